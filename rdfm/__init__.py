@@ -27,6 +27,10 @@ from rdfm import errors
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm import formats
+    from rdfm import patch as patch
+    from rdfm import regroup as regroup
+    from rdfm import split as split
+    from rdfm import values as values
     from rdfm._core import (
         Bnode,
         Iri,
@@ -65,7 +69,7 @@ if TYPE_CHECKING:
     from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
     from rdfm.logs.writer import LogWriter, create_log
     from rdfm.message import Message, Operation, Patch
-    from rdfm.sparql.query import query
+    from rdfm.sparql.query import ask, construct, query, select
     from rdfm.sparql.solutions import Solutions
 
 __all__ = [
@@ -107,6 +111,8 @@ __all__ = [
     "Validation",
     "WriteOptions",
     "__version__",
+    "ask",
+    "construct",
     "convert",
     "create_log",
     "create_results",
@@ -118,6 +124,7 @@ __all__ = [
     "open_results",
     "parse_term",
     "query",
+    "select",
     "statistics",
     "validate",
 ]
@@ -160,7 +167,7 @@ _PLACES = {
     "logs.reader": ["LogReader", "open_log"],
     "logs.results": ["ResultReader", "ResultWriter", "create_results", "open_results"],
     "logs.writer": ["LogWriter", "create_log"],
-    "sparql.query": ["query"],
+    "sparql.query": ["ask", "construct", "query", "select"],
     "sparql.solutions": ["Solutions"],
     "message": ["Message", "Operation", "Patch"],
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["AnyBatch", "Message", "Operation", "OperationParts", "OperationTuple", "Patch"]
 
 AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
-OperationTuple: TypeAlias = (
-    "tuple[str, str | None, Term | None, Term | None, Term | None, Term | None]"
-)
+OperationTuple: TypeAlias = tuple[
+    str, str | None, "Term | None", "Term | None", "Term | None", "Term | None"
+]
 # What may be given for one: trailing parts may be left out.
 OperationParts: TypeAlias = (
-    "OperationTuple"
-    " | tuple[str]"
-    " | tuple[str, str | None]"
-    " | tuple[str, str | None, Term | None]"
-    " | tuple[str, str | None, Term | None, Term | None]"
-    " | tuple[str, str | None, Term | None, Term | None, Term | None]"
+    OperationTuple
+    | tuple[str]
+    | tuple[str, str | None]
+    | tuple[str, str | None, "Term | None"]
+    | tuple[str, str | None, "Term | None", "Term | None"]
+    | tuple[str, str | None, "Term | None", "Term | None", "Term | None"]
 )
 
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")

@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from rdfm import _core
 from rdfm.errors import OptionError, UnknownFormatError
@@ -25,6 +26,9 @@ from rdfm.formats._format import (
     encode_all,
 )
 from rdfm.formats._spec import FormatSpec, OptionSpec, key
+
+if TYPE_CHECKING:
+    from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, given by __getattr__
 
 __all__ = [
     "Decoder",
@@ -257,7 +261,7 @@ def _keys(spec: FormatSpec) -> set[str]:
     return {_key(name) for name in (spec.name, *others)}
 
 
-def __getattr__(name: str) -> Format:
+def _attribute(name: str) -> Format:
     """A format by its name or an alias, as in `formats.nq`, with `_` for `-`."""
     if not name.startswith("_"):
         try:
@@ -265,3 +269,9 @@ def __getattr__(name: str) -> Format:
         except UnknownFormatError:
             pass
     raise AttributeError(f"module 'rdfm.formats' has no attribute {name!r}")
+
+
+if (
+    not TYPE_CHECKING
+):  # for type checkers any name would be a format; they see those of formats_generated
+    __getattr__ = _attribute

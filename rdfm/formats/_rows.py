@@ -641,7 +641,7 @@ class RowEncoder(Encoder):
             self._rows = ArrowCoalescer(
                 columns, kind=empty.kind, max_rows=WRITE_ROWS, max_bytes=WRITE_BYTES, **how
             )
-            self._writer = self._open(self._sink, extra(self.format).record_batch(schema).schema)
+            self._writer = self._open(self._sink, extra(self.format).schema(schema))
         return self._rows
 
     def _message_columns(self, first: MessageBatch | None) -> list[str]:

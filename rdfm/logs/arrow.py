@@ -1,7 +1,6 @@
-"""A log that is read as an Arrow stream, or in Arrow batches.
+"""A log that is read as Arrow rows.
 
-In: batches as they are read. Out: a capsule of the PyCapsule interface, whose consumer reads on as it takes rows; or
-the rows of one batch.
+In: batches as they are read. Out: a reader of pyarrow's, which reads on as rows are taken; or the rows of one batch.
 Cost: a batch of rows at a time. Law: rows before an error come first.
 """
 
@@ -11,13 +10,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm._core import ArrowBatch, ArrowCoalescer, MessageBatch
-from rdfm.errors import MissingExtraError
+from rdfm.logs.frames import needed
 from rdfm.logs.kinds import other_kind
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from rdfm.message import AnyBatch
 
-__all__ = ["Table", "arrow_stream"]
+__all__ = ["Table", "arrow_reader"]
 
 ROWS = 8192
 BYTES = 8 << 20
@@ -66,37 +67,26 @@ class Table(NamedTuple):
         return batch.to_arrow(source=source, rows=self.rows, terms=self.terms)
 
 
-def arrow_stream(
-    table: Table,
-    head: AnyBatch,
-    source: str,
-    batches: Iterator[tuple[AnyBatch, str | None]],
-    requested_schema: object,
-) -> object:
-    """Hand batches over as `__arrow_c_stream__` does.
+def arrow_reader(
+    table: Table, head: AnyBatch, source: str, batches: Iterator[tuple[AnyBatch, str | None]]
+) -> pyarrow.RecordBatchReader:
+    """Give pyarrow's reader of batches, which takes the interpreter's lock whichever thread asks it for rows.
 
-    The stream is pyarrow's, which takes the interpreter's lock whoever asks for rows, from whichever thread. Nothing is
-    read before it is asked for rows: DuckDB asks for a stream just to see its schema, and then for another one.
+    Nothing is read before rows are taken: DuckDB asks for a stream to see its schema, and then for another one.
 
     Args:
         table: What rows are.
         head: A batch of the kind of the batches, of results with their variables.
         source: The name of the log, for errors.
         batches: The batches, each with the text of its source column.
-        requested_schema: As the interface gives it.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        OptionError: Rows are to be quads, and the log holds none.
-        ValueError: It is the answer of an ASK query.
+        OptionError: Rows are to be quads, and the log contains none.
+        ValueError: It is the answer of an ASK query; or a variable cannot name a column.
     """
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtraError(
-            "a log as an Arrow stream needs pyarrow: pip install 'rdfm[arrow]'"
-        ) from error
-    schema = pa.record_batch(table.of_batch(head.slice(0, 0), source)).schema
+    pa = needed("pyarrow", "a log as an Arrow stream")
+    schema = pa.schema(table.of_batch(head.slice(0, 0), source))
 
     def rows() -> Iterator[Any]:
         coalescer = table.coalescer(head.kind)
@@ -112,4 +102,5 @@ def arrow_stream(
         if met is not None:
             raise met
 
-    return pa.RecordBatchReader.from_batches(schema, rows()).__arrow_c_stream__(requested_schema)
+    reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(schema, rows())
+    return reader

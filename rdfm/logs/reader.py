@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
-from rdfm.logs.arrow import Table, arrow_stream
+from rdfm.logs.arrow import Table, arrow_reader
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.filtering import Filtering, filter_values, filtered
+from rdfm.logs.frames import Tabular
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.selection import Selection, as_slice, parse_messages, selected, sliced
 from rdfm.logs.split import Split
+from rdfm.logs.turns import Loop, Turn
 from rdfm.message import AnyBatch, Message
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from rdfm.formats.options_generated import ReadOptions
 
 __all__ = ["LogReader", "open_log"]
@@ -114,11 +118,14 @@ def open_log(
     return LogReader(Driver([source], reading), sliced(chosen, first=first), table=table)
 
 
-class LogReader:
+class LogReader(Tabular):
     """A log being read: iterate over its messages or patches, or over `batches()`. Made by `open_log`.
 
     Of a folder, a glob or an archive, its logs are read one after the other. An error that ends one of them can be
     skipped: `skip_message` goes on with the next one.
+
+    As a table it has the rows of `batches()`, with their source: messages, or quads if it was opened with
+    `rows="quads"`. One thread uses a reader at a time; a second one meanwhile gets a RuntimeError.
 
     Attributes:
         format: The format's name.
@@ -159,6 +166,7 @@ class LogReader:
             raise
         self.several = driver.several
         self.source = driver.name
+        self._turn = Turn(self.source)
         self.format = driver.format or ""
         if driver.first is not None:
             self._enter(driver.first)
@@ -174,8 +182,9 @@ class LogReader:
 
         Reads as far as the first messages. An error there is raised when the messages are read.
         """
-        if not self._begun:
-            self._peek()
+        with self._turn:
+            if not self._begun:
+                self._peek()
         return dict(self._header)
 
     def batches(self) -> Iterator[MessageBatch]:
@@ -193,7 +202,11 @@ class LogReader:
             DecodeError: The log is broken; every message completed before the error was given.
             OSError: The file cannot be read.
             ValueError: The log was read to its end, or to its error, before.
+            RuntimeError: Another thread is using the reader.
         """
+        return Loop(self._turn, self._batches())
+
+    def _batches(self) -> Iterator[MessageBatch]:
         self._check_unread()
         table = self._table
         while (batch := self._next()) is not None:
@@ -208,6 +221,9 @@ class LogReader:
         Raises:
             OptionError: The log was opened as a table.
         """
+        return Loop(self._turn, self._messages())
+
+    def _messages(self) -> Iterator[Message]:
         if self._table is not None:
             raise OptionError(
                 f"{self.source} was opened as a table; take its batches(), or open it without rows and terms to get messages"
@@ -269,30 +285,19 @@ class LogReader:
         """
         return self.staged(iter)._items
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the messages to Arrow, read on as somebody takes them: rows as those of `batches()`, with their source.
-
-        So `pyarrow.table(log)`, `polars.DataFrame(log)` and DuckDB take the reader itself. Rows are messages unless the log was
-        opened with `rows="quads"`.
-
-        Reads as far as the first messages.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            RdfmError, OSError: The log is broken before its first message.
-            ValueError: The log was read to its end, or to its error, before.
-        """
-        self._check_unread()
-        head = self._peek()
+    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
+        """Reads as far as the first messages."""
+        with self._turn:
+            self._check_unread()
+            head = self._peek()
         if isinstance(head, RdfmError):
             raise head
         kind = "messages" if self.found is None else self.found.spec.kinds[0]
-        return arrow_stream(
+        return arrow_reader(
             self._table or Table(),
             _EMPTY[kind]() if head is None else head,
             self.source,
-            self._with_sources(),
-            requested_schema,
+            Loop(self._turn, self._with_sources()),
         )
 
     def _with_sources(self) -> Iterator[tuple[MessageBatch, str]]:
@@ -359,6 +364,7 @@ class LogReader:
             DecodeError: The error itself, where the rest of the log cannot be read: the format is not
                 `resumable`, or the file's compression or the archive is broken.
             ValueError: No error was met.
+            RuntimeError: Another thread is using the reader.
 
         Example:
             >>> log = open_log(b'oops\n# @message\n<http://ex/s> <http://ex/p> "o" .\n', "nq")
@@ -368,6 +374,10 @@ class LogReader:
             ...     log.skip_message(), [message.index for message in log]
             (b'oops\n', [1])
         """
+        with self._turn:
+            return self._skip_message()
+
+    def _skip_message(self) -> bytes:
         broken = self._broken
         if broken is None:
             raise ValueError(f"{self.source}: there is no error to skip")
@@ -381,8 +391,13 @@ class LogReader:
         return skipped.data if isinstance(skipped, Skipped) else b""
 
     def close(self) -> None:
-        """Close what is open."""
-        self._driver.close()
+        """Close what is open.
+
+        Raises:
+            RuntimeError: Another thread is reading; stop it first.
+        """
+        with self._turn:
+            self._driver.close()
 
     def __enter__(self) -> Self:
         """Give the reader itself."""

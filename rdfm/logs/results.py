@@ -16,12 +16,15 @@ from typing import Literal as OneOf
 from rdfm import interop
 from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
-from rdfm.logs.arrow import Table, arrow_stream
+from rdfm.logs.arrow import Table, arrow_reader
+from rdfm.logs.frames import Tabular
 from rdfm.logs.output import Writable
 from rdfm.logs.reader import open_log
+from rdfm.logs.turns import Loop, Turn
 from rdfm.logs.writer import LogWriter, create_log
 
 if TYPE_CHECKING:
+    import pyarrow
     import pyoxigraph
     import rdflib.query
 
@@ -82,10 +85,12 @@ def open_results(
     )
 
 
-class ResultReader:
+class ResultReader(Tabular):
     """SPARQL results being read: iterate over the rows, tuples of terms and None.
 
-    Made by `open_results`, or of the results of another library: `from_oxigraph`, `from_rdflib`.
+    Made by `open_results`, or of the results of another library: `from_oxigraph`, `from_rdflib`. As a table it has a
+    column of N-Triples for each variable. One thread uses a reader at a time; a second one meanwhile gets a
+    RuntimeError.
     """
 
     def __init__(
@@ -99,6 +104,7 @@ class ResultReader:
         self._table = table
         self._batches = batches
         self._name = name
+        self._turn = Turn(name)
         self._close = close
         self._head: ResultBatch | None = None  # the variables, without rows
         self._first: ResultBatch | None = None  # read, not yet given
@@ -107,11 +113,12 @@ class ResultReader:
 
     def _begin(self) -> ResultBatch:
         """Read as far as the first rows."""
-        if self._head is None:
-            first = self._take()  # of no rows, it is false
-            self._first = ResultBatch.from_rows([], []) if first is None else first
-            self._head = self._first.slice(0, 0)
-        return self._head
+        with self._turn:
+            if self._head is None:
+                first = self._take()  # of no rows, it is false
+                self._first = ResultBatch.from_rows([], []) if first is None else first
+                self._head = self._first.slice(0, 0)
+            return self._head
 
     def _take(self) -> ResultBatch | None:
         """The next batch of the log, or None at its end. An error stays."""
@@ -156,13 +163,20 @@ class ResultReader:
             DecodeError: The log is broken; every row before the error was given.
             OSError: The file cannot be read.
             ValueError: The results were read to their end before.
+            RuntimeError: Another thread is using the reader.
         """
+        return Loop(self._turn, self._unread_batches())
+
+    def _unread_batches(self) -> Iterator[ResultBatch]:
         self._check_unread()
         while (batch := self._next()) is not None:
             yield batch
 
     def __iter__(self) -> Iterator[tuple[Term | None, ...]]:
         """Give the rows; errors as in `batches`."""
+        return Loop(self._turn, self._rows())
+
+    def _rows(self) -> Iterator[tuple[Term | None, ...]]:
         self._check_unread()
         while (batch := self._next()) is not None:
             given = 0
@@ -232,28 +246,21 @@ class ResultReader:
         self._check_unread()
         return interop.Results(self.variables, self.boolean, iter(self))
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the rows to Arrow, read on as somebody takes them: a column of N-Triples for each variable.
-
-        So `pyarrow.table(results)`, `polars.DataFrame(results)` and DuckDB take the reader itself.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            ValueError: It is the answer of an ASK query, or the results were read to their end before.
-        """
+    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
-        return arrow_stream(
-            self._table,
-            self._begin(),
-            self._name,
-            ((batch, None) for batch in self.batches()),
-            requested_schema,
+        return arrow_reader(
+            self._table, self._begin(), self._name, ((batch, None) for batch in self.batches())
         )
 
     def close(self) -> None:
-        """Close what is open."""
-        if self._close is not None:
-            self._close()
+        """Close what is open.
+
+        Raises:
+            RuntimeError: Another thread is reading; stop it first.
+        """
+        with self._turn:
+            if self._close is not None:
+                self._close()
 
     def __enter__(self) -> Self:
         """Give the reader itself."""

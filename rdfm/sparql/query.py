@@ -1,4 +1,4 @@
-"""Queries over logs: `query`; and what `rdfm query` does.
+"""Queries over logs: `query`, `select`, `construct` and `ask`; and what `rdfm query` does.
 
 In: a query and logs. Out: rows, a log, or the indexes of messages.
 Cost: that of `Querying`; decoding runs ahead in a thread. Law: Python and the command line get the same.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, Remedy, UnsupportedError
+from rdfm.errors import OptionError, QueryError, Remedy, UnsupportedError
 from rdfm.logs.driver import Driver, Item, Read, Reading
 from rdfm.logs.input import Readable
 from rdfm.logs.options import QUERYING
@@ -34,11 +34,15 @@ from rdfm.sparql.text import QueryLike, is_text, parsed
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
 
-__all__ = ["Asked", "Written", "query"]
+__all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
+
+# Whether the query is true; or the indexes of the messages for which it is, with their sources if there are several.
+Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
 _UNION = Remedy("stage", "union_graphs", "true", "queries all graphs together")
 _NULL = Remedy("stage", "on_error", "skip", "makes such values null")
 _TABLES = "types are for the columns of tables; write one, such as out.parquet"
+_FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 _GIVES = {
     "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
@@ -63,8 +67,10 @@ def query(
     compression: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
-) -> Any:
-    r"""Ask a SPARQL query of each message of logs, or of all messages as one dataset.
+) -> Solutions | LogReader | Answer:
+    r"""Run a SPARQL query on each message of logs, or on all messages as one dataset.
+
+    `select`, `construct` and `ask` do the same for one form of query each, and have types that say what they give.
 
     Args:
         query: The text of a query, or the path or URL of a file with one: a text with a brace is a query.
@@ -89,7 +95,7 @@ def query(
         **options: Those of the formats' decoders; each log takes those that its format knows.
 
     Returns:
-        Of SELECT `Solutions`, which pyarrow, Polars and DuckDB take as a table: with columns `source` and `message`
+        Of SELECT `Solutions`, which pyarrow, pandas, Polars and DuckDB take as a table: with columns `source` and `message`
         before those of the variables, unless `whole` is asked for. Of CONSTRUCT a `LogReader` of as many messages. Of
         ASK the indexes of the messages for which it holds, of several logs pairs of source and index; with `whole`
         whether it holds.
@@ -101,14 +107,10 @@ def query(
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+        >>> query("SELECT ?s { ?s <x:p> ?o }", log, format="trig")
+        <Solutions of bytes: s>
         >>> query("ASK { ?s <x:p> 2 }", log, format="trig")
         [1]
-        >>> with query("SELECT ?s { ?s <x:p> ?o }", log, format="trig") as found:
-        ...     [(message, str(s)) for _, message, (s,) in found.rows()]
-        [(0, '<x:a>'), (1, '<x:b>')]
-        >>> with query("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as made:
-        ...     [len(message) for message in made]
-        [0, 1]
     """
     given = {
         "whole": whole,
@@ -130,6 +132,233 @@ def query(
     if asked.query.kind == "construct":
         return asked.log()
     return asked.answer()
+
+
+def select(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: bool = False,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    types: Mapping[str, str] | str | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Solutions:
+    r"""Run a SELECT query on each message of logs, or on all messages as one dataset.
+
+    Args:
+        query: As in `query`, a SELECT.
+        logs: As in `query`.
+        whole: As in `query`, as all that follow.
+        union_graphs: The default graph of the query is all graphs together.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
+        types: Types of columns by the names of variables; other columns contain terms as N-Triples.
+        timeout: Seconds that the query may take for a message; with `whole` for all.
+        max_rows: Solutions that a message may have.
+        on_error: "fail" or "skip".
+        message_per_file: Each log is one message, also an empty one.
+        format: Format of the logs. Detected for each input by default.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Those of the formats' decoders.
+
+    Returns:
+        The rows, with `to_pandas`, `to_polars` and `to_arrow`.
+
+    Raises:
+        QueryError: The query is not SELECT, or as in `query`.
+        OptionError, RdfmError, OSError: As `query`.
+
+    Example:
+        >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+        >>> with select("SELECT ?s ?o { ?s <x:p> ?o }", log, format="trig", types={"o": "integer"}) as found:
+        ...     found.to_arrow().select(["message", "s", "o"]).to_pylist()
+        [{'message': 0, 's': '<x:a>', 'o': 1}, {'message': 1, 's': '<x:b>', 'o': 2}]
+    """
+    given = {
+        "whole": whole,
+        "union_graphs": union_graphs,
+        "prefixes": prefixes,
+        "types": types,
+        "timeout": timeout,
+        "max_rows": max_rows,
+        "on_error": on_error,
+        "message_per_file": message_per_file,
+        "from_format": format,
+        **options,
+    }
+    storage = {"compression": compression, "storage_options": storage_options}
+    return Asked(query, logs, given, storage=storage, kind="select").solutions()
+
+
+def construct(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: bool = False,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    skip_empty: bool = False,
+    solutions: Readable | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> LogReader:
+    r"""Run a CONSTRUCT query on each message of logs, or on all messages as one dataset.
+
+    Args:
+        query: As in `query`, a CONSTRUCT.
+        logs: As in `query`.
+        whole: As in `query`, as all that follow.
+        union_graphs: The default graph of the query is all graphs together.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
+        skip_empty: Leave out messages for which the query makes no triple.
+        solutions: SPARQL results in place of logs, each row of which makes a message.
+        timeout: Seconds that the query may take for a message; with `whole` for all.
+        max_rows: Solutions that a message may have.
+        on_error: "fail" or "skip".
+        message_per_file: Each log is one message, also an empty one.
+        format: Format of the logs or of `solutions`. Detected for each input by default.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Those of the formats' decoders.
+
+    Returns:
+        A log with a message for each message that was read, or for each solution.
+
+    Raises:
+        QueryError: The query is not CONSTRUCT, or as in `query`.
+        OptionError, RdfmError, OSError: As `query`.
+
+    Example:
+        >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+        >>> with construct("CONSTRUCT { <x:all> <x:has> ?s } { ?s <x:p> 2 }", log, format="trig") as made:
+        ...     [[str(quad) for quad in message] for message in made]
+        [[], ['<x:all> <x:has> <x:b> .']]
+    """
+    given = {
+        "whole": whole,
+        "union_graphs": union_graphs,
+        "prefixes": prefixes,
+        "skip_empty": skip_empty,
+        "timeout": timeout,
+        "max_rows": max_rows,
+        "on_error": on_error,
+        "message_per_file": message_per_file,
+        "from_format": format,
+        **options,
+    }
+    storage = {"compression": compression, "storage_options": storage_options}
+    return Asked(query, logs, given, solutions, storage, kind="construct").log()
+
+
+@overload
+def ask(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: Literal[True],
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> bool: ...
+@overload
+def ask(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: Literal[False] = False,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> list[int] | list[tuple[str, int]]: ...
+def ask(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: bool = False,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Answer:
+    r"""Run an ASK query on each message of logs, or on all messages as one dataset.
+
+    Args:
+        query: As in `query`, an ASK.
+        logs: As in `query`.
+        whole: As in `query`, as all that follow.
+        union_graphs: The default graph of the query is all graphs together.
+        prefixes: Names and IRIs of namespaces that the query need not declare.
+        timeout: Seconds that the query may take for a message; with `whole` for all.
+        max_rows: Solutions that a message may have.
+        on_error: "fail" or "skip".
+        message_per_file: Each log is one message, also an empty one.
+        format: Format of the logs. Detected for each input by default.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Those of the formats' decoders.
+
+    Returns:
+        The indexes of the messages for which the query is true; of several logs, as of a list or a folder, pairs of
+        source and index. With `whole` whether the query is true.
+
+    Raises:
+        QueryError: The query is not ASK, or as in `query`.
+        OptionError, RdfmError, OSError: As `query`.
+
+    Example:
+        >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
+        >>> ask("ASK { ?s <x:p> 2 }", log, format="trig")
+        [1]
+        >>> ask("ASK { ?s <x:p> 2 }", log, format="trig", whole=True)
+        True
+    """
+    given = {
+        "whole": whole,
+        "union_graphs": union_graphs,
+        "prefixes": prefixes,
+        "timeout": timeout,
+        "max_rows": max_rows,
+        "on_error": on_error,
+        "message_per_file": message_per_file,
+        "from_format": format,
+        **options,
+    }
+    storage = {"compression": compression, "storage_options": storage_options}
+    return Asked(query, logs, given, storage=storage, kind="ask").answer()
 
 
 class Written(NamedTuple):
@@ -160,6 +389,7 @@ class Asked:
         options: Mapping[str, Any],
         solutions: Readable | None = None,
         storage: Mapping[str, Any] | None = None,
+        kind: Literal["select", "construct", "ask"] | None = None,
     ) -> None:
         """Parse the query and check its own options.
 
@@ -169,9 +399,10 @@ class Asked:
             options: Those of `QUERY`, and those of the formats.
             solutions: As in `query`; a file may be among the options too.
             storage: The compression of the inputs and their storage options, as in `open_log`.
+            kind: The form that the query has to have; any by default.
 
         Raises:
-            QueryError: The query is none, or one that rdfm does not evaluate.
+            QueryError: The query is none, of another form, or one that rdfm does not evaluate.
             OptionError: An option does not fit.
         """
         self._options = as_texts(options)
@@ -190,6 +421,11 @@ class Asked:
             timeout=seconds(stages.get("timeout")),
             max_rows=stages.get("max_rows", None if self.whole else QUERY["max_rows"].default),
         )
+        if kind is not None and self.query.kind != kind:
+            raise QueryError(
+                f"rdfm.{kind} takes {_FORMS[kind]} query, and this is {_FORMS[self.query.kind]}; "
+                f"rdfm.{self.query.kind} runs it"
+            )
         self.makes = "messages" if self.query.kind == "construct" else "results"
         self._types = types_of(stages.get("types"))
         self._refuse_unfit()
@@ -302,7 +538,7 @@ class Asked:
             return self._log.staged(querying.items)
         return LogReader(self._reader(), stage=querying.items)
 
-    def answer(self) -> bool | list[int] | list[tuple[str, int]]:
+    def answer(self) -> Answer:
         """Give the answer of ASK."""
         reader = self._reader() if self._log is None else self._log
         found = list(results(self._querying(), reader))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import Driver, Item, Piece
+from rdfm.logs.frames import Tabular, needed
 from rdfm.logs.reader import LogReader
+from rdfm.logs.turns import Loop, Turn
 from rdfm.sparql.querying import Querying
 from rdfm.sparql.tables import Columns
 
@@ -54,17 +56,18 @@ def results(
         driver.close()
 
 
-class Solutions:
-    """The rows of a SELECT query: a table that pyarrow, Polars and DuckDB take, read on as it is consumed.
+class Solutions(Tabular):
+    """The rows of a SELECT query: a table that pyarrow, pandas, Polars and DuckDB take.
 
-    Made by `rdfm.query`. Rows are given once.
+    Made by `rdfm.select`. Rows are given once, and read on as they are taken. One thread uses them at a time; a second
+    one meanwhile gets a RuntimeError.
 
     Attributes:
         variables: The names of the query's variables, without `?`.
     """
 
     def __init__(self, querying: Querying, columns: Columns, driver: Driver | LogReader) -> None:
-        """Take the query, what makes columns, and what reads; `rdfm.query` does this."""
+        """Take the query, what makes columns, and what reads; `rdfm.select` does this."""
         self.variables = tuple(querying.query.variables)
         self._querying = querying
         self._columns = columns
@@ -72,6 +75,7 @@ class Solutions:
         self._ended = False
         self._nulls = 0
         self._name = driver.source if isinstance(driver, LogReader) else driver.name
+        self._turn = Turn(self._name)
         pieces = None
         if not isinstance(driver, LogReader):
             try:
@@ -105,7 +109,11 @@ class Solutions:
                 were given.
             OptionError: A log is of patches or results.
             ValueError: The rows were read to their end, or to an error, before.
+            RuntimeError: Another thread is using them.
         """
+        return Loop(self._turn, self._batches())
+
+    def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
             self._ended = True  # an error ends it too
@@ -125,8 +133,11 @@ class Solutions:
         Source and index are None where all logs are one dataset. Blank nodes are those of the message.
 
         Raises:
-            RdfmError, ValueError: As `batches`.
+            RdfmError, ValueError, RuntimeError: As `batches`.
         """
+        return Loop(self._turn, self._rows())
+
+    def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
         self._check_unread()
         self._ended = True
         for found in self._found:
@@ -134,25 +145,25 @@ class Solutions:
             for index, row in zip(indexes, found.rows, strict=True):
                 yield found.source, index, row
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the rows to Arrow, read on as somebody takes them.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-            ValueError: The rows were read to their end before.
-        """
+    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
         schema = self._columns.schema
-        import pyarrow as pa
-
-        reader = pa.RecordBatchReader.from_batches(schema, self.batches())
-        return reader.__arrow_c_stream__(requested_schema)
+        pa = needed("pyarrow", "a table of solutions")
+        reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
+            schema, self.batches()
+        )
+        return reader
 
     def close(self) -> None:
-        """Close what is open."""
-        self._ended = True
-        self._found.close()
-        self._driver.close()
+        """Close what is open.
+
+        Raises:
+            RuntimeError: Another thread is reading; stop it first.
+        """
+        with self._turn:
+            self._ended = True
+            self._found.close()
+            self._driver.close()
 
     def __enter__(self) -> Self:
         """Give the rows themselves."""

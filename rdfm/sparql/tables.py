@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Query, ResultBatch, TypedColumns
-from rdfm.errors import MissingExtraError
+from rdfm.logs.frames import needed
 from rdfm.sparql.querying import Found
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Cells", "Columns", "Rows", "TableEncoder"]
 
 _OWN = ("source", "message")
+_WHAT = "a table of solutions"
 
 
 class Cells:
@@ -102,7 +103,7 @@ class Columns:
         Raises:
             MissingExtraError: pyarrow is not installed.
         """
-        return _pyarrow().schema(self._columns)
+        return needed("pyarrow", _WHAT).schema(self._columns)
 
     def __call__(self, found: Found) -> tuple[pyarrow.RecordBatch, int]:
         """Give the rows, and how many values are null since they are not of their column's type.
@@ -116,7 +117,7 @@ class Columns:
             made, nulls = self._columns.of_messages(
                 found.evaluated, found.batch, found.source, misfits_are_null=self._skips
             )
-        return _pyarrow().record_batch(made), nulls
+        return needed("pyarrow", _WHAT).record_batch(made), nulls
 
 
 class TableEncoder:
@@ -144,13 +145,3 @@ class TableEncoder:
     def notes(self) -> list[str]:
         """Give nothing."""
         return []
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtraError(
-            "a table of solutions needs pyarrow: pip install 'rdfm[arrow]'"
-        ) from error
-    return pyarrow

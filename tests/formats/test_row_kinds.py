@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import time
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ from support import TABLES
 import rdfm
 from rdfm import Bnode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
 from rdfm._core import PatchBatch, ResultBatch
+from rdfm.formats._parquet import WIDE_COLUMNS
 from rdfm.message import Operation, Patch
 
 S = Iri("http://e/s")
@@ -198,15 +200,46 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
     for batch, reason in [
         (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is no table"),
         (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' occurs twice"),
+        (ResultBatch.from_rows([], ["a\0b"]), r"the variable 'a\\u0000b' contains a NUL"),
     ]:
         with pytest.raises(EncodeError, match=reason):
             encode(batch)
         with pytest.raises(ValueError, match=reason):
             batch.to_arrow()
+        with pytest.raises(ValueError, match=reason):
+            pa.schema(batch)
     encoder = formats.find(name).Encoder()
     encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
     with pytest.raises(EncodeError, match="in another order: 'b', 'a', where those are 'a', 'b'"):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
+
+
+def test_a_name_with_nul_is_refused_by_a_reader_and_a_writer(tmp_path):
+    head = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
+    with pytest.raises(ValueError, match="contains a NUL"):
+        rdfm.open_results(head, "results-json").to_arrow()
+    for name in TABLES:
+        with pytest.raises(EncodeError, match=f"{name}: the variable .* contains a NUL"):
+            rdfm.convert(head, tmp_path / "out", from_format="results-json", to_format=name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_many_variables_take_linear_time():
+    # Comparing each name with those before it takes a minute.
+    count = 200_000
+    batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
+    start = time.process_time()
+    assert batch.to_arrow().column_names[-1] == str(count - 1)
+    assert time.process_time() - start < 15
+
+
+def test_wide_tables_are_written_with_a_codec_that_is_cheap_for_each_column():
+    for count, codec in [(WIDE_COLUMNS, "ZSTD"), (WIDE_COLUMNS + 1, "SNAPPY")]:
+        batch = ResultBatch.from_rows([[S] * count], list(map(str, range(count))))
+        data = formats.parquet.encode(batch)
+        group = parquet.ParquetFile(io.BytesIO(data)).metadata.row_group(0)
+        assert group.column(count - 1).compression == codec
+        assert table(data, "parquet").to_pylist() == [dict.fromkeys(map(str, range(count)), str(S))]
 
 
 def test_rows_without_variables_are_counted_or_refused():

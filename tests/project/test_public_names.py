@@ -46,6 +46,8 @@ NAMES = [
     "Validation",
     "WriteOptions",
     "__version__",
+    "ask",
+    "construct",
     "convert",
     "create_log",
     "create_results",
@@ -57,6 +59,7 @@ NAMES = [
     "open_results",
     "parse_term",
     "query",
+    "select",
     "statistics",
     "validate",
 ]

@@ -35,6 +35,54 @@ def test_rows_are_a_table():
     ]
 
 
+def test_each_form_of_query_has_a_function():
+    assert rdfm.select(SELECT, LOG, format="trig").to_arrow().num_rows == 2
+    assert [len(made) for made in rdfm.construct(CONSTRUCT, LOG, format="trig")] == [0, 0, 0]
+    assert [len(made) for made in rdfm.construct(MADE, LOG, format="trig", skip_empty=True)] == [
+        1,
+        1,
+    ]
+    assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig") == [1]
+    assert rdfm.ask("ASK { ?s <x:p> 2 }", [LOG, LOG], format="trig") == [("bytes", 1)] * 2
+    assert rdfm.ask("ASK { ?s <x:p> 2 }", LOG, format="trig", whole=True) is True
+
+
+QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
+
+
+@pytest.mark.parametrize("function", QUERIES)
+@pytest.mark.parametrize("form", QUERIES)
+def test_another_form_of_query_is_refused_and_the_function_for_it_named(function, form):
+    run = getattr(rdfm, function)
+    if function == form:
+        assert type(run(QUERIES[form], LOG, format="trig")) is type(
+            rdfm.query(QUERIES[form], LOG, format="trig")
+        )
+        return
+    with pytest.raises(rdfm.errors.QueryError, match=f"rdfm.{form} runs it"):
+        run(QUERIES[form], LOG, format="trig")
+
+
+@pytest.mark.parametrize("function", QUERIES)
+def test_options_reach_the_query(function):
+    run = getattr(rdfm, function)
+    with pytest.raises(rdfm.errors.QueryError, match="e:p"):
+        run(QUERIES[function].replace("<x:p>", "e:p").replace("?p", "e:p"), LOG, format="trig")
+    text = QUERIES[function].replace("<x:p>", "e:p").replace("?p", "e:p")
+    given = {
+        "prefixes": {"e": "x:"},
+        "whole": True,
+        "union_graphs": True,
+        "timeout": 5,
+        "max_rows": 5,
+        "on_error": "skip",
+        "compression": "none",
+    }
+    assert run(text, LOG, format="trig", lenient=True, **given)
+    with pytest.raises(rdfm.LimitError):
+        list(run(QUERIES[function], LOG, format="trig", max_message_bytes=1) or ())
+
+
 def test_types_as_on_the_command_line():
     found = rdfm.query(SELECT, LOG, format="trig", types="o=integer, ?s=iri")
     assert pa.table(found).column("s").to_pylist() == ["x:a", "x:b"]

@@ -28,7 +28,7 @@ use rdfm_core::model::write::write_term;
 use rdfm_core::syntax::moment;
 
 use crate::error::Error;
-use crate::schema::Terms;
+use crate::schema::{Terms, check_variables};
 use crate::to_arrow::limit::{MakeError, charge};
 use crate::to_arrow::terms::{Places, TermColumns};
 use crate::to_arrow::texts::{Texts, nulls};
@@ -179,15 +179,13 @@ impl Columns {
         of_messages: bool,
     ) -> Result<Self, Reason> {
         let variables: Vec<Box<str>> = variables.into_iter().map(Into::into).collect();
-        for (at, name) in variables.iter().enumerate() {
+        check_variables(&variables)?;
+        for name in &variables {
             if of_messages && OF_MESSAGES.contains(&&**name) {
                 return Err(format!(
                     "?{name} would be a second column {name}; name the variable otherwise"
                 )
                 .into());
-            }
-            if variables[..at].contains(name) {
-                return Err(format!("?{name} occurs twice, and would be two columns").into());
             }
         }
         let mut found = vec![Type::Term; variables.len()];

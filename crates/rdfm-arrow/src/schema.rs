@@ -4,6 +4,7 @@
 //! - Law: all fields are nullable, and none depends on what a batch holds, but for the variables of results. A row is
 //!   a message ([`Layout`]) or a quad ([`QuadLayout`]).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -456,4 +457,27 @@ pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
         .flat_map(|column| column.fields(variables, layout.terms))
         .collect();
     Arc::new(Schema::new(fields))
+}
+
+/// Refuses variables that cannot each name a column.
+///
+/// # Errors
+/// A variable occurs twice, or contains a NUL, which the C data interface of Arrow ends names with.
+pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
+    let mut seen = HashSet::with_capacity(variables.len());
+    for name in variables {
+        if name.contains('\0') {
+            return Err(format!(
+                "the variable {} contains a NUL character, and the name of an Arrow column cannot; rename it",
+                quote(name.as_bytes())
+            ));
+        }
+        if !seen.insert(name) {
+            return Err(format!(
+                "the variable {} occurs twice, and would be two columns",
+                quote(name.as_bytes())
+            ));
+        }
+    }
+    Ok(())
 }

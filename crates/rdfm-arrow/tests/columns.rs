@@ -342,6 +342,10 @@ fn what_no_columns_can_be_is_refused() {
     assert!(Columns::new(["message", "source"], [], false).is_ok());
     assert_eq!(
         refused(&["a", "a"], &[], false),
-        "?a occurs twice, and would be two columns"
+        "the variable 'a' occurs twice, and would be two columns"
+    );
+    assert_eq!(
+        refused(&["a\0b"], &[], false),
+        r"the variable 'a\u0000b' contains a NUL character, and the name of an Arrow column cannot; rename it"
     );
 }

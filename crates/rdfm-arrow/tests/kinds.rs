@@ -238,6 +238,10 @@ fn results_that_are_no_table_are_refused() {
     for (head, reason) in [
         (ask, "the answer of an ASK query is no table"),
         (head(&["a", "b", "a"]), "the variable 'a' occurs twice"),
+        (
+            head(&["a", "b\0c"]),
+            r"the variable 'b\u0000c' contains a NUL character",
+        ),
     ] {
         let batch = results(head, &[]);
         let error = to_arrow::record_batch(&[&batch], &[Column::Variables], None).unwrap_err();

@@ -96,6 +96,7 @@ pub fn export_schema<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
+    R::check(batch.head()).map_err(|error| exception(py, error))?;
     let columns = Column::default_of(R::KIND);
     let schema = schema(columns, R::variables(batch.head()));
     Ok(to_schema_pycapsule(py, schema.as_ref())?)

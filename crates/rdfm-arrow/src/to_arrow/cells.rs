@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::ArrowError;
 use rdfm_core::codec::batch::KindOf;
-use rdfm_core::model::error::{ErrorClass, quote};
+use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::{Operation, Record, ResultHead};
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
@@ -17,7 +17,7 @@ use super::limit::{MakeError, charge};
 use super::lists::{Listed, Lists};
 use super::terms::{Places, TermColumns};
 use crate::error::Error;
-use crate::schema::Terms;
+use crate::schema::{Terms, check_variables};
 
 /// Records that rows can hold.
 pub trait Rowed: KindOf {
@@ -30,7 +30,7 @@ pub trait Rowed: KindOf {
     /// Refuses what no rows hold.
     ///
     /// # Errors
-    /// It is the answer of an ASK query, or a variable occurs twice.
+    /// It is the answer of an ASK query, or a variable occurs twice or contains a NUL.
     fn check(head: &Self::Head) -> Result<(), Error>;
 }
 
@@ -130,15 +130,8 @@ impl Rowed for TermId {
                 "the answer of an ASK query is no table; the JSON and the XML of results hold it";
             return Err(Error::refused(ErrorClass::Unsupported, reason));
         }
-        let variables = &head.variables;
-        for (at, name) in variables.iter().enumerate() {
-            if variables[..at].contains(name) {
-                let name = quote(name.as_bytes());
-                let reason = format!("the variable {name} occurs twice, and would be two columns");
-                return Err(Error::refused(ErrorClass::Unsupported, reason));
-            }
-        }
-        Ok(())
+        check_variables(&head.variables)
+            .map_err(|reason| Error::refused(ErrorClass::Unsupported, reason))
     }
 }
 

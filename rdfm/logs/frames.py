@@ -1,0 +1,132 @@
+"""Readers as tables and data frames of other libraries: pyarrow, pandas and Polars.
+
+In: a reader that gives a reader of pyarrow's. Out: tables and data frames.
+Cost: all rows, in memory. Law: the rows and columns are the same, whichever library takes them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rdfm.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Tabular", "needed"]
+
+_INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'"}
+
+
+def needed(module: str, what: str) -> Any:
+    """Import an optional package.
+
+    Args:
+        module: Its name.
+        what: What needs it, for the error.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = _INSTALLED_AS.get(module, module)
+        raise MissingExtraError(f"{what} needs {module}: pip install {package}") from error
+
+
+class Tabular(ABC):
+    """The base of readers whose rows are a table. Rows are read once, whichever method takes them."""
+
+    @abstractmethod
+    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
+        """Give pyarrow's reader of the rows, which reads on as rows are taken."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Pass the rows to Arrow, read on as the consumer takes them.
+
+        So `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader itself, in bounded memory.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            RdfmError, OSError: The log is broken before its first rows.
+            ValueError: The rows were read to their end, or to an error, before; or they are the answer of an ASK query.
+        """
+        capsule: object = self._arrow_reader().__arrow_c_stream__(requested_schema)
+        return capsule
+
+    def to_arrow(self) -> pyarrow.Table:
+        r"""Read all rows into a `pyarrow.Table` (extra: arrow).
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            RdfmError, OSError: An input is broken or cannot be read.
+            ValueError: As `__arrow_c_stream__`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
+            >>> with rdfm.select("SELECT ?s { ?s ?p ?o }", log, format="nq") as found:
+            ...     found.to_arrow().column("s").to_pylist()
+            ['<x:a>', '<x:b>']
+        """
+        return self._arrow_reader().read_all()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        r"""Read all rows into a data frame of pandas.
+
+        Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns null is what pandas has
+        for their type: None, NaN or NaT.
+
+        Raises:
+            MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
+            RdfmError, OSError: An input is broken or cannot be read.
+            ValueError: As `__arrow_c_stream__`.
+
+        Example:
+            >>> import rdfm
+            >>> log = b'<x:a> <x:p> "1" .\n# @message\n<x:b> <x:p> "2" .\n'
+            >>> with rdfm.open_log(log, "nq", rows="quads") as quads:
+            ...     quads.to_pandas()[["message", "object"]]
+               message object
+            0        0    "1"
+            1        1    "2"
+        """
+        pandas = needed("pandas", "a data frame of pandas")
+        pyarrow = needed("pyarrow", "a data frame of pandas")
+        nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+        frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        r"""Read all rows into a data frame of Polars.
+
+        Raises:
+            MissingExtraError: Polars or pyarrow is not installed. Nothing was read.
+            RdfmError, OSError: An input is broken or cannot be read.
+            ValueError: As `__arrow_c_stream__`.
+
+        Example:
+            >>> import rdfm
+            >>> results = b'?name\t?age\n"Ann"\t41\n"Bob"\t\n'
+            >>> with rdfm.open_results(results, "results-tsv") as rows:
+            ...     rows.to_polars()["name"].to_list()
+            ['"Ann"', '"Bob"']
+        """
+        polars = needed("polars", "a data frame of Polars")
+        frame: polars.DataFrame = polars.from_arrow(self.to_arrow())
+        return frame
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to be an array: `pandas.DataFrame(reader)` asks for one, which would lose the columns.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError(
+            f"{self!r} is not an array; call to_pandas() on it for a data frame of pandas, or to_arrow() for a table"
+        )

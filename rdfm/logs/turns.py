@@ -1,0 +1,77 @@
+"""One thread at a time: a second thread that uses a reader gets an error at once.
+
+In: the calls of a reader, and its loops. Out: the same, or the error.
+Cost: a lock, never waited for, a quarter of a microsecond for each item of a loop. Law: the error changes nothing for
+the thread that uses the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import RLock
+from typing import Generic, TypeVar
+
+__all__ = ["Loop", "Turn"]
+
+T = TypeVar("T")
+
+
+class Turn:
+    """The right to use a reader, which one thread has at a time. A context manager.
+
+    Attributes:
+        name: What is read, for the error.
+    """
+
+    __slots__ = ("lock", "name")
+
+    def __init__(self, name: str) -> None:
+        """Take the name of what is read."""
+        self.name = name
+        # The thread that has the turn may take it again; it is not locked out after an interrupt.
+        self.lock = RLock()
+
+    def __enter__(self) -> None:
+        """Take the turn. Never waits: the other thread may be waiting for the GIL, or for input.
+
+        Raises:
+            RuntimeError: Another thread has it.
+        """
+        if not self.lock.acquire(blocking=False):
+            raise self.in_use()
+
+    def __exit__(self, *_: object) -> None:
+        """Give the turn back."""
+        self.lock.release()
+
+    def in_use(self) -> RuntimeError:
+        """Give the error of a second thread."""
+        return RuntimeError(
+            f"{self.name} is in use by another thread; open it once for each thread"
+        )
+
+
+class Loop(Iterator[T], Generic[T]):
+    """The iterator of a loop over a reader, which takes the reader's turn for each item."""
+
+    __slots__ = ("_acquire", "_next", "_release", "_turn")
+
+    def __init__(self, turn: Turn, items: Iterator[T]) -> None:
+        """Take the turn, and the iterator that gives the items."""
+        self._turn = turn
+        self._next = items.__next__
+        self._acquire = turn.lock.acquire
+        self._release = turn.lock.release
+
+    def __next__(self) -> T:
+        """Give the next item.
+
+        Raises:
+            RuntimeError: Another thread uses the reader.
+        """
+        if not self._acquire(False):
+            raise self._turn.in_use()
+        try:
+            return self._next()
+        finally:
+            self._release()

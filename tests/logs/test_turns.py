@@ -1,0 +1,120 @@
+"""Readers that several threads use at once."""
+
+import io
+import threading
+
+import pyarrow as pa
+import pytest
+
+import rdfm
+from rdfm.logs.turns import Loop, Turn
+
+MESSAGE = b"<x:s> <x:p> <x:o> .\n# @message\n"
+COUNT = 4000
+IN_USE = "in use by another thread; open it once for each thread"
+
+
+class Held(io.RawIOBase):
+    """A file that waits at its end until it is released."""
+
+    def __init__(self, data):
+        self.data = io.BytesIO(data)
+        self.reached = threading.Event()
+        self.released = threading.Event()
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = self.data.readinto(buffer)
+        if not size:
+            self.reached.set()
+            assert self.released.wait(60)
+        return size
+
+
+def held_log():
+    file = Held(MESSAGE * COUNT)
+    return file, rdfm.open_log(file, "nq", compression="none")
+
+
+def held_results():
+    file = Held(b"?a\n" + b'"x"\n' * COUNT)
+    return file, rdfm.open_results(file, "results-tsv", compression="none")
+
+
+def held_solutions():
+    file = Held(MESSAGE * COUNT)
+    return file, rdfm.select("SELECT ?s { ?s ?p ?o }", file, format="nq", compression="none")
+
+
+USES = {
+    "messages": (held_log, iter),
+    "batches": (held_log, lambda log: log.batches()),
+    "a log's table": (held_log, lambda log: pa.RecordBatchReader.from_stream(log)),
+    "rows": (held_results, iter),
+    "batches of results": (held_results, lambda results: results.batches()),
+    "solutions": (held_solutions, lambda solutions: solutions.rows()),
+    "record batches": (held_solutions, iter),
+}
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one loop", "a loop each"])
+@pytest.mark.parametrize("use", USES)
+def test_a_second_thread_gets_an_error_and_the_first_all_items(use, shared):
+    make, loop = USES[use]
+    file, reader = make()
+    items = loop(reader)
+    found = []
+    first = threading.Thread(target=lambda: found.extend(items))
+    first.start()
+    try:
+        assert file.reached.wait(60)
+        with pytest.raises(RuntimeError, match=IN_USE):
+            next(iter(items if shared and use != "a log's table" else loop(reader)))
+        with pytest.raises(RuntimeError, match=IN_USE):
+            reader.close()
+    finally:
+        file.released.set()
+        first.join(60)
+    in_batches = use not in ("messages", "rows", "solutions")
+    assert (sum(map(len, found)) if in_batches else len(found)) == COUNT
+    reader.close()
+
+
+def test_what_a_reader_knows_is_not_asked_by_a_second_thread():
+    file, log = held_log()
+    first = threading.Thread(target=lambda: list(log))
+    first.start()
+    try:
+        assert file.reached.wait(60)
+        for ask in (lambda: log.header, log.skip_message, log.to_arrow):
+            with pytest.raises(RuntimeError, match=f"^{log.source} is {IN_USE}"):
+                ask()
+    finally:
+        file.released.set()
+        first.join(60)
+
+
+def test_threads_may_take_turns():
+    log = rdfm.open_log(MESSAGE * COUNT, "nq")
+    indexes = []
+    for _ in range(4):
+        loop = iter(log)
+        thread = threading.Thread(
+            target=lambda loop=loop: indexes.extend(next(loop).index for _ in range(1000))
+        )
+        thread.start()
+        thread.join()
+        del thread, loop
+    assert indexes == list(range(COUNT))
+
+
+def test_a_loop_may_use_its_reader():
+    turn = Turn("x")
+
+    def items():
+        with turn:
+            yield 1
+
+    assert list(Loop(turn, items())) == [1]
