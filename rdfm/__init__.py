@@ -211,5 +211,19 @@ def _surface(name: "errors.Surface") -> "Callable[[errors.Remedy], str | None]":
     return shown
 
 
+def _message_word(format: "str | None") -> str:
+    from rdfm.errors import UnknownFormatError
+    from rdfm.formats import find
+    from rdfm.logs.kinds import MESSAGE_WORDS
+
+    if format in MESSAGE_WORDS:  # a kind, of an error that is of no format
+        return MESSAGE_WORDS[format]
+    try:
+        kind = "messages" if format is None else find(format).spec.kinds[0]
+    except UnknownFormatError:
+        kind = "messages"
+    return MESSAGE_WORDS[kind]
+
+
 if not TYPE_CHECKING:  # else every name would be one of rdfm
     __getattr__ = _load

@@ -175,14 +175,14 @@ class DecodeError(RdfmError, ValueError):
         self.source = source
 
     def _told(self, surface: Surface) -> str:
-        names = {
-            "line": self.line,
-            "column": self.column,
-            "frame": self.frame,
-            "row": self.row,
-            "byte": self.offset,
-            "message": self.message_index,
-        }
+        names = (
+            ("line", self.line),
+            ("column", self.column),
+            ("frame", self.frame),
+            ("row", self.row),
+            ("byte", self.offset),
+            (_message(self.format), self.message_index),
+        )
         reason = self.reason + self._ways_out(surface)
         return _text(self.source, self.format, reason, names)
 
@@ -215,6 +215,9 @@ class EncodeError(RdfmError, ValueError):
         message_index: The message in the log, from 0.
         completed: The bytes of the messages before it: write them, and the log is whole.
         source: The file the message came from, where known.
+        offset: The byte in the log that the message came from, if the error is about a row of a patch there.
+        line: The line of that byte, from 1, in text.
+        column: The character of that byte in its line, from 1.
     """
 
     def __init__(
@@ -236,10 +239,19 @@ class EncodeError(RdfmError, ValueError):
         self.message_index = message_index
         self.completed = completed
         self.source = source
+        self.offset: int | None = None
+        self.line: int | None = None
+        self.column: int | None = None
 
     def _told(self, surface: Surface) -> str:
+        names = (
+            ("line", self.line),
+            ("column", self.column),
+            ("byte", self.offset),
+            (_message(self.format), self.message_index),
+        )
         reason = self.reason + self._ways_out(surface)
-        return _text(self.source, self.format, reason, {"message": self.message_index})
+        return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the attributes, whatever was set after construction included."""
@@ -300,11 +312,21 @@ class InternalError(RdfmError, RuntimeError):
     """A bug in rdfm, caught: please report it. A codec that raised it raises it again when used."""
 
 
+def _message(format: str | None) -> str:
+    """The word for a message of a format: "message", "patch" or "row"."""
+    import rdfm  # which knows the formats, above
+
+    return rdfm._message_word(format)
+
+
 def _text(
-    source: str | None, name: str | None, reason: str, position: dict[str, int | None]
+    source: str | None,
+    name: str | None,
+    reason: str,
+    position: Iterable[tuple[str, int | None]],
 ) -> str:
     """Joins what is known: source, format, reason and position."""
-    known = ", ".join(f"{key} {value}" for key, value in position.items() if value is not None)
+    known = ", ".join(f"{key} {value}" for key, value in position if value is not None)
     head = "".join(f"{part}: " for part in (source, name) if part is not None)
     return f"{head}{reason} ({known})" if known else f"{head}{reason}"
 

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm._core import MessageBatch, PatchBatch, ResultBatch
+from rdfm._core import MessageBatch, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.chain import Chain
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
@@ -62,7 +61,10 @@ class Report:
         operations: Of patches, the number of operations of each code.
         headers: Of patches, the keys of headers and their numbers.
         broken_links: Number of patches whose `prev` is not the `id` of the patch before.
-        broken_link: What the first of them says; None where there is none.
+        broken_link: The first of them, with the reason; None if there is none.
+        misplaced_rows: Number of rows that begin a transaction in another one, or end one that did not begin.
+        misplaced_row: The first of them, with the reason; None if there is none.
+        unfinished: Number of transactions that their patch does not end.
         variables: Of results, the names of the variables; None of others.
         boolean: Of results of an ASK query, the answer.
         dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
@@ -95,6 +97,9 @@ class Report:
     headers: dict[str, int] = field(default_factory=dict)
     broken_links: int = 0
     broken_link: str | None = None
+    misplaced_rows: int = 0
+    misplaced_row: str | None = None
+    unfinished: int = 0
     variables: tuple[str, ...] | None = None
     boolean: bool | None = None
     dropped_keys: int = 0
@@ -222,7 +227,8 @@ class _Counts:
         self._largest = 0
         self._open = 0  # records so far of a message that goes on in the next batch
         self._all_records = 0
-        self._chain = Chain()
+        self._rules = PatchRules()
+        self._headers: Counter[str] = Counter()
         self._kind: str | None = None
         self._unlike: dict[str, None] = {}  # logs of results that are not as the first one
 
@@ -272,10 +278,16 @@ class _Counts:
             report.operations[code] = report.operations.get(code, 0) + count
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
-        self._chain.add(batch)
-        report.broken_links = self._chain.broken
-        if self._chain.first is not None:
-            report.broken_link = f"patch {self._chain.first.patch}: {self._chain.first.reason}"
+        _add(self._headers, Counter(key for _, key, _ in batch.headers()))
+        for rule, patch, row, _, text in self._rules.check(batch):
+            if rule == "unfinished":
+                report.unfinished += 1
+            elif rule == "transaction":
+                report.misplaced_rows += 1
+                report.misplaced_row = report.misplaced_row or f"patch {patch}, row {row}: {text}"
+            else:
+                report.broken_links += 1
+                report.broken_link = report.broken_link or f"patch {patch}: {text}"
         self._records(batch.operation_counts(), batch)
 
     def _messages(self, batch: MessageBatch, metadata: bool) -> None:
@@ -315,7 +327,7 @@ class _Counts:
         report.operations = {
             code: report.operations[code] for code in CODES if code in report.operations
         }
-        report.headers = _top(self._chain.headers, MAX_NAMES)
+        report.headers = _top(self._headers, MAX_NAMES)
 
 
 def _top(counter: Mapping[str, int], count: int) -> dict[str, int]:

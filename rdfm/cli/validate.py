@@ -129,10 +129,12 @@ def _line(found: Finding) -> str:
 
 def _text(found: Finding) -> str:
     """What was found, with what the line lacks of its position."""
-    known = {"message": found.message, "frame": found.frame, "row": found.row}
+    from rdfm.cli._io import WORDS
+
+    known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
     if found.line is None:
-        known["byte"] = found.offset
-    place = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
+        known.append(("byte", found.offset))
+    place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
     if found.follows:
         place += ("; " if place else "") + "may follow from a skipped message"
     return found.shown("command") + (f" ({place})" if place else "")
@@ -171,10 +173,10 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _summary(checked: Validation) -> list[str]:
     """The numbers, for people."""
-    from rdfm.cli._io import plural
+    from rdfm.cli._io import WORDS, plural
 
     numbers = checked.summary()
-    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, "message")
+    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
     found = f"{_none(checked.errors, 'error')}, {_none(checked.warnings, 'warning')}"
     lines = [f"{read}: {found}" + (", stopped there" if checked.stopped else "")]
     if checked.shapes is not None:
