@@ -115,7 +115,7 @@ def command(
         try:
             found: Any
             if as_rdf:
-                described = {"top": top, "checksum": True}
+                described: dict[str, Any] = {"top": top, "checksum": True}
                 found = statistics(source, from_format, progress=bar, **described, **taken[log])
             else:
                 shown_names = TOP if top is None else top
