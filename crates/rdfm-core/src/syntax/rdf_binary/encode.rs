@@ -16,6 +16,7 @@ use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart};
+use crate::syntax::default_graph::taken_for;
 use crate::syntax::prefixes::Prefixes;
 use crate::syntax::text::encode::holds_labels;
 
@@ -223,18 +224,6 @@ fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) ->
         }
         _ => Kind::Plain,
     }
-}
-
-#[cold]
-pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
-    (
-        ErrorClass::Unsupported,
-        format!(
-            "readers of the format take the IRI {} for {what}; other formats hold it",
-            quote(iri)
-        )
-        .into(),
-    )
 }
 
 /// The error of a message that becomes too long.

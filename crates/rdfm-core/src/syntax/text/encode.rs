@@ -17,7 +17,7 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
-use crate::syntax::rdf_binary::encode::taken_for;
+use crate::syntax::default_graph::taken_for;
 use crate::syntax::text::delimit::{Delimiters, Place};
 
 /// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
