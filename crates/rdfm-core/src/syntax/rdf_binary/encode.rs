@@ -11,7 +11,7 @@ use super::model::{Kind, Name, Value};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
 use crate::codec::refuse::Refused;
-use crate::model::error::{ErrorClass, quote};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
