@@ -53,7 +53,8 @@ PACKAGE = [
     {"conversion"},
     {"analysis", "patch", "sparql"},
     {"cli", "spark", "rdflib_plugin"},
-    {"__init__", "__main__", "split", "values", "regroup"},
+    {"split", "values", "regroup"},
+    {"__init__", "__main__"},
 ]
 # What may import the package itself (`import rdfm`, `from rdfm import convert`): its clients and its public modules.
 SURFACES = PACKAGE[-2] | PACKAGE[-1]
