@@ -1,0 +1,107 @@
+//! The laws of analysis over the fixtures and random changes of them: the fuzz target's short form on stable Rust.
+
+mod corpus;
+
+use rdfm_laws::analysis::{Tried, any_bytes};
+use rdfm_laws::mutate::{Random, mutate};
+
+/// Logs with blank nodes that look alike, transactions and changes; whatever the fixtures lack.
+const LOGS: [&str; 6] = [
+    "_:a <a:p> _:b . _:b <a:p> _:c . _:c <a:p> _:a .\n# @message\n_:a <a:p> _:b , _:c . _:b <a:p> _:a .",
+    "_:a <a:p> _:b . _:b <a:p> _:a . _:c <a:p> _:d . _:d <a:p> _:c .\n# @message\n\
+     _:a <a:p> _:b . _:b <a:p> _:c . _:c <a:p> _:d . _:d <a:p> _:a .",
+    "_:g { _:g <a:p> <<( _:a <a:p> _:a )>> } <a:s> <a:p> <<( _:a <a:p> _:b )>> .\n# @message\n\
+     _:h { _:h <a:p> <<( _:a <a:p> _:b )>> } <a:s> <a:p> <<( _:a <a:p> _:a )>> .",
+    "H id <urn:1> .\nTX .\nPA \"a\" <a:> .\nA _:x <a:p> \"1\" .\nTC .\nTX .\nD _:x <a:p> \"1\" .\nPD \"a\" .\nTA .\n",
+    "A <a:s> <a:p> 1 .\nTX .\nD <a:s> <a:p> 1 .\nA <a:s> <a:p> 1 .\nA <a:s> <a:p> 2 .\nTA .\nD <a:s> <a:p> 2 .\n",
+    "TX .\nA <a:s> <a:p> <a:o> .\nTC .\nH id <urn:2> .\nH prev <urn:1> .\nTX .\nD <a:s> <a:p> <a:o> .\nTC .\nTC .\n",
+];
+
+/// Rows and statements of which random logs are made.
+const ROWS: [&str; 14] = [
+    "TX .",
+    "TX .",
+    "TC .",
+    "TC .",
+    "TA .",
+    "H id <urn:1> .",
+    "PA \"a\" <a:> .",
+    "PD \"a\" .",
+    "A <a:s> <a:p> 1 .",
+    "D <a:s> <a:p> 1 .",
+    "A _:b <a:p> \"x\"@en <a:g> .",
+    "D _:b <a:p> \"x\"@en <a:g> .",
+    "A <a:s> <a:p> <<( _:b <a:p> 1 )>> .",
+    "D <a:s> <a:p> <<( _:b <a:p> 1 )>> .",
+];
+const STATEMENTS: [&str; 10] = [
+    "# @message",
+    "# @message",
+    "_:a <a:p> _:b .",
+    "_:b <a:p> _:a .",
+    "_:b <a:p> _:c .",
+    "_:c <a:p> _:a .",
+    "_:a <a:p> _:a .",
+    "_:g { _:a <a:p> _:g } ",
+    "<a:s> <a:p> <<( _:a <a:p> _:c )>> .",
+    "<a:s> <a:p> 1 .",
+];
+
+/// A log of random lines.
+fn lines_of(random: &mut Random, lines: &[&str]) -> Vec<u8> {
+    let mut log = String::new();
+    for _ in 0..random.below(20) {
+        log += lines[random.below(lines.len())];
+        log.push('\n');
+    }
+    log.into_bytes()
+}
+
+fn logs() -> Vec<Vec<u8>> {
+    let fixtures = corpus::fixtures().into_iter();
+    let read = fixtures.filter(|file| matches!(file.0, "trig" | "nq" | "rdf-patch"));
+    let own = LOGS.iter().map(|log| log.as_bytes().to_vec());
+    own.chain(read.map(|file| file.2)).collect()
+}
+
+#[test]
+fn the_logs_that_are_changed_keep_the_laws() {
+    for log in logs() {
+        any_bytes(&log);
+    }
+}
+
+#[test]
+fn random_changes_break_no_law() {
+    let logs = logs();
+    let mut all = Tried::default();
+    for seed in 0..3000 {
+        let mut random = Random::new(seed);
+        let input = match random.below(3) {
+            0 => lines_of(&mut random, &ROWS),
+            1 => lines_of(&mut random, &STATEMENTS),
+            _ => {
+                let chosen = random.below(logs.len());
+                mutate(&mut random, &logs[chosen])
+            }
+        };
+        let caught = std::panic::catch_unwind(|| any_bytes(&input));
+        let Ok(tried) = caught else {
+            panic!(
+                "seed {seed}: a law is broken by b\"{}\"",
+                input.escape_ascii()
+            );
+        };
+        all.same += tried.same;
+        all.different += tried.different;
+        all.operations += tried.operations;
+        all.refused += tried.refused;
+    }
+    let least = [
+        all.same / 100,
+        all.different / 1000,
+        all.operations / 1000,
+        all.refused / 100,
+    ];
+    assert!(least.iter().all(|count| *count > 0), "{all:?}");
+}
