@@ -79,7 +79,7 @@ fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
     for size in SIZES {
         let mut dataset = dataset(data, size);
         for batch in patches(log, size) {
-            dataset.apply(&batch).unwrap();
+            dataset.apply(&batch, true).unwrap();
         }
         let made = (quads_of(&dataset), dataset.applied());
         if let Some(found) = &found {
@@ -220,7 +220,7 @@ fn a_term_is_the_same_from_every_format() {
             }
             let log = encoded(patch_format, &patches(&deletes, 8192));
             for batch in batches::<Operation>(patch_format, &log, 8192) {
-                dataset.apply(&batch).unwrap();
+                dataset.apply(&batch, true).unwrap();
             }
             let left = quads_of(&dataset);
             assert!(left.is_empty(), "{format}, {patch_format}: {left:?}");
@@ -238,7 +238,7 @@ fn prefixes_are_those_of_the_dataset_as_the_patches_change_them() {
     }
     let log = "PA \"c\" <http://c/> .\nTX .\nPA \"a\" <http://x/> .\nPD \"b\" .\nTA .\nTX .\nPD \"b\" .\nPA \"d\" <http://d/> .\nTC .\nPD \"none\" .\n";
     for batch in patches(log, 8192) {
-        dataset.apply(&batch).unwrap();
+        dataset.apply(&batch, true).unwrap();
     }
     let batch = dataset.message(false).next_batch().unwrap().unwrap();
     let namespaces = batch.namespaces(0);
@@ -269,7 +269,7 @@ fn errors_name_the_row_and_leave_what_was_before() {
             let mut dataset = dataset(&data("ab"), size);
             let error = patches(&rows(words), size)
                 .iter()
-                .find_map(|batch| dataset.apply(batch).err())
+                .find_map(|batch| dataset.apply(batch, true).err())
                 .expect(words);
             let expected = format!("row {row} of the patch: {reason}");
             assert_eq!(
@@ -378,7 +378,7 @@ fn a_difference_applied_gives_the_other_dataset() {
             let mut made = Vec::new();
             let mut changed = dataset(&old, size);
             while let Some(batch) = difference.next_batch().unwrap() {
-                changed.apply(&batch).unwrap();
+                changed.apply(&batch, true).unwrap();
                 made.push(batch);
             }
             assert_eq!(
@@ -438,7 +438,7 @@ fn a_small_dataset_stays_right_after_many_changes() {
             builder.push(Operation::of(code, quad));
         }
         builder.end_message();
-        dataset.apply(&builder.take().unwrap()).unwrap();
+        dataset.apply(&builder.take().unwrap(), true).unwrap();
     }
     assert_eq!(letters(&quads_of(&dataset)), "bac");
     assert_eq!(dataset.applied().added, 1_500_000);
@@ -498,7 +498,7 @@ fn to_messages(log: &str, size: u64, separate: bool) -> Made {
         let next = match made.messages(&batch) {
             Ok(next) => next,
             Err(met) => {
-                error = Some(met.reason.text().to_owned());
+                error = Some(met.error.reason.text().to_owned());
                 made.take()
             }
         };
@@ -601,6 +601,9 @@ fn a_message_has_a_limit() {
     let mut made = ToMessages::new(false, 1000);
     let rows = format!("TX .\n{}TC .\n", rows("+a +b +c +d +e").repeat(20));
     let error = made.messages(&patches(&rows, 8192)[0]).unwrap_err();
-    assert_eq!(error.class, rdfm_core::model::error::ErrorClass::Limit);
-    assert_eq!(error.reason.remedies()[0].option, "max_message_bytes");
+    assert_eq!(
+        error.error.class,
+        rdfm_core::model::error::ErrorClass::Limit
+    );
+    assert_eq!(error.error.reason.remedies()[0].option, "max_message_bytes");
 }

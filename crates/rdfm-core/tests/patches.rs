@@ -551,16 +551,12 @@ fn limits_bound_rows_patches_depth_and_prefixes() {
     let open = format!("A <a:> <b:> \"\"\"{}", "x\n".repeat(40_000));
     limit(small(), &open, "the row is longer than 300 bytes");
     let many = "A <a:> <b:> <c:> .".repeat(9);
-    limit(
-        small(),
-        &many,
-        "the message is larger than 300 decoded bytes",
-    );
+    limit(small(), &many, "the patch is larger than 300 decoded bytes");
     let prefix = format!("PA a <http://{}> .\nA a: a: a: .", "x".repeat(100));
     limit(
         small(),
         &prefix,
-        "the message is larger than 300 decoded bytes",
+        "the patch is larger than 300 decoded bytes",
     );
     let prefixes = ["a", "b", "c", "d", "e", "f", "g", "h"]
         .map(|name| format!("PA {name} <http://e/> . Z ."))

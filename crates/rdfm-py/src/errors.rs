@@ -116,6 +116,15 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     made().unwrap_or_else(|error| error)
 }
 
+/// The exception of a row of a patch that an encoder refuses, with the row's first byte in its log.
+pub fn encode_row(py: Python<'_>, error: &EncodeError, offset: u64) -> PyErr {
+    let made = encode(py, error, b"");
+    match made.value(py).setattr("offset", offset) {
+        Ok(()) => made,
+        Err(error) => error,
+    }
+}
+
 /// An error in a row of Arrow.
 pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr {
     let made = || -> PyResult<PyErr> {

@@ -62,6 +62,8 @@ pub struct LogBatch<R: Record> {
     pub(super) head: R::Head,
     pub(super) table: Arc<TermTable>,
     pub(super) records: Vec<R>,
+    /// Where each record begins in the log; empty if the codec does not say that.
+    pub(super) record_offsets: Vec<u64>,
     pub(super) message_ends: Vec<u32>,
     pub(super) positions: Vec<u64>,
     pub(super) namespaces: Arc<Namespaces>,
@@ -121,6 +123,7 @@ impl<R: Record> LogBatch<R> {
             head: R::Head::default(),
             table: Arc::new(TermTable::with_capacity(0, 1)),
             records: Vec::new(),
+            record_offsets: Vec::new(),
             message_ends: Vec::new(),
             positions: Vec::new(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
@@ -180,6 +183,12 @@ impl<R: Record> LogBatch<R> {
     #[inline]
     pub fn message(&self, message: usize) -> &[R] {
         &self.records[self.range(message)]
+    }
+
+    /// First byte of a record in the decompressed log, by its number in [`Self::records`]; `None` if the codec does not
+    /// say that.
+    pub fn record_offset(&self, record: usize) -> Option<u64> {
+        self.record_offsets.get(record).copied()
     }
 
     /// Index in the log of the batch's first message.
@@ -310,7 +319,9 @@ impl<R: Record> LogBatch<R> {
             self.message_ends[end - 1]
         };
         let from = start as u32;
-        let records = self.records[first as usize..last.max(first) as usize].to_vec();
+        let range = first as usize..last.max(first) as usize;
+        let records = self.records[range.clone()].to_vec();
+        let record_offsets = self.record_offsets.get(range).unwrap_or_default().to_vec();
         let [namespaces, namespaces_after] = in_force;
         Self {
             head: self.head.clone(),
@@ -320,6 +331,7 @@ impl<R: Record> LogBatch<R> {
                     .iter()
                     .any(|record| record.graph() != TermId::DEFAULT_GRAPH),
             records,
+            record_offsets,
             message_ends: self.message_ends[start..end]
                 .iter()
                 .map(|record_end| record_end - first)
@@ -364,6 +376,7 @@ impl<R: Record> LogBatch<R> {
         Self {
             has_graphs: graphs.any(|graph| graph != TermId::DEFAULT_GRAPH),
             records,
+            record_offsets: Vec::new(),
             message_ends,
             ..self.clone()
         }
@@ -432,6 +445,7 @@ impl<R: Record> LogBatch<R> {
             table: Arc::clone(&self.table),
             has_graphs: self.has_graphs && graphs.any(|graph| graph != TermId::DEFAULT_GRAPH),
             records,
+            record_offsets: Vec::new(),
             message_ends,
             positions: messages.iter().map(|at| self.positions[*at]).collect(),
             reached: Arc::new(Mutex::new((0, Arc::clone(&namespaces)))),
@@ -452,6 +466,7 @@ impl<R: Record> LogBatch<R> {
             + 16 * self.table.terms.len()
             + 12 * self.table.triples.len()
             + R::BYTES * self.records.len()
+            + 8 * self.record_offsets.len()
             + 12 * self.message_ends.len()
             + 8 * self.indexes.len()
             + 20 * self.namespace_changes.len()

@@ -53,6 +53,8 @@ pub struct LogBuilder<R: Record> {
     limits: Limits,
     table: TermTable,
     records: Vec<R>,
+    /// Where each record begins in the log, if its decoder says that: of all records, or of none.
+    record_offsets: Vec<u64>,
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
@@ -105,6 +107,7 @@ impl<R: Record> LogBuilder<R> {
             written,
             table: TermTable::with_capacity(0, 1),
             records: Vec::new(),
+            record_offsets: Vec::new(),
             message_ends: Vec::new(),
             positions: Vec::new(),
             at_start: Arc::default(),
@@ -158,6 +161,7 @@ impl<R: Record> LogBuilder<R> {
         self.table.terms.truncate(1);
         self.table.triples.clear();
         self.records.clear();
+        self.record_offsets.clear();
         self.message_ends.clear();
         self.positions.clear();
         if !self.at_start.is_empty() {
@@ -254,7 +258,7 @@ impl<R: Record> LogBuilder<R> {
     #[cold]
     fn too_large(&self) -> LimitExceeded {
         let most = self.limits.max_message_bytes;
-        let text = format!("the message is larger than {most} decoded bytes");
+        let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
         LimitExceeded(Reason::limit(text, "max_message_bytes").lacking(Feature::Parts))
     }
 
@@ -319,6 +323,14 @@ impl<R: Record> LogBuilder<R> {
     pub fn push(&mut self, record: R) {
         self.any_graph |= record.graph().0;
         self.records.push(record);
+    }
+
+    /// As [`push`](Self::push), of a record that begins at a byte of the log. A codec uses this for all records or for
+    /// none.
+    #[inline]
+    pub fn push_at(&mut self, record: R, offset: u64) {
+        self.record_offsets.push(offset);
+        self.push(record);
     }
 
     /// Adds a term of a kind without `aux`, with its text.
@@ -511,6 +523,7 @@ impl<R: Record> LogBuilder<R> {
     /// message.
     pub fn discard_content(&mut self) {
         self.records.truncate(self.mark.records);
+        self.record_offsets.truncate(self.mark.records);
         self.metadata.truncate(self.mark.metadata);
         let graphs = self.records.iter().map(|record| record.graph().0);
         self.any_graph = graphs.fold(0, |all, graph| all | graph);

@@ -11,6 +11,8 @@ use super::term::{Quad, TermId, TermKind};
 
 /// A record of a message.
 pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// The word for a message of such records.
+    const MESSAGE: &'static str;
     /// Decoded bytes that it counts.
     const BYTES: usize;
     /// Terms that it holds at most.
@@ -35,6 +37,7 @@ pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
 }
 
 impl Record for Quad {
+    const MESSAGE: &'static str = "message";
     const BYTES: usize = 16;
     const TERMS: u64 = 4;
     type Head = ();
@@ -220,6 +223,7 @@ impl Operation {
 }
 
 impl Record for Operation {
+    const MESSAGE: &'static str = "patch";
     const BYTES: usize = 24;
     const TERMS: u64 = 5;
     type Head = ();
@@ -304,6 +308,7 @@ impl ResultHead {
 
 /// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] is unbound.
 impl Record for TermId {
+    const MESSAGE: &'static str = "row";
     const BYTES: usize = 4;
     const TERMS: u64 = 1;
     type Head = Arc<ResultHead>;

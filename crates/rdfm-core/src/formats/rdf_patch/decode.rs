@@ -304,7 +304,8 @@ impl PatchReader {
                 self.open = input.offset_of(at);
                 self.builder.begin_message(self.open);
             }
-            self.builder.push(Operation::of(code, quad));
+            self.builder
+                .push_at(Operation::of(code, quad), input.offset_of(at));
             self.changes = true;
             at = end + 1;
         }
@@ -332,7 +333,7 @@ impl PatchReader {
             self.open = input.offset();
             self.builder.begin_message(self.open);
         }
-        self.builder.push(operation);
+        self.builder.push_at(operation, input.offset());
         self.changes |= operation.code != OperationCode::Header;
         if matches!(
             operation.code,

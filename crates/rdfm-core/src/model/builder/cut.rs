@@ -69,6 +69,9 @@ impl<R: Record> LogBuilder<R> {
             let record = record.map(|id| self.copy_term(all.table(), id, moved));
             self.push(record);
         }
+        let offsets = all.record_offsets.get(all.range(open));
+        self.record_offsets
+            .extend_from_slice(offsets.unwrap_or_default());
         Some(all.slice(0..open))
     }
 
@@ -150,6 +153,7 @@ impl<R: Record> LogBuilder<R> {
             head: self.head.clone(),
             table: Arc::new(table),
             records: std::mem::replace(&mut self.records, Vec::with_capacity(records_hint)),
+            record_offsets: std::mem::take(&mut self.record_offsets),
             message_ends: std::mem::take(&mut self.message_ends),
             positions: std::mem::take(&mut self.positions),
             reached: Arc::new(Mutex::new((0, Arc::clone(&at_start)))),

@@ -8,10 +8,11 @@
 //!   that its patch does not end, is undone.
 
 use super::index::{Index, hash_numbers};
+use super::rules::{Breach, Rules, in_row, refused};
 use super::terms::{Copies, Number, Terms};
 use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
-use crate::model::error::{DecodeError, ErrorClass, LimitExceeded, Position};
+use crate::model::error::{DecodeError, ErrorClass, LimitExceeded};
 use crate::model::limits::Limits;
 use crate::model::namespaces::Namespaces;
 use crate::model::record::{Operation, OperationCode};
@@ -66,8 +67,7 @@ pub struct Dataset {
     namespaces: Namespaces,
     in_force: InForce,
     transaction: Option<Transaction>,
-    /// The row of the patch that is applied next.
-    row: u64,
+    rules: Rules,
     applied: Applied,
 }
 
@@ -129,19 +129,9 @@ impl Dataset {
         table: &TermTable,
         quads: impl Iterator<Item = Quad> + Clone,
     ) -> Result<Vec<Key>, LimitExceeded> {
-        self.terms.begin_batch(table);
-        for quad in quads.clone() {
-            self.terms.want(table, quad.subject)?;
-            self.terms.want(table, quad.predicate)?;
-            self.terms.want(table, quad.object)?;
-            self.terms.want(table, quad.graph)?;
-        }
-        self.terms.look_up()?;
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
-        keys.extend(quads.map(|quad| {
-            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.terms.known(id))
-        }));
+        self.terms.keys(table, quads, &mut keys)?;
         self.places.touch(keys.iter().map(|key| hash_numbers(*key)));
         Ok(keys)
     }
@@ -189,28 +179,35 @@ impl Dataset {
         Some(place)
     }
 
-    /// Applies patches.
+    /// Applies patches. With `chain`, a broken chain of patches is an error.
     ///
     /// # Errors
-    /// A transaction ends that did not begin, or begins in another; or there are too many terms or quads. The patches
-    /// before are applied, and what the transaction that is open changed is undone.
-    pub fn apply(&mut self, batch: &PatchBatch) -> Result<(), DecodeError> {
+    /// A rule of [`super::rules`] is broken, or there are too many terms or quads. The patches before are applied, and
+    /// what the transaction that is open changed is undone.
+    pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());
         let keys = self.take_keys(batch.table(), quads);
-        let keys = keys.map_err(|error| refused(batch, 0, (ErrorClass::Limit, error.0)))?;
+        let keys = keys.map_err(|error| refused(batch, 0, None, (ErrorClass::Limit, error.0)))?;
         let mut next = keys.iter();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
-                self.row = 0;
+                self.rules.begin_patch();
             }
-            for (operation, key) in batch.message(patch).iter().zip(&mut next) {
-                if let Err((class, reason)) = self.operation(batch.table(), *operation, *key) {
+            for (at, key) in batch.range(patch).zip(&mut next) {
+                let operation = batch.records()[at];
+                let done = self.checked(batch.table(), operation, chain);
+                if let Err(error) =
+                    done.and_then(|()| self.operation(batch.table(), operation, *key))
+                {
                     self.undo();
-                    return Err(refused(batch, patch, (class, in_row(self.row, reason))));
+                    let error = refused(batch, patch, Some(at), error);
+                    self.rules.skip();
+                    return Err(error);
                 }
-                self.row += 1;
+                self.rules.next_row();
             }
             if patch + 1 < batch.len() || !batch.continues() {
+                self.rules.end_patch();
                 self.undo();
             }
         }
@@ -219,13 +216,36 @@ impl Dataset {
         Ok(())
     }
 
+    /// Takes an operation by the rules.
+    #[inline]
+    fn checked(
+        &mut self,
+        table: &TermTable,
+        operation: Operation,
+        chain: bool,
+    ) -> Result<(), (ErrorClass, Reason)> {
+        let Err(breach) = self.rules.operation(table, operation) else {
+            return Ok(());
+        };
+        self.breach(breach, chain)
+    }
+
+    #[cold]
+    fn breach(&self, breach: Breach, chain: bool) -> Result<(), (ErrorClass, Reason)> {
+        if breach.rule.is_chain() && !chain {
+            return Ok(());
+        }
+        Err((ErrorClass::Malformed, breach.reason(self.rules.row())))
+    }
+
     fn operation(
         &mut self,
         table: &TermTable,
         operation: Operation,
         key: Key,
     ) -> Result<(), (ErrorClass, Reason)> {
-        let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
+        let row = self.rules.row();
+        let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
         match operation.code {
             OperationCode::Add => {
                 let place = self.insert(key).map_err(limit)?;
@@ -238,10 +258,6 @@ impl Dataset {
                 self.changed(place.map(|place| Change::Deleted(place, key)));
             }
             OperationCode::Begin => {
-                if self.transaction.is_some() {
-                    let reason = "TX within a transaction; expected TC or TA before it";
-                    return Err((ErrorClass::Malformed, reason.into()));
-                }
                 self.transaction = Some(Transaction {
                     changes: Vec::new(),
                     before: self.applied,
@@ -249,17 +265,10 @@ impl Dataset {
                 });
             }
             OperationCode::Commit => {
-                if self.transaction.take().is_none() {
-                    return Err(outside("TC"));
-                }
+                self.transaction = None;
                 self.applied.committed += 1;
             }
-            OperationCode::Abort => {
-                if self.transaction.is_none() {
-                    return Err(outside("TA"));
-                }
-                self.undo();
-            }
+            OperationCode::Abort => self.undo(),
             OperationCode::AddPrefix => {
                 self.namespaces
                     .set(table.text(operation.name), table.text(operation.object));
@@ -331,31 +340,6 @@ impl Dataset {
             ended: false,
         }
     }
-}
-
-#[cold]
-fn refused(batch: &PatchBatch, patch: usize, (class, reason): (ErrorClass, Reason)) -> DecodeError {
-    DecodeError {
-        format: "patches",
-        class,
-        reason,
-        position: Position {
-            offset: batch.position(patch),
-            message: Some(batch.first_index() + patch as u64),
-            ..Position::default()
-        },
-    }
-}
-
-/// A reason that names the row of the patch, from 0.
-#[cold]
-pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
-    reason.reworded(|text| format!("row {row} of the patch: {text}"))
-}
-
-fn outside(code: &str) -> (ErrorClass, Reason) {
-    let reason = format!("{code} without TX before it");
-    (ErrorClass::Malformed, reason.into())
 }
 
 /// The quads of a dataset, as batches of one message.

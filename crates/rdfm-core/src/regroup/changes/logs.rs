@@ -20,17 +20,17 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{set_apart, write_apart};
 
-use super::dataset::in_row;
+use super::rules::{Transactions, in_row};
 
 /// The copies of a batch's terms in a builder's batch.
 #[derive(Default)]
-struct Copied {
+pub(super) struct Copied {
     /// Serial of the builder's batch, message where that matters, and id.
     made: Vec<(u32, u64, TermId)>,
 }
 
 impl Copied {
-    fn begin_batch(&mut self, table: &TermTable) {
+    pub(super) fn begin_batch(&mut self, table: &TermTable) {
         self.made.clear();
         self.made
             .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
@@ -38,7 +38,7 @@ impl Copied {
 
     /// The copy of a term; with `apart`, labels are set apart by that message. Recursion is as deep as triple terms
     /// nest.
-    fn term<R: Record>(
+    pub(super) fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         table: &TermTable,
@@ -85,7 +85,7 @@ impl Copied {
         Ok(new)
     }
 
-    fn quad<R: Record>(
+    pub(super) fn quad<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         table: &TermTable,
@@ -205,18 +205,27 @@ impl ToPatches {
     }
 }
 
+/// A row of a patch that no message can say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedRow {
+    /// The patch and the reason.
+    pub error: EncodeError,
+    /// First byte of the row in the log, if the format of the patches says that; otherwise of the patch.
+    pub offset: u64,
+}
+
 /// Makes messages of patches: of each transaction that is committed, and of what is added outside of transactions.
 pub struct ToMessages {
     builder: BatchBuilder,
     copied: Copied,
-    /// A transaction is open.
-    begun: bool,
-    /// What refuses the open transaction if it is committed, and its row.
-    refused: Option<(u64, Reason)>,
+    transactions: Transactions,
+    /// What refuses the open transaction if it is committed, with the number and the first byte of its row.
+    refused: Option<(u64, u64, Reason)>,
     /// The message that each blank node stands in, by a hash of its label, unless they are to be separate.
     labels: Option<FxHashMap<u64, u64>>,
-    /// The row of the patch that is next.
+    /// The row of the patch that is next, and its first byte.
     row: u64,
+    offset: u64,
     headers: u64,
     prefixes: u64,
     undone: u64,
@@ -232,10 +241,11 @@ impl ToMessages {
                 ..Limits::default()
             }),
             copied: Copied::default(),
-            begun: false,
+            transactions: Transactions::default(),
             refused: None,
             labels: (!separate).then(FxHashMap::default),
             row: 0,
+            offset: 0,
             headers: 0,
             prefixes: 0,
             undone: 0,
@@ -261,26 +271,29 @@ impl ToMessages {
     /// # Errors
     /// A patch deletes a quad, unless that is undone, or its transactions are not in order; a blank node stands in two
     /// messages; or a message is too large. [`take`](Self::take) then gives the messages before.
-    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, EncodeError> {
+    pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RefusedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
                 self.row = 0;
             }
-            for operation in batch.message(patch) {
+            for at in batch.range(patch) {
                 let position = batch.position(patch);
-                self.operation(batch.table(), *operation, position)
+                self.offset = batch.record_offset(at).unwrap_or(position);
+                self.operation(batch.table(), batch.records()[at], position)
                     .map_err(|(class, reason)| {
                         if self.builder.is_open() {
                             self.builder.discard_message();
                         }
-                        let index = batch.first_index() + patch as u64;
-                        failed(index, class, in_row(self.row, reason))
+                        RefusedRow {
+                            error: failed(batch.index(patch), class, in_row(self.row, reason)),
+                            offset: self.offset,
+                        }
                     })?;
                 self.row += 1;
             }
             if patch + 1 < batch.len() || !batch.continues() {
-                if self.begun {
+                if self.transactions.end_patch() {
                     self.abort();
                 } else if self.builder.is_open() {
                     self.builder.end_message();
@@ -301,7 +314,6 @@ impl ToMessages {
 
     fn abort(&mut self) {
         self.builder.discard_message();
-        self.begun = false;
         self.refused = None;
         self.undone += 1;
     }
@@ -313,32 +325,23 @@ impl ToMessages {
         position: u64,
     ) -> Result<(), (ErrorClass, Reason)> {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
-        let wrong = |text: &str| (ErrorClass::Malformed, Reason::from(text.to_owned()));
+        self.transactions
+            .row(operation.code)
+            .map_err(|breach| (ErrorClass::Malformed, breach.text.into()))?;
         match operation.code {
             OperationCode::Header => self.headers += 1,
-            OperationCode::Begin if self.begun => {
-                return Err(wrong(
-                    "TX within a transaction; expected TC or TA before it",
-                ));
-            }
             OperationCode::Begin => {
                 if self.builder.is_open() {
                     self.builder.end_message();
                 }
                 self.builder.begin_message(position);
-                self.begun = true;
-            }
-            OperationCode::Commit | OperationCode::Abort if !self.begun => {
-                let text = format!("{} without TX before it", operation.code.name());
-                return Err(wrong(&text));
             }
             OperationCode::Commit => {
-                if let Some((row, reason)) = self.refused.take() {
-                    self.row = row;
+                if let Some((row, offset, reason)) = self.refused.take() {
+                    (self.row, self.offset) = (row, offset);
                     return Err((ErrorClass::Unsupported, reason));
                 }
                 self.builder.end_message();
-                self.begun = false;
             }
             OperationCode::Abort => self.abort(),
             OperationCode::Delete => {
@@ -367,10 +370,10 @@ impl ToMessages {
 
     /// Refuses the row; within a transaction only once that is committed, since one that is undone changes nothing.
     fn refuse(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
-        if !self.begun {
+        if !self.transactions.is_open() {
             return Err((ErrorClass::Unsupported, reason));
         }
-        self.refused.get_or_insert((self.row, reason));
+        self.refused.get_or_insert((self.row, self.offset, reason));
         Ok(())
     }
 

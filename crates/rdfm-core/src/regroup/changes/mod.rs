@@ -1,11 +1,15 @@
-//! Changes of datasets: patches applied, made of messages and made messages, and the difference of two datasets.
+//! Changes of datasets: patches that are checked, applied, reverted, made of messages and made messages; differences
+//! of datasets and of messages.
 //!
 //! - In: batches of messages and of patches. Out: batches of the other kind.
-//! - Cost: a dataset is held whole ([`dataset`]); the rest holds a batch.
+//! - Cost: a dataset is held in memory ([`dataset`]); the rest holds a batch, or a message ([`per_message`]).
 //! - Law: blank nodes of a dataset and of patches are known by their labels.
 
 pub mod dataset;
 pub mod difference;
 mod index;
 pub mod logs;
+pub mod per_message;
+pub mod revert;
+pub mod rules;
 mod terms;

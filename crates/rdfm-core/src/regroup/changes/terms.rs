@@ -8,7 +8,7 @@ use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::record::Record;
 use crate::model::table::TermTable;
-use crate::model::term::{TermId, TermKind, flags};
+use crate::model::term::{Quad, TermId, TermKind, flags};
 
 /// The number of a term; 0 is the default graph.
 pub type Number = u32;
@@ -52,7 +52,7 @@ pub struct Terms {
 
 impl Terms {
     /// Ids mean other terms than before.
-    pub fn begin_batch(&mut self, table: &TermTable) {
+    fn begin_batch(&mut self, table: &TermTable) {
         self.known.clear();
         self.known.resize(table.terms().len(), 0);
         self.wanted.clear();
@@ -61,15 +61,49 @@ impl Terms {
 
     /// The number of a term, if [`want`](Self::want) was told of it and [`look_up`](Self::look_up) called since.
     #[inline]
-    pub fn known(&self, id: TermId) -> Number {
+    fn known(&self, id: TermId) -> Number {
         self.known[id.index()]
+    }
+
+    /// Appends the numbers of the terms of a batch's quads.
+    ///
+    /// # Errors
+    /// There are 2^32 terms.
+    pub fn keys(
+        &mut self,
+        table: &TermTable,
+        quads: impl Iterator<Item = Quad> + Clone,
+        keys: &mut Vec<[Number; 4]>,
+    ) -> Result<(), LimitExceeded> {
+        self.begin_batch(table);
+        for quad in quads.clone() {
+            self.want(table, quad.subject)?;
+            self.want(table, quad.predicate)?;
+            self.want(table, quad.object)?;
+            self.want(table, quad.graph)?;
+        }
+        self.look_up()?;
+        keys.extend(quads.map(|quad| {
+            [quad.subject, quad.predicate, quad.object, quad.graph].map(|id| self.known(id))
+        }));
+        Ok(())
+    }
+
+    /// Number of terms.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes of their texts, and of what else is stored beside the index.
+    pub fn bytes(&self) -> usize {
+        self.values.len() + 8 * self.starts.len()
     }
 
     /// Asks for the number of a term. Recursion is as deep as triple terms nest.
     ///
     /// # Errors
     /// There are 2^32 terms.
-    pub fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
+    fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
             self.push(table, id)?;
             self.known[id.index()] = WANTED;
@@ -120,7 +154,7 @@ impl Terms {
     ///
     /// # Errors
     /// There are 2^32 terms.
-    pub fn look_up(&mut self) -> Result<(), LimitExceeded> {
+    fn look_up(&mut self) -> Result<(), LimitExceeded> {
         self.numbers.touch(self.wanted.iter().map(|one| one.hash));
         let mut start = 0;
         for at in 0..self.wanted.len() {

@@ -313,7 +313,7 @@ impl Statements {
         self.extra += self.iri.len();
         let most = builder.limits().max_message_bytes;
         if self.extra as u64 > most {
-            let text = format!("the message is larger than {most} decoded bytes");
+            let text = format!("the {} is larger than {most} decoded bytes", R::MESSAGE);
             return limited(start, Reason::limit(text, "max_message_bytes"));
         }
         let iri = std::mem::take(&mut self.iri);

@@ -1,0 +1,333 @@
+//! Differences of messages: from each message of a log to the next, or to the message of another log with its index.
+//!
+//! - In: batches of complete messages. Out: batches of patches, one a message.
+//! - Cost: the messages that wait for their counterpart, and their terms. Terms of messages that are done are forgotten
+//!   when they are most of all.
+//! - Law: a patch, applied to the old message, gives the new one; its deletes are in the order of the old message, then
+//!   its adds in the order of the new one.
+
+use std::collections::VecDeque;
+
+use super::dataset::{Key, quad};
+use super::index::{Index, hash_numbers};
+use super::terms::{Copies, Terms};
+use crate::model::batch::{MessageBatch, PatchBatch};
+use crate::model::builder::{BatchBuilder, PatchBuilder};
+use crate::model::error::LimitExceeded;
+use crate::model::record::{Operation, OperationCode};
+
+/// Terms, and bytes of them, below which none are forgotten.
+const FEW_TERMS: usize = 1 << 20;
+const FEW_BYTES: usize = 64 << 20;
+
+/// Messages that wait.
+#[derive(Default)]
+struct Side {
+    keys: VecDeque<Key>,
+    lengths: VecDeque<usize>,
+    ended: bool,
+}
+
+impl Side {
+    fn add(&mut self, batch: &MessageBatch, keys: &[Key]) {
+        self.keys.extend(keys);
+        self.lengths
+            .extend((0..batch.len()).map(|message| batch.range(message).len()));
+    }
+
+    /// The quads of the next message; none after the last message.
+    fn take(&mut self) -> Vec<Key> {
+        let length = self.lengths.pop_front().unwrap_or_default();
+        self.keys.drain(..length).collect()
+    }
+}
+
+/// Which log a message is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The log that is changed.
+    Old,
+    /// The log that it becomes.
+    New,
+}
+
+/// Makes patches between messages.
+pub struct MessageDifferences {
+    terms: Terms,
+    /// Terms, and bytes of them, at which those that are not needed are forgotten.
+    most: (usize, usize),
+    old: Side,
+    new: Side,
+    /// Of one log: its last message, which is the old one for the next.
+    last: Option<Vec<Key>>,
+    builder: PatchBuilder,
+    copies: Copies,
+    keys: Vec<Key>,
+    deleted: u64,
+    added: u64,
+}
+
+impl MessageDifferences {
+    /// Of two logs, message by message. The shorter one goes on with empty messages.
+    #[must_use]
+    pub fn of_logs() -> Self {
+        Self {
+            terms: Terms::default(),
+            most: (FEW_TERMS, FEW_BYTES),
+            old: Side::default(),
+            new: Side::default(),
+            last: None,
+            builder: PatchBuilder::within_2_gib(),
+            copies: Copies::default(),
+            keys: Vec::new(),
+            deleted: 0,
+            added: 0,
+        }
+    }
+
+    /// Of one log, the new one, from each message to the next. The first patch makes the first message.
+    #[must_use]
+    pub fn of_snapshots() -> Self {
+        let mut made = Self::of_logs();
+        made.last = Some(Vec::new());
+        made.old.ended = true;
+        made
+    }
+
+    /// The log of which messages are needed next: that with fewer that wait. `None` if both have ended.
+    #[must_use]
+    pub fn wanted(&self) -> Option<Which> {
+        match (self.old.ended, self.new.ended) {
+            (true, true) => None,
+            (false, true) => Some(Which::Old),
+            (false, false) if self.old.lengths.len() <= self.new.lengths.len() => Some(Which::Old),
+            (_, false) => Some(Which::New),
+        }
+    }
+
+    fn side(&mut self, which: Which) -> &mut Side {
+        match which {
+            Which::Old => &mut self.old,
+            Which::New => &mut self.new,
+        }
+    }
+
+    /// Takes messages of a log.
+    ///
+    /// # Errors
+    /// There are too many terms, or too many bytes of them.
+    pub fn add(&mut self, which: Which, batch: &MessageBatch) -> Result<(), LimitExceeded> {
+        if self.terms.len() > self.most.0 || self.terms.bytes() > self.most.1 {
+            self.forget()?;
+        }
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        self.terms
+            .keys(batch.table(), batch.quads().iter().copied(), &mut keys)?;
+        self.side(which).add(batch, &keys);
+        self.keys = keys;
+        Ok(())
+    }
+
+    /// A log has no more messages.
+    pub fn end(&mut self, which: Which) {
+        self.side(which).ended = true;
+    }
+
+    /// The numbers of quads that were deleted and added so far.
+    #[must_use]
+    pub const fn counts(&self) -> (u64, u64) {
+        (self.deleted, self.added)
+    }
+
+    /// The patches between the messages that are there, if there is one.
+    ///
+    /// # Errors
+    /// The patches are larger than 2 GiB.
+    pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
+        while self.is_ready() && !self.builder.full() {
+            let new = self.new.take();
+            if let Some(old) = self.last.take() {
+                self.patch(&old, &new)?;
+                self.last = Some(new);
+            } else {
+                let old = self.old.take();
+                self.patch(&old, &new)?;
+            }
+        }
+        Ok(self.builder.take())
+    }
+
+    fn is_ready(&self) -> bool {
+        let there = |side: &Side| !side.lengths.is_empty();
+        let (old, new) = (there(&self.old), there(&self.new));
+        (old || self.old.ended) && (new || self.new.ended) && (old || new)
+    }
+
+    fn patch(&mut self, old: &[Key], new: &[Key]) -> Result<(), LimitExceeded> {
+        let mut places = Index::default();
+        let mut before = Vec::with_capacity(old.len());
+        for key in old {
+            if find(&places, &before, key).is_none() {
+                places.insert(hash_numbers(*key), before.len() as u32);
+                before.push(*key);
+            }
+        }
+        let mut kept = vec![false; before.len()];
+        let mut added: Vec<Key> = Vec::new();
+        let mut known = Index::default();
+        for key in new {
+            if let Some(place) = find(&places, &before, key) {
+                kept[place as usize] = true;
+            } else if find(&known, &added, key).is_none() {
+                known.insert(hash_numbers(*key), added.len() as u32);
+                added.push(*key);
+            }
+        }
+        let gone = before.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let deletes = gone.map(|(key, _)| (OperationCode::Delete, key));
+        let adds = added.iter().map(|key| (OperationCode::Add, key));
+        self.builder.begin_message(0);
+        self.builder.push(Operation::bare(OperationCode::Begin));
+        for (at, (code, key)) in deletes.chain(adds).enumerate() {
+            let quad = quad(&self.terms, key, &mut self.copies, &mut self.builder)?;
+            self.builder.push(Operation::of(code, quad));
+            let count = match code {
+                OperationCode::Delete => &mut self.deleted,
+                _ => &mut self.added,
+            };
+            *count += 1;
+            if at % (1 << 16) == 1 << 15 {
+                self.builder.check_2_gib()?;
+            }
+        }
+        self.builder.push(Operation::bare(OperationCode::Commit));
+        self.builder.end_message();
+        self.builder.check_2_gib()
+    }
+
+    /// Keeps the terms of the messages that wait, and of the last one.
+    #[cold]
+    fn forget(&mut self) -> Result<(), LimitExceeded> {
+        let mut builder = BatchBuilder::within_2_gib();
+        let mut copies = Copies::default();
+        builder.begin_message(0);
+        let last = self.last.iter().flatten();
+        for key in self.old.keys.iter().chain(&self.new.keys).chain(last) {
+            let quad = quad(&self.terms, key, &mut copies, &mut builder)?;
+            builder.push_quad(quad);
+        }
+        builder.end_message();
+        let mut terms = Terms::default();
+        if let Some(batch) = builder.take() {
+            let mut keys = Vec::with_capacity(batch.quads().len());
+            terms.keys(batch.table(), batch.quads().iter().copied(), &mut keys)?;
+            let mut keys = keys.into_iter();
+            let last = self.last.iter_mut().flatten();
+            let places = self.old.keys.iter_mut().chain(&mut self.new.keys);
+            for (place, key) in places.chain(last).zip(&mut keys) {
+                *place = key;
+            }
+        }
+        self.most = (
+            FEW_TERMS.max(2 * terms.len()),
+            FEW_BYTES.max(2 * terms.bytes()),
+        );
+        self.terms = terms;
+        self.copies = Copies::default();
+        Ok(())
+    }
+}
+
+fn find(places: &Index, keys: &[Key], key: &Key) -> Option<u32> {
+    places.find(hash_numbers(*key), |place| keys[place as usize] == *key)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::model::term::{Quad, TermId, TermKind};
+
+    /// A message of quads with these objects.
+    fn message(objects: impl IntoIterator<Item = u32>) -> MessageBatch {
+        let mut builder = BatchBuilder::within_2_gib();
+        builder.begin_message(0);
+        for object in objects {
+            let mut iri = |text: &str| {
+                builder
+                    .add_simple(TermKind::Iri, text.as_bytes(), 0)
+                    .unwrap()
+            };
+            let quad = Quad {
+                subject: iri("a:s"),
+                predicate: iri("a:p"),
+                object: iri(&format!("a:{object}")),
+                graph: TermId::DEFAULT_GRAPH,
+            };
+            builder.push_quad(quad);
+        }
+        builder.end_message();
+        builder.take().unwrap()
+    }
+
+    /// Code and object of the operations of each patch.
+    fn operations(differences: &mut MessageDifferences) -> Vec<Vec<String>> {
+        let mut patches = Vec::new();
+        while let Some(batch) = differences.next_batch().unwrap() {
+            for patch in 0..batch.len() {
+                let shown = batch.message(patch).iter().map(|operation| {
+                    let object = batch.table().text(operation.object);
+                    format!(
+                        "{}{}",
+                        operation.code.name(),
+                        String::from_utf8_lossy(object)
+                    )
+                });
+                patches.push(shown.collect());
+            }
+        }
+        patches
+    }
+
+    #[test]
+    fn terms_that_are_not_needed_are_forgotten() {
+        let mut differences = MessageDifferences::of_snapshots();
+        differences.most = (8, usize::MAX);
+        for number in 0..200 {
+            let batch = message([number, number + 1, number]);
+            differences.most = (8, usize::MAX);
+            differences.add(Which::New, &batch).unwrap();
+            let first = match number {
+                0 => "Aa:0".to_owned(),
+                _ => format!("Da:{}", number - 1),
+            };
+            let second = format!("Aa:{}", number + 1);
+            let expected = ["TX".to_owned(), first, second, "TC".to_owned()];
+            assert_eq!(operations(&mut differences), [expected]);
+            assert!(differences.terms.len() < 12);
+        }
+    }
+
+    #[test]
+    fn messages_wait_for_their_counterparts() {
+        let mut differences = MessageDifferences::of_logs();
+        assert_eq!(differences.wanted(), Some(Which::Old));
+        differences.add(Which::Old, &message([1])).unwrap();
+        assert_eq!(differences.wanted(), Some(Which::New));
+        assert!(operations(&mut differences).is_empty());
+        differences.most = (0, 0);
+        differences.add(Which::Old, &message([2, 3])).unwrap();
+        differences.most = (0, 0);
+        differences.add(Which::New, &message([4, 1])).unwrap();
+        assert_eq!(operations(&mut differences), [["TX", "Aa:4", "TC"]]);
+        differences.end(Which::New);
+        assert_eq!(differences.wanted(), Some(Which::Old));
+        let expected = [["TX", "Da:2", "Da:3", "TC"]];
+        assert_eq!(operations(&mut differences), expected);
+        differences.end(Which::Old);
+        assert_eq!(differences.wanted(), None);
+        assert_eq!(differences.counts(), (2, 1));
+    }
+}

@@ -1,0 +1,459 @@
+//! Patches that undo a log of patches.
+//!
+//! A patch is undone by the opposite operations in reverse order, and a log by undoing its last patch first. So the log is
+//! read to its end before the first patch can be written. [`Inverse`] reads it forward and gives blocks of opposite
+//! operations, which the caller stores. [`Backward`] takes the blocks in reverse order and gives the patches.
+//!
+//! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
+//! - Cost: a block of memory, and the prefixes that the log adds; the caller stores about as much as the log has.
+//! - Law: a log that adds nothing that is there and deletes nothing that is not, followed by the patches that undo it,
+//!   changes nothing. Transactions that are aborted or not ended are left out.
+//!
+//! A block is a batch of patches too, so that any codec of patches that keeps all terms can store it. Headers of the log
+//! are left out, so headers in a block mark where transactions and patches begin and end.
+
+use rustc_hash::FxHashMap;
+
+use super::logs::Copied;
+use super::rules::{Rules, in_row, refused};
+use crate::model::batch::PatchBatch;
+use crate::model::builder::PatchBuilder;
+use crate::model::error::{DecodeError, ErrorClass, LimitExceeded};
+use crate::model::limits::Limits;
+use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::Reason;
+use crate::model::table::TermTable;
+use crate::model::term::TermKind;
+use crate::model::write::write_term;
+
+/// The mark where the patch ends in the log, and begins when blocks are read backward.
+const PATCH: &[u8] = b"Z";
+
+/// What to do with blocks.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Store this block after the others.
+    Store(Box<PatchBatch>),
+    /// Forget so many of the blocks that were stored last: they are of a transaction that is undone.
+    Forget(u64),
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reverted {
+    /// Transactions that were committed.
+    pub committed: u64,
+    /// Transactions that were aborted, or not ended.
+    pub undone: u64,
+    /// Headers, which are left out.
+    pub headers: u64,
+    /// Deletions of prefixes whose IRI the log does not say, which cannot be undone.
+    pub prefixes: u64,
+}
+
+/// The id of the last patch of a log, if it is a term that is only its text.
+type Id = (TermKind, Vec<u8>, u8);
+
+/// A prefix and its graph, as text.
+type Prefix = (Box<[u8]>, Box<[u8]>);
+
+/// The IRIs of prefixes, as the log has changed them so far.
+struct Prefixes {
+    iris: FxHashMap<Prefix, Box<[u8]>>,
+    bytes: u64,
+    most: u64,
+    /// What the open transaction changed, with the IRI before.
+    changes: Vec<(Prefix, Option<Box<[u8]>>)>,
+}
+
+impl Prefixes {
+    /// Sets the IRI of a prefix, and gives the one before.
+    fn set(
+        &mut self,
+        prefix: Prefix,
+        iri: Option<&[u8]>,
+        in_transaction: bool,
+    ) -> Result<Option<Box<[u8]>>, LimitExceeded> {
+        let before = self.put(prefix.clone(), iri.map(Into::into));
+        if self.bytes > self.most {
+            let text = format!(
+                "the prefixes of the patches take more than {} bytes of memory",
+                self.most
+            );
+            return Err(LimitExceeded(Reason::limit(text, "max_message_bytes")));
+        }
+        if in_transaction {
+            self.changes.push((prefix, before.clone()));
+        }
+        Ok(before)
+    }
+
+    fn put(&mut self, prefix: Prefix, iri: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
+        let cost = |prefix: &Prefix, iri: &[u8]| {
+            (prefix.0.len() + prefix.1.len() + iri.len()) as u64 + 100
+        };
+        let added = iri.as_ref().map_or(0, |iri| cost(&prefix, iri));
+        let removed = self.iris.get(&prefix).map_or(0, |iri| cost(&prefix, iri));
+        let before = match iri {
+            Some(iri) => self.iris.insert(prefix, iri),
+            None => self.iris.remove(&prefix),
+        };
+        self.bytes = self.bytes + added - removed;
+        before
+    }
+
+    fn undo(&mut self) {
+        for (prefix, iri) in std::mem::take(&mut self.changes).into_iter().rev() {
+            self.put(prefix, iri);
+        }
+    }
+}
+
+/// Reads a log forward and makes the opposite operations.
+pub struct Inverse {
+    builder: PatchBuilder,
+    copied: Copied,
+    rules: Rules,
+    chain: bool,
+    prefixes: Prefixes,
+    /// A transaction is open.
+    in_transaction: bool,
+    /// Blocks that were stored of the open transaction.
+    stored: u64,
+    id: Option<Id>,
+    /// The patch has an id.
+    has_id: bool,
+    done: Reverted,
+    /// Values when the open transaction began.
+    before: Reverted,
+}
+
+impl Inverse {
+    /// At the start of a log. With `chain`, a broken chain of patches is an error. The prefixes that the patches add may
+    /// take `max_message_bytes` bytes.
+    #[must_use]
+    pub fn new(chain: bool, max_message_bytes: u64) -> Self {
+        Self {
+            builder: PatchBuilder::within_2_gib(),
+            copied: Copied::default(),
+            rules: Rules::new(),
+            chain,
+            prefixes: Prefixes {
+                iris: FxHashMap::default(),
+                bytes: 0,
+                most: max_message_bytes,
+                changes: Vec::new(),
+            },
+            in_transaction: false,
+            stored: 0,
+            id: None,
+            has_id: false,
+            done: Reverted::default(),
+            before: Reverted::default(),
+        }
+    }
+
+    /// What was read so far.
+    #[must_use]
+    pub const fn done(&self) -> Reverted {
+        self.done
+    }
+
+    /// Takes patches.
+    ///
+    /// # Errors
+    /// A rule of [`super::rules`] is broken, or there are too many prefixes.
+    pub fn add(&mut self, batch: &PatchBatch) -> Result<Vec<Step>, DecodeError> {
+        let mut steps = Vec::new();
+        self.copied.begin_batch(batch.table());
+        for patch in 0..batch.len() {
+            if patch > 0 || !batch.continued() {
+                self.rules.begin_patch();
+                self.has_id = false;
+                self.id = None;
+            }
+            for at in batch.range(patch) {
+                let operation = batch.records()[at];
+                self.operation(batch.table(), operation, &mut steps)
+                    .map_err(|error| refused(batch, patch, Some(at), error))?;
+                self.rules.next_row();
+                self.store(&mut steps);
+            }
+            if patch + 1 < batch.len() || !batch.continues() {
+                if self.rules.end_patch() {
+                    self.undo(&mut steps);
+                }
+                let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
+                self.mark(PATCH)
+                    .map_err(|error| refused(batch, patch, None, limit(error)))?;
+                self.builder.end_message();
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Ends the log: the last block, if there is one, and what blocks are read backward with.
+    pub fn finish(mut self, parts: bool) -> (Option<PatchBatch>, Backward) {
+        if self.builder.is_open() {
+            self.builder.end_message();
+        }
+        (self.builder.take(), Backward::new(self.id, parts))
+    }
+
+    fn operation(
+        &mut self,
+        table: &TermTable,
+        operation: Operation,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), (ErrorClass, Reason)> {
+        let row = self.rules.row();
+        let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
+        if let Err(breach) = self.rules.operation(table, operation)
+            && (self.chain || !breach.rule.is_chain())
+        {
+            return Err((ErrorClass::Malformed, breach.reason(row)));
+        }
+        match operation.code {
+            OperationCode::Header => self.header(table, operation),
+            OperationCode::Begin => {
+                if self.builder.is_open() {
+                    self.builder.end_message();
+                }
+                self.before = self.done;
+                self.in_transaction = true;
+                self.stored = 0;
+                self.mark(OperationCode::Begin.name().as_bytes())
+                    .map_err(limit)?;
+            }
+            OperationCode::Commit => {
+                self.mark(OperationCode::Commit.name().as_bytes())
+                    .map_err(limit)?;
+                self.builder.end_message();
+                self.in_transaction = false;
+                self.prefixes.changes.clear();
+                self.done.committed += 1;
+            }
+            OperationCode::Abort => self.undo(steps),
+            OperationCode::Add | OperationCode::Delete => {
+                let code = match operation.code {
+                    OperationCode::Add => OperationCode::Delete,
+                    _ => OperationCode::Add,
+                };
+                let quad = self
+                    .copied
+                    .quad(&mut self.builder, table, operation.quad(), None)
+                    .map_err(limit)?;
+                self.push(Operation::of(code, quad));
+            }
+            OperationCode::AddPrefix | OperationCode::DeletePrefix => {
+                self.prefix(table, operation).map_err(limit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, table: &TermTable, operation: Operation) {
+        self.done.headers += 1;
+        if self.has_id || !table.text(operation.name).eq_ignore_ascii_case(b"id") {
+            return;
+        }
+        self.has_id = true;
+        let term = table.term(operation.object);
+        let text_only = [TermKind::Iri, TermKind::Bnode, TermKind::Literal].contains(&term.kind);
+        self.id = text_only.then(|| (term.kind, table.text_of(term).to_vec(), term.flags));
+    }
+
+    /// Restores the IRI that a prefix had before, or deletes it if it had none.
+    fn prefix(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
+        let mut graph = Vec::new();
+        write_term(table, operation.graph, &mut graph);
+        let prefix = (
+            Box::from(table.text(operation.name)),
+            graph.into_boxed_slice(),
+        );
+        let adds = operation.code == OperationCode::AddPrefix;
+        let iri = adds.then(|| table.text(operation.object));
+        let before = self.prefixes.set(prefix, iri, self.in_transaction)?;
+        if before.is_none() && !adds {
+            self.done.prefixes += 1;
+            return Ok(());
+        }
+        let name = self
+            .copied
+            .term(&mut self.builder, table, operation.name, None)?;
+        let graph = self
+            .copied
+            .term(&mut self.builder, table, operation.graph, None)?;
+        let mut inverse = Operation {
+            name,
+            graph,
+            ..Operation::bare(OperationCode::DeletePrefix)
+        };
+        if let Some(iri) = before {
+            inverse.code = OperationCode::AddPrefix;
+            inverse.object = self.builder.add_simple(TermKind::Iri, &iri, 0)?;
+        }
+        self.push(inverse);
+        Ok(())
+    }
+
+    fn push(&mut self, operation: Operation) {
+        if !self.builder.is_open() {
+            self.builder.begin_message(0);
+        }
+        self.builder.push(operation);
+    }
+
+    fn mark(&mut self, mark: &[u8]) -> Result<(), LimitExceeded> {
+        let name = self.builder.add_simple(TermKind::Literal, mark, 0)?;
+        self.push(Operation {
+            name,
+            object: name,
+            ..Operation::bare(OperationCode::Header)
+        });
+        Ok(())
+    }
+
+    /// Takes back the open transaction.
+    fn undo(&mut self, steps: &mut Vec<Step>) {
+        if self.builder.is_open() {
+            self.builder.discard_message();
+        }
+        if self.stored > 0 {
+            steps.push(Step::Forget(self.stored));
+        }
+        self.stored = 0;
+        self.in_transaction = false;
+        self.prefixes.undo();
+        self.done = Reverted {
+            undone: self.before.undone + 1,
+            headers: self.done.headers,
+            ..self.before
+        };
+    }
+
+    /// Gives a block away when it is full: what is complete without the open transaction, or else a part of that.
+    fn store(&mut self, steps: &mut Vec<Step>) {
+        if !self.builder.full() {
+            return;
+        }
+        let block = self.builder.take_complete(&mut FxHashMap::default());
+        steps.extend(block.map(Box::new).map(Step::Store));
+        if self.builder.is_open() && self.builder.full() {
+            self.builder.end_message();
+            steps.extend(self.builder.take().map(Box::new).map(Step::Store));
+            self.stored += u64::from(self.in_transaction);
+        }
+    }
+}
+
+/// Reads blocks backward and makes patches.
+pub struct Backward {
+    builder: PatchBuilder,
+    copied: Copied,
+    /// The `prev` of the first patch.
+    prev: Option<Id>,
+    parts: bool,
+    deleted: u64,
+    added: u64,
+}
+
+impl Backward {
+    fn new(prev: Option<Id>, parts: bool) -> Self {
+        let builder = if parts {
+            PatchBuilder::new(Limits {
+                max_message_bytes: u64::MAX,
+                ..Limits::default()
+            })
+        } else {
+            PatchBuilder::within_2_gib()
+        };
+        Self {
+            builder,
+            copied: Copied::default(),
+            prev,
+            parts,
+            deleted: 0,
+            added: 0,
+        }
+    }
+
+    /// The numbers of quads that the patches delete and add so far.
+    #[must_use]
+    pub const fn counts(&self) -> (u64, u64) {
+        (self.deleted, self.added)
+    }
+
+    /// The patches of a block, as far as they are complete, or in parts.
+    ///
+    /// # Errors
+    /// A patch is larger than 2 GiB, and may not come in parts.
+    pub fn add(&mut self, block: &PatchBatch) -> Result<Vec<PatchBatch>, LimitExceeded> {
+        let mut found = Vec::new();
+        self.copied.begin_batch(block.table());
+        for operation in block.records().iter().rev() {
+            self.operation(block.table(), *operation)?;
+            if !self.builder.full() {
+                continue;
+            }
+            if !self.builder.is_open() {
+                found.extend(self.builder.take());
+            } else if self.parts {
+                found.push(self.builder.take_part());
+            } else {
+                found.extend(self.builder.take_complete(&mut FxHashMap::default()));
+            }
+        }
+        self.builder.check_2_gib()?;
+        Ok(found)
+    }
+
+    /// The last patches, if there are any.
+    pub fn finish(&mut self) -> Option<PatchBatch> {
+        if self.builder.is_open() {
+            self.builder.end_message();
+        }
+        self.builder.take()
+    }
+
+    fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
+        match operation.code {
+            OperationCode::Header => match table.text(operation.name) {
+                PATCH => self.begin()?,
+                b"TX" => self.builder.push(Operation::bare(OperationCode::Commit)),
+                _ => self.builder.push(Operation::bare(OperationCode::Begin)),
+            },
+            code => {
+                self.deleted += u64::from(code == OperationCode::Delete);
+                self.added += u64::from(code == OperationCode::Add);
+                let builder = &mut self.builder;
+                let name = self.copied.term(builder, table, operation.name, None)?;
+                let quad = self.copied.quad(builder, table, operation.quad(), None)?;
+                let copy = Operation {
+                    name,
+                    ..Operation::of(code, quad)
+                };
+                builder.push(copy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a patch. The first one follows the last patch of the log.
+    fn begin(&mut self) -> Result<(), LimitExceeded> {
+        if self.builder.is_open() {
+            self.builder.end_message();
+        }
+        self.builder.begin_message(0);
+        if let Some((kind, text, flags)) = self.prev.take() {
+            let name = self.builder.add_simple(TermKind::Literal, b"prev", 0)?;
+            let object = self.builder.add_simple(kind, &text, flags)?;
+            self.builder.push(Operation {
+                name,
+                object,
+                ..Operation::bare(OperationCode::Header)
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,363 @@
+//! The rules of a log of patches: the order of transaction rows, and the chain of `id` and `prev`.
+//!
+//! - In: the operations of patches, in order, over the logs that follow one another.
+//! - Out: each operation that breaks a rule, and each transaction that its patch does not end.
+//! - Cost: a comparison an operation, and the `id` of two patches.
+//! - Law: whoever applies patches refuses what [`Rules::check`] finds, except unfinished transactions, which are undone.
+
+use crate::model::batch::PatchBatch;
+use crate::model::error::{DecodeError, ErrorClass, Position};
+use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::{Reason, Remedy};
+use crate::model::table::TermTable;
+use crate::model::term::TermId;
+use crate::model::write::write_term;
+
+/// Characters of a term that an error shows. Identifiers are often longer than the 40 of other tokens, and differ at
+/// the end.
+const SHOWN: usize = 200;
+
+/// A rule of a log of patches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// `TX` begins a transaction outside of others; `TC` and `TA` end one that began.
+    Transaction,
+    /// A patch ends the transactions that it begins.
+    Unfinished,
+    /// The `prev` of a patch is the `id` of the patch before it.
+    Chain,
+    /// The same, of the first patch of a log that follows another log.
+    ChainOfLogs,
+}
+
+impl Rule {
+    /// Whether it is about the chain of patches.
+    #[must_use]
+    pub const fn is_chain(self) -> bool {
+        matches!(self, Self::Chain | Self::ChainOfLogs)
+    }
+
+    /// The name of the rule for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Transaction => "transaction",
+            Self::Unfinished => "unfinished",
+            Self::Chain => "chain",
+            Self::ChainOfLogs => "chain-of-logs",
+        }
+    }
+}
+
+/// A broken rule, without its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule.
+    pub rule: Rule,
+    /// The text: what was found and what was expected.
+    pub text: String,
+}
+
+impl Breach {
+    /// The reason to refuse the patch, for row `row` of it.
+    #[cold]
+    pub(super) fn reason(self, row: u64) -> Reason {
+        match self.rule {
+            Rule::Transaction | Rule::Unfinished => in_row(row, self.text.into()),
+            Rule::Chain | Rule::ChainOfLogs => {
+                Reason::new(format!("the chain of patches is broken: {}", self.text))
+                    .with(Remedy::stage("chain", "false", "applies it all the same"))
+            }
+        }
+    }
+}
+
+/// A broken rule, found by [`Rules::check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What is broken.
+    pub breach: Breach,
+    /// Index of the patch in its log, from 0.
+    pub patch: u64,
+    /// Number of the row in its patch, from 0.
+    pub row: u64,
+    /// First byte of the row in the log, if the format says that; otherwise of the patch.
+    pub offset: u64,
+}
+
+/// The order of the rows that begin and end transactions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transactions {
+    open: bool,
+}
+
+impl Transactions {
+    /// Whether a transaction is open.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        self.open
+    }
+
+    /// Takes a row. One that is out of order changes nothing.
+    ///
+    /// # Errors
+    /// `TX` within a transaction, or `TC` or `TA` outside of one.
+    #[inline]
+    pub fn row(&mut self, code: OperationCode) -> Result<(), Breach> {
+        match code {
+            OperationCode::Begin if self.open => Err(out_of_order(
+                "TX within a transaction; expected TC or TA before it".to_owned(),
+            )),
+            OperationCode::Commit | OperationCode::Abort if !self.open => Err(out_of_order(
+                format!("{} without TX before it", code.name()),
+            )),
+            OperationCode::Begin => {
+                self.open = true;
+                Ok(())
+            }
+            OperationCode::Commit | OperationCode::Abort => {
+                self.open = false;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a patch; true if it leaves a transaction open, which then ends without effect.
+    pub fn end_patch(&mut self) -> bool {
+        std::mem::take(&mut self.open)
+    }
+}
+
+#[cold]
+fn out_of_order(text: String) -> Breach {
+    Breach {
+        rule: Rule::Transaction,
+        text,
+    }
+}
+
+/// The headers that link patches. The first `id` and the first `prev` of a patch count.
+#[derive(Debug, Default)]
+struct Links {
+    /// A patch before this one is known.
+    follows: bool,
+    /// The `id` of the patch before, if it has one.
+    before: Option<Vec<u8>>,
+    id: Option<Vec<u8>>,
+    prev: Option<Vec<u8>>,
+    /// A patch was read since the last gap.
+    begun: bool,
+    /// The patch before is of another log.
+    across: bool,
+    /// A patch of this log was read.
+    within: bool,
+}
+
+impl Links {
+    fn begin_patch(&mut self) {
+        self.before = self.id.take();
+        self.follows = self.begun;
+        self.prev = None;
+        self.across = !self.within;
+        self.begun = true;
+        self.within = true;
+    }
+
+    #[cold]
+    fn header(&mut self, table: &TermTable, operation: Operation) -> Result<(), Breach> {
+        let name = table.text(operation.name);
+        if name.eq_ignore_ascii_case(b"id") && self.id.is_none() {
+            let id = self.id.insert(written(table, operation.object));
+            if self.prev.as_ref() == Some(id) {
+                return Err(own(id));
+            }
+        } else if name.eq_ignore_ascii_case(b"prev") && self.prev.is_none() {
+            let prev = self.prev.insert(written(table, operation.object));
+            if self.id.as_ref() == Some(prev) {
+                return Err(own(prev));
+            }
+            if self.follows && self.before.as_ref() != Some(prev) {
+                let found = self.before.as_ref().map_or_else(
+                    || "no id".to_owned(),
+                    |before| format!("the id {}", shown(before)),
+                );
+                return Err(Breach {
+                    rule: if self.across {
+                        Rule::ChainOfLogs
+                    } else {
+                        Rule::Chain
+                    },
+                    text: format!("prev is {}, and the patch before has {found}", shown(prev)),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn written(table: &TermTable, id: TermId) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_term(table, id, &mut out);
+    out
+}
+
+fn own(id: &[u8]) -> Breach {
+    Breach {
+        rule: Rule::Chain,
+        text: format!("prev is {}, the id of the same patch", shown(id)),
+    }
+}
+
+fn shown(term: &[u8]) -> String {
+    let text = String::from_utf8_lossy(term);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+/// The rules, over patches in order.
+#[derive(Debug, Default)]
+pub struct Rules {
+    transactions: Transactions,
+    links: Links,
+    /// Number of the next row of the patch.
+    row: u64,
+    /// Row and byte of the `TX` that is open, in [`Self::check`].
+    begun: (u64, u64),
+}
+
+impl Rules {
+    /// At the start of the first log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A log follows, whose first patch follows the last patch of the log before.
+    pub fn begin_log(&mut self) {
+        self.links.within = false;
+    }
+
+    /// Patches are missing here, or the rest of one: the next patch may follow any.
+    pub fn skip(&mut self) {
+        *self = Self {
+            links: Links {
+                within: self.links.within,
+                ..Links::default()
+            },
+            ..Self::default()
+        };
+    }
+
+    /// Begins a patch.
+    pub fn begin_patch(&mut self) {
+        self.row = 0;
+        self.links.begin_patch();
+    }
+
+    /// Number of the next row of the patch, from 0. After an error this is the row with the error.
+    #[must_use]
+    pub const fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// Takes a row, and goes to the next one by [`Self::next_row`].
+    ///
+    /// # Errors
+    /// The row breaks a rule.
+    #[inline]
+    pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Breach> {
+        match operation.code {
+            OperationCode::Add
+            | OperationCode::Delete
+            | OperationCode::AddPrefix
+            | OperationCode::DeletePrefix => Ok(()),
+            OperationCode::Header => self.links.header(table, operation),
+            OperationCode::Begin | OperationCode::Commit | OperationCode::Abort => {
+                self.transactions.row(operation.code)
+            }
+        }
+    }
+
+    /// Goes to the next row of the patch.
+    #[inline]
+    pub fn next_row(&mut self) {
+        self.row += 1;
+    }
+
+    /// Ends a patch; true if it leaves a transaction open.
+    pub fn end_patch(&mut self) -> bool {
+        self.transactions.end_patch()
+    }
+
+    /// Everything that patches break, in order. A row that breaks a rule is passed over.
+    pub fn check(&mut self, batch: &PatchBatch) -> Vec<Found> {
+        let mut found = Vec::new();
+        for patch in 0..batch.len() {
+            if patch > 0 || !batch.continued() {
+                self.begin_patch();
+            }
+            let index = batch.index(patch);
+            for at in batch.range(patch) {
+                let operation = batch.records()[at];
+                let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
+                match self.operation(batch.table(), operation) {
+                    Err(breach) => found.push(Found {
+                        breach,
+                        patch: index,
+                        row: self.row,
+                        offset: offset(),
+                    }),
+                    Ok(()) if operation.code == OperationCode::Begin => {
+                        self.begun = (self.row, offset());
+                    }
+                    Ok(()) => {}
+                }
+                self.next_row();
+            }
+            if (patch + 1 < batch.len() || !batch.continues()) && self.end_patch() {
+                let (row, offset) = self.begun;
+                found.push(Found {
+                    breach: Breach {
+                        rule: Rule::Unfinished,
+                        text: "the patch does not end its transaction, which is then undone"
+                            .to_owned(),
+                    },
+                    patch: index,
+                    row,
+                    offset,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// A reason that names the row of the patch, from 0.
+#[cold]
+pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
+    reason.reworded(|text| format!("row {row} of the patch: {text}"))
+}
+
+/// The error of a record of a patch.
+#[cold]
+pub(super) fn refused(
+    batch: &PatchBatch,
+    patch: usize,
+    record: Option<usize>,
+    (class, reason): (ErrorClass, Reason),
+) -> DecodeError {
+    let offset = record.and_then(|at| batch.record_offset(at));
+    DecodeError {
+        format: "patches",
+        class,
+        reason,
+        position: Position {
+            offset: offset.unwrap_or(batch.position(patch)),
+            message: Some(batch.index(patch)),
+            ..Position::default()
+        },
+    }
+}
