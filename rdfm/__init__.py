@@ -200,7 +200,21 @@ def _render_for_python(remedy: "errors.Remedy") -> str:
     return in_python(remedy)
 
 
+def _message_word(format: "str | None") -> str:
+    from rdfm.formats import find
+    from rdfm.logs.kinds import MESSAGE_WORDS
+
+    if format in MESSAGE_WORDS:  # a kind, of an error that is of no format
+        return MESSAGE_WORDS[format]
+    try:
+        kind = "messages" if format is None else find(format).spec.kinds[0]
+    except errors.UnknownFormatError:
+        kind = "messages"
+    return MESSAGE_WORDS[kind]
+
+
 errors.set_default_renderer(_render_for_python)
+errors.set_message_word(_message_word)
 
 if not TYPE_CHECKING:  # else every name would be one of rdfm
     __getattr__ = _load

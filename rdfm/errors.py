@@ -40,6 +40,7 @@ __all__ = [
     "UnsupportedError",
     "render",
     "set_default_renderer",
+    "set_message_word",
     "visible",
 ]
 
@@ -104,6 +105,19 @@ def set_default_renderer(renderer: Renderer) -> None:
     """Set the renderer of `str(error)`; the package sets that of Python."""
     global _default_renderer
     _default_renderer = renderer
+
+
+def _no_word(format: str | None) -> str:
+    return "message"
+
+
+_message_word: Callable[[str | None], str] = _no_word
+
+
+def set_message_word(word: Callable[[str | None], str]) -> None:
+    """Set what gives the word for a message of a format: "message", "patch" or "row"; the package sets it."""
+    global _message_word
+    _message_word = word
 
 
 def visible(text: str) -> str:
@@ -209,14 +223,14 @@ class DecodeError(RdfmError, ValueError):
         self.source = source
 
     def _render(self, renderer: Renderer | None) -> str:
-        names = {
-            "line": self.line,
-            "column": self.column,
-            "frame": self.frame,
-            "row": self.row,
-            "byte": self.offset,
-            "message": self.message_index,
-        }
+        names = (
+            ("line", self.line),
+            ("column", self.column),
+            ("frame", self.frame),
+            ("row", self.row),
+            ("byte", self.offset),
+            (_message_word(self.format), self.message_index),
+        )
         reason = self.reason + recommendations(self.remedies, renderer)
         return _text(self.source, self.format, reason, names)
 
@@ -249,6 +263,9 @@ class EncodeError(RdfmError, ValueError):
         message_index: The message in the log, from 0.
         completed: The bytes of the messages before it: write them, and the log is whole.
         source: The file the message came from, where known.
+        offset: The byte in the log that the message came from, if the error is about a row of a patch there.
+        line: The line of that byte, from 1, in text.
+        column: The character of that byte in its line, from 1.
     """
 
     def __init__(
@@ -270,10 +287,19 @@ class EncodeError(RdfmError, ValueError):
         self.message_index = message_index
         self.completed = completed
         self.source = source
+        self.offset: int | None = None
+        self.line: int | None = None
+        self.column: int | None = None
 
     def _render(self, renderer: Renderer | None) -> str:
+        names = (
+            ("line", self.line),
+            ("column", self.column),
+            ("byte", self.offset),
+            (_message_word(self.format), self.message_index),
+        )
         reason = self.reason + recommendations(self.remedies, renderer)
-        return _text(self.source, self.format, reason, {"message": self.message_index})
+        return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the attributes, whatever was set after construction included."""
@@ -341,10 +367,13 @@ def recommendations(remedies: Iterable[Remedy], renderer: Renderer | None = None
 
 
 def _text(
-    source: str | None, name: str | None, reason: str, position: dict[str, int | None]
+    source: str | None,
+    name: str | None,
+    reason: str,
+    position: Iterable[tuple[str, int | None]],
 ) -> str:
     """Joins what is known: source, format, reason and position."""
-    known = ", ".join(f"{key} {value}" for key, value in position.items() if value is not None)
+    known = ", ".join(f"{key} {value}" for key, value in position if value is not None)
     head = "".join(f"{part}: " for part in (source, name) if part is not None)
     return f"{head}{reason} ({known})" if known else f"{head}{reason}"
 

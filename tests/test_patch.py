@@ -1,6 +1,8 @@
 """Changes of datasets: patches applied, differences, logs of messages as patches and back."""
 
+import gzip
 import io
+import pickle
 import random
 from itertools import chain
 
@@ -401,29 +403,77 @@ def test_the_chain_goes_through_files():
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
         assert (error.format, error.message_index) == ("rdf-patch", patch_index)
+        assert f"line {error.line}, column 1, byte {error.offset}, patch {patch_index})" in str(
+            error
+        )
         patch.apply(b"", logs_given, out, chain=False, **given)
 
 
 @pytest.mark.parametrize(
-    ("rows", "message", "reason"),
+    ("rows", "message", "reason", "place"),
     [
         (
             "TX .\nTX .\n",
             0,
             "row 1 of the patch: TX within a transaction; expected TC or TA before it",
+            "line 2, column 1, byte 5",
         ),
-        ("Z .\nTC .\n", 1, "row 0 of the patch: TC without TX before it"),
-        ("H id <a:1> .\nTA .\n", 0, "row 1 of the patch: TA without TX before it"),
+        (
+            "Z .\n  TC .\n",
+            1,
+            "row 0 of the patch: TC without TX before it",
+            "line 2, column 3, byte 6",
+        ),
+        (
+            "H id <a:1> .\n# é\nTX . A <a:é> <a:p> <a:o> . TC . TA .\n",
+            0,
+            "row 4 of the patch: TA without TX before it",
+            "line 3, column 33, byte 51",
+        ),
     ],
 )
-def test_errors_of_transactions_name_the_row(rows, message, reason):
+def test_errors_of_transactions_name_the_row_and_its_place(rows, message, reason, place):
     with pytest.raises(rdfm.DecodeError) as caught:
         applied(rows)
     error = caught.value
     assert (error.reason, error.message_index, error.format) == (reason, message, "rdf-patch")
+    assert str(error).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
+    for change in (patch.to_log, patch.revert):
+        to_format = "nq" if change is patch.to_log else "rdf-patch"
+        with pytest.raises(rdfm.RdfmError) as caught:
+            change(rows.encode(), io.BytesIO(), from_format="rdf-patch", to_format=to_format)
+        assert str(caught.value).endswith(f"rdf-patch: {reason} ({place}, patch {message})")
+
+
+def test_a_row_of_a_long_patch_has_its_line(tmp_path):
+    """The patch comes in parts, from a compressed file."""
+    log = "TX .\n" + "".join(f"A <a:s> <a:p> <a:{n}> .\n" for n in range(50_000)) + "TX .\n"
+    (tmp_path / "long.rdfp.gz").write_bytes(gzip.compress(log.encode()))
+    with pytest.raises(rdfm.DecodeError) as caught:
+        patch.apply(b"", tmp_path / "long.rdfp.gz", io.BytesIO(), from_format="nq", to_format="nq")
+    assert (caught.value.line, caught.value.column) == (50_002, 1)
+    assert caught.value.offset == len(log) - 5
+
+
+def test_a_delete_has_its_line_though_its_transaction_refuses_it():
+    rows = b"TX .\nD <a:1> <a:p> <a:o> .\nA <a:1> <a:p> <a:o> .\nTC .\n"
+    with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
+        patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
+    assert "(line 2, column 1, byte 5, patch 0)" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.line, again.column, again.offset) == (2, 1, 5)
+
+
+@pytest.mark.parametrize("name", ["rdf-patch-thrift", "jelly-patch"])
+def test_a_binary_log_has_no_lines(name):
+    rows = patch_batch(
+        [[("TX",), ("D", ("iri", "a:s"), ("iri", "a:p"), ("iri", "a:o"), None), ("TC",)]]
+    )
+    data = formats.find(name).encode(rows)
     with pytest.raises(rdfm.EncodeError) as caught:
-        patch.to_log(rows.encode(), io.BytesIO(), from_format="rdf-patch", to_format="nq")
-    assert (caught.value.reason, caught.value.message_index) == (reason, message)
+        patch.to_log(data, io.BytesIO(), from_format=name, to_format="nq")
+    assert (caught.value.line, caught.value.column) == (None, None)
+    assert "patch 0)" in str(caught.value)
 
 
 def test_nothing_appears_after_an_error(tmp_path):
@@ -584,3 +634,42 @@ def test_a_term_by_hand_is_the_term_of_a_file():
     )
     found, done = apply(("nq", f"{quad}\n".encode()), data)
     assert (read("nq", found), done.deleted) == ([[]], 1)
+
+
+def test_progress_counts_all_that_is_read(tmp_path):
+    """What is read of each input, and what is in it."""
+    log = b"\n# @message\n".join(b"<a:s> <a:p> <a:%d> ." % n for n in range(4))
+    (tmp_path / "a.nq").write_bytes(log)
+    changes = b"A <a:s> <a:p> <a:o> .\nZ .\nA <a:s> <a:p> <a:o2> .\n"
+    to_messages = {"to_format": "nq"}
+    to_patches = {"to_format": "rdf-patch"}
+    for change, inputs, options, last in (
+        (
+            patch.apply,
+            (b"", changes),
+            {**to_messages, "from_format": "nq", "patch_format": "rdf-patch"},
+            (2, 2),
+        ),
+        (patch.to_log, (changes,), {**to_messages, "from_format": "rdf-patch"}, (2, 2)),
+        (patch.revert, (changes,), {**to_patches, "from_format": "rdf-patch"}, (2, 2)),
+        (patch.from_log, (tmp_path / "a.nq",), to_patches, (4, 4)),
+        (patch.diff, (tmp_path / "a.nq", None), to_patches, (4, 4)),
+        (
+            patch.diff,
+            (tmp_path / "a.nq", log),
+            {**to_patches, "from_format": "nq", "per_message": True},
+            (8, 8),
+        ),
+    ):
+        told = []
+        change(*inputs, io.BytesIO(), progress=told.append, **options)
+        sizes = [
+            each.stat().st_size if hasattr(each, "stat") else len(each or b"") for each in inputs
+        ]
+        assert (told[-1].messages, told[-1].quads) == last
+        assert told[-1].bytes_in == told[-1].bytes_total == sum(sizes)
+        assert told[-1].kind == (
+            "messages"
+            if "patch_format" not in options and change in (patch.from_log, patch.diff)
+            else "patches"
+        )

@@ -17,7 +17,7 @@ class Rule(NamedTuple):
     """A rule.
 
     Attributes:
-        severity: "error" or "warning"; of `shacl` the shape says which.
+        severity: "error" or "warning"; of `shacl` the shape says which, and a broken `chain` between logs is a warning.
         text: What breaks it, in a sentence.
     """
 
@@ -37,6 +37,17 @@ RULES: dict[str, Rule] = {
     ),
     "shacl": Rule(
         "error", "A message does not conform to the shapes, which may also call that a warning."
+    ),
+    "transaction": Rule(
+        "error",
+        "A patch commits or aborts a transaction that did not begin, or begins one in another.",
+    ),
+    "chain": Rule(
+        "error",
+        "The prev of a patch is not the id of the patch before; of the first patch of a log, a warning.",
+    ),
+    "unfinished-transaction": Rule(
+        "warning", "A patch does not end a transaction, which is undone when the patch is applied."
     ),
     "no-logs": Rule("warning", "A folder or an archive holds no log."),
     "look-alike": Rule("warning", "A comment looks like a delimiter of messages and is none."),
@@ -66,7 +77,7 @@ class Finding:
         severity: "error" or "warning".
         rule: The name of the rule, such as "syntax"; see `RULES`.
         text: What was found and what was expected.
-        message: Index of the message in its log, from 0; None where it is not of one message.
+        message: Index of the message in its log, from 0: the patch, the row of results. None where it is not of one.
         offset: The byte of the decompressed log, from 0, as near as it is known: of the error or the term, else of
             the message.
         line: The line of that, from 1, in text.
@@ -78,6 +89,7 @@ class Finding:
         path: Of `shacl`: the property path.
         value: Of `shacl`: the value.
         shape: Of `shacl`: the shape, where it has a name.
+        kind: The kind of the log: "messages", "patches" or "results".
         error: The exception that it stands for, if there is one.
     """
 
@@ -96,6 +108,7 @@ class Finding:
     path: str | None = None
     value: str | None = None
     shape: str | None = None
+    kind: str = "messages"
     error: RdfmError | None = field(default=None, repr=False, compare=False)
 
     def render(self, renderer: Renderer | None = None) -> str:

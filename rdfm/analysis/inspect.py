@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from rdfm._core import MessageBatch, NameListing, PatchBatch, ResultBatch
+from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.chain import Chain
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
@@ -66,7 +65,10 @@ class Report:
             2 MiB together; no other name occurs more often than this.
         links: Of patches, the number of those with `prev`.
         broken_links: Number of patches whose `prev` is not the `id` of the patch before.
-        broken_link: What the first of them says; None where there is none.
+        broken_link: The first of them, with the reason; None if there is none.
+        misplaced_rows: Number of rows that begin a transaction in another one, or end one that did not begin.
+        misplaced_row: The first of them, with the reason; None if there is none.
+        unfinished: Number of transactions that their patch does not end.
         variables: Of results, the names of the variables; None of others.
         boolean: Of results of an ASK query, the answer.
         dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
@@ -102,6 +104,9 @@ class Report:
     links: int = 0
     broken_links: int = 0
     broken_link: str | None = None
+    misplaced_rows: int = 0
+    misplaced_row: str | None = None
+    unfinished: int = 0
     variables: tuple[str, ...] | None = None
     boolean: bool | None = None
     dropped_keys: int = 0
@@ -226,7 +231,7 @@ class _Counts:
         self._largest = 0
         self._open = 0  # records so far of a message that goes on in the next batch
         self._all_records = 0
-        self._chain = Chain()
+        self._rules = PatchRules()
         self._kind: str | None = None
         self._unlike: dict[str, None] = {}  # logs of results that are not as the first one
 
@@ -276,12 +281,17 @@ class _Counts:
             report.operations[code] = report.operations.get(code, 0) + count
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
-        self._chain.add(batch)
         self._names.add(batch)
-        report.links = self._chain.links
-        report.broken_links = self._chain.broken
-        if self._chain.first is not None:
-            report.broken_link = f"patch {self._chain.first.patch}: {self._chain.first.reason}"
+        for rule, patch, row, _, text in self._rules.check(batch):
+            if rule == "unfinished":
+                report.unfinished += 1
+            elif rule == "transaction":
+                report.misplaced_rows += 1
+                report.misplaced_row = report.misplaced_row or f"patch {patch}, row {row}: {text}"
+            else:
+                report.broken_links += 1
+                report.broken_link = report.broken_link or f"patch {patch}: {text}"
+        report.links = self._rules.links()
         self._records(batch.operation_counts(), batch)
 
     def _messages(self, batch: MessageBatch) -> None:

@@ -129,6 +129,13 @@ VALIDATE: dict[str, OptionSpec] = {
             group=_TOLD,
         ),
         OptionSpec(
+            "chain",
+            "switch",
+            "The first patch of a log has to follow the last patch of the log before: if not, it is an error.",
+            default=False,
+            group=_CHECKED,
+        ),
+        OptionSpec(
             "options_from",
             "log",
             "A Jelly log, whose stream options no Jelly log may go beyond: other types, larger tables, a newer version.",

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
-from rdfm._core import Checker, MessageBatch
+from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
 from rdfm.analysis.findings import RULES, Finding, reason
-from rdfm.analysis.positions import Lines
 from rdfm.analysis.stream_options import beyond, given_options
 from rdfm.errors import (
     DecodeError,
@@ -31,6 +30,7 @@ from rdfm.errors import (
 )
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
 from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 __all__ = ["Validation", "validate"]
 
 MAX_WARNINGS = 20
+# The rule and the severity of what breaks a rule of patches.
+_PATCH_RULES: dict[str, tuple[str, Literal["error", "warning"]]] = {
+    "transaction": ("transaction", "error"),
+    "unfinished": ("unfinished-transaction", "warning"),
+    "chain": ("chain", "error"),
+    "chain-of-logs": ("chain", "warning"),
+}
 # Formats whose messages may come in one dataset for readers that know no messages.
 _ONE_DATASET = ("nt", "nq", "ttl", "trig")
 
@@ -52,6 +59,7 @@ def validate(
     strict: bool = False,
     max_errors: int | None = None,
     max_warnings: int = MAX_WARNINGS,
+    chain: bool = False,
     options_from: Readable | None = None,
     shapes: Readable | None = None,
     compression: str | None = None,
@@ -69,6 +77,8 @@ def validate(
         strict: Count warnings as errors, and give all of them.
         max_errors: Stop at so many errors.
         max_warnings: Give so many warnings of each rule; the others are counted.
+        chain: Count it as an error if the first patch of a log does not follow the last patch of the log before. By
+            default it is a warning.
         options_from: A Jelly log, whose stream options no Jelly log may go beyond.
         shapes: A file of SHACL shapes, to which each message has to conform by itself. Its data graph is the union of
             its graphs.
@@ -122,6 +132,7 @@ def validate(
         strict=strict,
         max_errors=max_errors,
         max_warnings=max_warnings,
+        chain=chain,
         stream_options=needed,
         shapes=checked,
         progress=progress,
@@ -174,6 +185,7 @@ class _Log:
     source: Source
     lines: Lines | None
     labels: Literal["none", "chosen", "all"] = "none"
+    kind: str | None = None  # as its batches say
     compared: bool = False  # its stream options with given ones
     look_alikes: int = 0
     keys: int = 0
@@ -181,31 +193,9 @@ class _Log:
 
 
 @dataclass
-class Validation:
-    """The findings in logs, as they are read, and their numbers so far. Made by `validate`.
+class _Numbers:
+    """The numbers of a validation so far; `Validation` says what each is."""
 
-    Iterating reads the logs, once.
-
-    Attributes:
-        logs: Number of logs that were read: files, members of archives.
-        messages: Number of messages: patches, rows of results.
-        records: Number of quads: operations, rows of results.
-        errors: Number of errors; with `strict` of warnings too.
-        warnings: Number of warnings, of those that were only counted too; with `strict` none.
-        rules: Number of findings by rule.
-        not_conforming: Number of messages that do not conform to the shapes.
-        left_out: Number of warnings by rule that were only counted.
-        stopped: Whether it stopped at `max_errors`.
-    """
-
-    _inputs: list[Readable] = field(repr=False)
-    _reading: Reading = field(repr=False)
-    strict: bool = False
-    max_errors: int | None = None
-    max_warnings: int = MAX_WARNINGS
-    stream_options: tuple[str, dict[str, Any]] | None = field(default=None, repr=False)
-    shapes: Shapes | None = field(default=None, repr=False)
-    progress: Callable[[Progress], None] | None = field(default=None, repr=False)
     logs: int = 0
     messages: int = 0
     records: int = 0
@@ -215,9 +205,30 @@ class Validation:
     not_conforming: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     stopped: bool = False
+    kinds: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass
+class Validation:
+    """The findings in logs, as they are read, and their numbers so far. Made by `validate`.
+
+    Iterating reads the logs, once. A number that is asked for before that reads all of them.
+    """
+
+    _inputs: list[Readable] = field(repr=False)
+    _reading: Reading = field(repr=False)
+    strict: bool = False
+    max_errors: int | None = None
+    max_warnings: int = MAX_WARNINGS
+    chain: bool = False
+    stream_options: tuple[str, dict[str, Any]] | None = field(default=None, repr=False)
+    shapes: Shapes | None = field(default=None, repr=False)
+    progress: Callable[[Progress], None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Begin before the first log."""
+        self._numbers = _Numbers()
+        self._patch_rules = PatchRules()
         self._tell = Reporter(self.progress)
         self._total = None if self.progress is None else total_bytes(self._inputs)
         # As errors they are all told.
@@ -232,10 +243,65 @@ class Validation:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error; of what is not begun all is read, else it is said of what was read so far."""
+        """Whether there is no error."""
+        return self.errors == 0
+
+    @property
+    def logs(self) -> int:
+        """Number of logs that were read: files, members of archives."""
+        return self._read().logs
+
+    @property
+    def messages(self) -> int:
+        """Number of messages: patches, rows of results."""
+        return self._read().messages
+
+    @property
+    def records(self) -> int:
+        """Number of quads: operations, rows of results."""
+        return self._read().records
+
+    @property
+    def errors(self) -> int:
+        """Number of errors; with `strict` of warnings too."""
+        return self._read().errors
+
+    @property
+    def warnings(self) -> int:
+        """Number of warnings, of those that were only counted too; with `strict` none."""
+        return self._read().warnings
+
+    @property
+    def rules(self) -> dict[str, int]:
+        """Number of findings by rule."""
+        return self._read().rules
+
+    @property
+    def not_conforming(self) -> int:
+        """Number of messages that do not conform to the shapes."""
+        return self._read().not_conforming
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Number of warnings by rule that were only counted."""
+        return self._read().left_out
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it stopped at `max_errors`."""
+        return self._read().stopped
+
+    @property
+    def kind(self) -> str:
+        """The kind of the messages: "messages", "patches" or "results"; "messages" if there are several kinds."""
+        kinds = self._read().kinds
+        return next(iter(kinds)) if len(kinds) == 1 else "messages"
+
+    def _read(self) -> _Numbers:
+        """The numbers: of all logs, unless somebody has begun to read them; then so far."""
         if not self._begun:
             self.run()
-        return self.errors == 0
+        return self._numbers
 
     def summary(self) -> dict[str, Any]:
         """Give the numbers as what JSON can hold."""
@@ -243,7 +309,8 @@ class Validation:
             *("logs", "messages", "records", "errors", "warnings", "rules", "left_out"),
             *("not_conforming", "stopped"),
         )
-        return {"inputs": len(self._inputs), **{name: getattr(self, name) for name in names}}
+        numbers = self._read()
+        return {"inputs": len(self._inputs), **{name: getattr(numbers, name) for name in names}}
 
     def run(self) -> Validation:
         """Read all, for the numbers alone; gives itself."""
@@ -267,7 +334,7 @@ class Validation:
                 yield found
                 told += found.severity == "error"
                 if self.max_errors is not None and told >= self.max_errors:
-                    self.stopped = True
+                    self._numbers.stopped = True
                     return
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
@@ -307,10 +374,10 @@ class Validation:
             strict = self.strict and each.severity == "warning"
             shown = replace(each, severity="error") if strict else each
             if each.severity == "error" or strict:
-                self.errors += 1
+                self._numbers.errors += 1
             else:
-                self.warnings += 1
-            self.rules[each.rule] = self.rules.get(each.rule, 0) + 1
+                self._numbers.warnings += 1
+            self._numbers.rules[each.rule] = self._numbers.rules.get(each.rule, 0) + 1
             yield shown
 
     def _watch(self, data: Input, piece: bytes) -> None:
@@ -330,6 +397,7 @@ class Validation:
         log = self._log
         assert log is not None
         if isinstance(item, Broken):
+            self._patch_rules.skip()
             self._compare(log, item.header)
             self._broken(log, item.error)
         elif isinstance(item, Read):
@@ -357,7 +425,8 @@ class Validation:
             lines = watched[1] if watched and watched[0] is source.input else Lines()
         self._log = _Log(source, lines)
         self._checker.begin_log(_own_folder(source, self._reading))
-        self.logs += source.input.refusal is None
+        self._patch_rules.begin_log()
+        self._numbers.logs += source.input.refusal is None
 
     def _end_log(self) -> None:
         """Tell what a log as a whole shows."""
@@ -366,9 +435,13 @@ class Validation:
             self._leave_out("key-without-iri", log.keys - 1)
 
     def _batch(self, log: _Log, batch: AnyBatch, header: Mapping[str, Any]) -> None:
-        self.messages += len(batch) - batch.continued
-        self.records += batch.record_count
+        self._numbers.messages += len(batch) - batch.continued
+        self._numbers.records += batch.record_count
         log.labels = _labels(log.source, header)
+        self._numbers.kinds[batch.kind] = None
+        log.kind = batch.kind
+        if isinstance(batch, PatchBatch):
+            self._patches(log, batch)
         for rule, message, position, text, written in self._checker.check(batch, log.labels):
             stop = _end_of(batch, message)
             part = batch.continued and message == batch.first_index
@@ -385,6 +458,22 @@ class Validation:
         if self.shapes is not None:
             self._conforms(log, batch)
 
+    def _patches(self, log: _Log, batch: PatchBatch) -> None:
+        """Check patches by the rules of those who apply them."""
+        for broken, patch, row, offset, text in self._patch_rules.check(batch):
+            rule, severity = _PATCH_RULES[broken]
+            if broken == "chain-of-logs" and self.chain:
+                severity = "error"
+            if severity == "warning" and not self._is_told(rule):
+                continue
+            line, column = None, None
+            if log.lines is not None:
+                line, column = log.lines.at(offset) or (None, None)
+            where = {"offset": offset, "line": line, "column": column}
+            self._add(
+                log, rule, f"row {row} of the patch: {text}", severity, message=patch, **where
+            )
+
     # --- what is found ---
 
     def _add(
@@ -396,22 +485,23 @@ class Validation:
         **where: Any,
     ) -> None:
         severity = severity or RULES[rule].severity
-        self._new.append(Finding(log.source.name, severity, rule, text, **where))
+        kind = log.kind or log.source.format.spec.kinds[0]
+        self._new.append(Finding(log.source.name, severity, rule, text, kind=kind, **where))
 
     def _leave_out(self, rule: str, count: int) -> None:
         """Count warnings that are not told."""
         if count <= 0:
             return
-        self.rules[rule] = self.rules.get(rule, 0) + count
-        self.left_out[rule] = self.left_out.get(rule, 0) + count
+        self._numbers.rules[rule] = self._numbers.rules.get(rule, 0) + count
+        self._numbers.left_out[rule] = self._numbers.left_out.get(rule, 0) + count
         if self.strict:
-            self.errors += count
+            self._numbers.errors += count
         else:
-            self.warnings += count
+            self._numbers.warnings += count
 
     def _is_told(self, rule: str) -> bool:
         """Whether another warning of a rule is told, else counted."""
-        told = self.rules.get(rule, 0) - self.left_out.get(rule, 0)
+        told = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
         if self.strict or told + sum(each.rule == rule for each in self._new) < self.max_warnings:
             return True
         self._leave_out(rule, 1)
@@ -539,9 +629,9 @@ class Validation:
                 where = self._where(log, position, stop, "shacl", b"")
                 text = f"the message cannot be checked: {text}"
                 self._add(log, "shacl", text, message=index, **where)
-                self.not_conforming += 1
+                self._numbers.not_conforming += 1
                 continue
-            self.not_conforming += bool(results)
+            self._numbers.not_conforming += bool(results)
             for result in results:
                 mild = result.severity in ("Warning", "Info")
                 if mild and not self._is_told("shacl"):

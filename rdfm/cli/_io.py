@@ -8,13 +8,13 @@ import sys
 from typing import Any, BinaryIO, cast
 
 from rdfm.errors import visible
+from rdfm.logs.kinds import MESSAGE_WORDS
 
 STANDARD_OUTPUT = "standard output"
 # What a message of each kind of log is called, and what it holds; of results a row is both.
 WORDS = {
-    "messages": ("message", "quad"),
-    "patches": ("patch", "operation"),
-    "results": ("row", "row"),
+    kind: (MESSAGE_WORDS[kind], record)
+    for kind, record in (("messages", "quad"), ("patches", "operation"), ("results", "row"))
 }
 # What one of the things is called that a summary counts as dropped, where it is not the name without its s.
 _DROPPED = {

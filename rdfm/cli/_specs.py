@@ -8,7 +8,7 @@ Law: values stay text; whoever knows the format checks them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -30,7 +30,12 @@ class SpecCommand(GroupedCommand):
     """A command that takes the options of its stages, and of the formats that it reads and writes."""
 
     def __init__(
-        self, *args: Any, stages: str = "", sides: Sequence[Side] = ("read",), **settings: Any
+        self,
+        *args: Any,
+        stages: str = "",
+        sides: Sequence[Side] = ("read",),
+        kinds: Mapping[Side, Collection[str]] | None = None,
+        **settings: Any,
     ) -> None:
         """Take where the stages' options are declared, and which sides there are, besides what click takes.
 
@@ -38,11 +43,14 @@ class SpecCommand(GroupedCommand):
             args: Click's.
             stages: Such as `rdfm.conversion.options:STAGES`; imported when the command is used.
             sides: "read", "write".
+            kinds: The kinds of log on each side, such as "patches"; by default all. Help leaves out the options of formats
+                of other kinds. Whoever opens the log refuses them.
             settings: Click's.
         """
         super().__init__(*args, **settings)
         self._stages = stages
         self._sides = sides
+        self._kinds = kinds or {}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The command's own parameters, and those of the specs."""
@@ -89,22 +97,38 @@ class SpecCommand(GroupedCommand):
         for option in stages:
             yield _option(option, option.name, option.option)
         found = formats.every() if with_plug_ins else formats.built_in()
-        by_side = {side: _options(side, [format.spec for format in found]) for side in self._sides}
+        every = {side: _options(side, [format.spec for format in found]) for side in self._sides}
+        fitting = {
+            side: _options(side, [format.spec for format in found if self._fits(side, format.spec)])
+            for side in self._sides
+        }
         own = {option.name for option in stages}
-        names = dict.fromkeys(name for options in by_side.values() for name in options)
+        names = dict.fromkeys(name for options in every.values() for name in options)
         for name in names:
             if name in own:
                 continue
-            specs = {side: options[name] for side, options in by_side.items() if name in options}
-            first = next(iter(specs.values()))
+            # Those of formats that fit say what the option does here.
+            specs = {
+                side: fitting[side].get(name, options[name])
+                for side, options in every.items()
+                if name in options
+            }
+            shown = {side: specs[side] for side in specs if name in fitting[side]}
+            first = next(iter((shown or specs).values()))
             if first.python_only:
                 continue
-            both = is_of_one_side(specs.values())
-            yield _option(first, name, first.option, hidden=both)
+            both = is_of_one_side(shown.values())
+            yield _option(first, name, first.option, hidden=both or not shown)
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
                 named = f"{prefix}-{spec.option}"
-                yield _option(spec, f"{prefix}_{name}", named, prefix=prefix, hidden=not both)
+                hidden = not both or side not in shown
+                yield _option(spec, f"{prefix}_{name}", named, prefix=prefix, hidden=hidden)
+
+    def _fits(self, side: Side, spec: FormatSpec) -> bool:
+        """Whether a format may be on a side."""
+        wanted = self._kinds.get(side)
+        return wanted is None or any(kind in wanted for kind in spec.kinds)
 
     def _stage_options(self) -> Collection[OptionSpec]:
         if not self._stages:

@@ -271,16 +271,18 @@ def _held(report: Any) -> list[tuple[str, str]]:
         rows.append(("operations", (shown or "0") + graphs))
         if begun := counts.get("TX", 0):
             committed, aborted = counts.get("TC", 0), counts.get("TA", 0)
-            left = begun - committed - aborted
             ended = f"{committed:,} committed, {aborted:,} aborted"
-            rows.append(
-                ("transactions", f"{begun:,}: {ended}" + (f", {left:,} open" if left > 0 else ""))
-            )
+            if report.unfinished:
+                ended += f", {report.unfinished:,} not ended"
+            rows.append(("transactions", f"{begun:,}: {ended}"))
+        if report.misplaced_rows:
+            misplaced = plural(report.misplaced_rows, "row")
+            rows.append(("out of order", f"{misplaced}; {report.misplaced_row}"))
         if report.broken_links:
             links = plural(report.broken_links, "broken link")
             rows.append(("chain", f"{links}; {report.broken_link}"))
         elif report.links:
-            rows.append(("chain", "whole: each prev is the id of the patch before"))
+            rows.append(("chain", "complete: each prev is the id of the patch before"))
     else:
         rows.append(("quads", f"{report.quads:,}{graphs}"))
     return rows

@@ -17,13 +17,16 @@ _FROM_LOG = """Example:
   rdfm patch from-log sensors.jelly sensors.rdfp"""
 _TO_LOG = """Example:
   rdfm patch to-log sensors.rdfp sensors.jelly"""
+_REVERT = """Examples:
+  rdfm patch revert monday.rdfp -o undo.rdfp
+  rdfm patch revert monday.rdfp tuesday.jellyp --to jelly-patch -o undo.jellyp"""
 _DIFF = """Examples:
   rdfm patch diff old.nq new.nq -o changes.rdfp
   rdfm patch diff --per-message monday.jelly tuesday.jelly -o changes.jellyp
   rdfm patch diff --snapshots states.trig -o changes.rdfp"""
 
 
-@click.group("patch", short_help="Apply, make and compare changes of datasets.")
+@click.group("patch", short_help="Apply, revert and make changes of datasets.")
 def command() -> None:
     """Changes of datasets: logs of patches in RDF Patch, in its Thrift form and in Jelly-Patch.
 
@@ -41,7 +44,11 @@ _output = option(
     help="The file to write, or - for standard output.",
 )
 _quiet = option(
-    "-q", "--quiet", group="Other options", is_flag=True, help="Print errors only: no summary."
+    "-q",
+    "--quiet",
+    group="Other options",
+    is_flag=True,
+    help="Print errors only: no summary, no progress bar.",
 )
 
 
@@ -50,6 +57,7 @@ _quiet = option(
     cls=SpecCommand,
     stages="rdfm.patch.options:APPLY",
     sides=("read", "write"),
+    kinds={"read": ("messages", "patches"), "write": ("messages",)},
     epilog=_APPLY,
     short_help="Apply patches to a dataset.",
 )
@@ -66,7 +74,7 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     from rdfm import patch
 
     dataset, *logs = _inputs(dataset, *patches)
-    done = _run(patch.apply, (dataset, logs), output, "messages", options)
+    done = _run(patch.apply, (dataset, logs), output, "messages", options, quiet)
     _report(
         done,
         quiet,
@@ -75,10 +83,44 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
 
 
 @command.command(
+    "revert",
+    cls=SpecCommand,
+    stages="rdfm.patch.options:REVERT",
+    sides=("read", "write"),
+    kinds={"read": ("patches",), "write": ("patches",)},
+    epilog=_REVERT,
+    short_help="Write the patches that undo patches.",
+)
+@click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group="Formats",
+    metavar="OUT",
+    default="-",
+    type=click.Path(),
+    help="The file to write; by default standard output.",
+)
+@_quiet
+def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
+    """Write the patches that undo each PATCH: the last patch first, its operations in reverse order.
+
+    Adds become deletes, and deletes adds. Aborted transactions are left out. The result is exact if each add and each
+    delete of the patches has an effect: a quad that was there before it was added is deleted too.
+    """
+    from rdfm import patch
+
+    done = _run(patch.revert, (_inputs(*patches),), output, "patches", options, quiet)
+    made = _plural(done.messages, "patch")
+    _report(done, quiet, f"{made}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}")
+
+
+@command.command(
     "from-log",
     cls=SpecCommand,
     stages="rdfm.patch.options:FROM_LOG",
     sides=("read", "write"),
+    kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_FROM_LOG,
     short_help="Make patches of a log's messages.",
 )
@@ -92,7 +134,7 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm import patch
 
-    done = _run(patch.from_log, _inputs(log), output, "patches", options)
+    done = _run(patch.from_log, _inputs(log), output, "patches", options, quiet)
     _report(done, quiet, _plural(done.messages, "patch"))
 
 
@@ -101,6 +143,7 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     cls=SpecCommand,
     stages="rdfm.patch.options:TO_LOG",
     sides=("read", "write"),
+    kinds={"read": ("patches",), "write": ("messages",)},
     epilog=_TO_LOG,
     short_help="Make messages of transactions.",
 )
@@ -115,7 +158,7 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from rdfm import patch
 
-    done = _run(patch.to_log, _inputs(patches), output, "messages", options)
+    done = _run(patch.to_log, _inputs(patches), output, "messages", options, quiet)
     _report(done, quiet, _plural(done.messages, "message"))
 
 
@@ -124,6 +167,7 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
     cls=SpecCommand,
     stages="rdfm.patch.options:DIFF",
     sides=("read", "write"),
+    kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_DIFF,
     short_help="Write the changes between datasets as patches.",
 )
@@ -146,7 +190,7 @@ def diff(
     if snapshots and options.get("per_message"):
         raise click.UsageError("--snapshots and --per-message: leave one of them out")
     old, *new = _inputs(*inputs)
-    done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options)
+    done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options, quiet)
     patches = _plural(done.messages, "patch")
     _report(
         done, quiet, f"{patches}: {_plural(done.added, 'add')}, {_plural(done.deleted, 'delete')}"
@@ -162,9 +206,14 @@ def _inputs(*names: str) -> list[Any]:
     return [standard_input() if name == "-" else name for name in names]
 
 
-def _run(change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any]) -> Any:
+def _run(
+    change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any], quiet: bool
+) -> Any:
     """Make a change, of files or of standard input and output."""
-    from rdfm.cli._io import refuse_terminal, standard_output
+    import sys
+
+    from rdfm.cli._bar import Bar
+    from rdfm.cli._io import is_terminal, refuse_terminal, standard_output
     from rdfm.cli._signals import unwinding
     from rdfm.logs.kinds import USUAL
 
@@ -172,8 +221,14 @@ def _run(change: Any, inputs: Any, output: str, kind: str, options: dict[str, An
     if output == "-":
         options.setdefault("to_format", USUAL[kind])
         refuse_terminal(options)
-    with unwinding():
-        return change(*inputs, standard_output() if output == "-" else output, **options)
+    target = standard_output() if output == "-" else output
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    try:
+        with unwinding():
+            return change(*inputs, target, progress=bar, **options)
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def _plural(count: int, noun: str) -> str:

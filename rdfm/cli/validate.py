@@ -129,12 +129,13 @@ def _line(found: Finding) -> str:
 
 def _text(found: Finding) -> str:
     """The text of a finding, with the parts of its position that the line does not show."""
+    from rdfm.cli._io import WORDS
     from rdfm.cli._remedies import on_command_line
 
-    known = {"message": found.message, "frame": found.frame, "row": found.row}
+    known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
     if found.line is None:
-        known["byte"] = found.offset
-    place = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
+        known.append(("byte", found.offset))
+    place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
     if found.follows:
         place += ("; " if place else "") + "may follow from a skipped message"
     return found.render(on_command_line) + (f" ({place})" if place else "")
@@ -174,10 +175,10 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _summary(checked: Validation) -> list[str]:
     """The numbers, for people."""
-    from rdfm.cli._io import plural
+    from rdfm.cli._io import WORDS, plural
 
     numbers = checked.summary()
-    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, "message")
+    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
     found = f"{_none(checked.errors, 'error')}, {_none(checked.warnings, 'warning')}"
     lines = [f"{read}: {found}" + (", stopped there" if checked.stopped else "")]
     if checked.shapes is not None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from rdfm.errors import OptionError
 
-__all__ = ["USUAL", "other_kind"]
+__all__ = ["MESSAGE_WORDS", "USUAL", "other_kind"]
 
 # The formats of standard output and of archives.
 USUAL = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
+# The word for one of the messages of a kind.
+MESSAGE_WORDS = {"messages": "message", "patches": "patch", "results": "row"}
 # What else can be done with a log of a kind.
 _WAYS = {
     "messages": "rdfm patch from-log makes patches of messages",

@@ -7,13 +7,12 @@ Cost: the dataset is held in memory, each of its terms once, and what an open tr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, Remedy
-from rdfm.logs.chain import Chain
+from rdfm.errors import OptionError, Remedy
 from rdfm.patch.changes import Changes, all_dropped
 from rdfm.patch.options import APPLY
 from rdfm.patch.streams import Inputs, Streams, message_batches, of_log, patch_batches
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input import Readable
     from rdfm.logs.output import Writable
+    from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader
 
 __all__ = ["apply", "fill", "of_one_message"]
 
 _GROUPED = Remedy("stage", "group_by", "all", "in a conversion before makes one of them")
-_BROKEN = Remedy("stage", "chain", "false", "applies it all the same")
 
 
 def apply(
@@ -37,6 +36,7 @@ def apply(
     *,
     patch_format: str | None = None,
     chain: bool = True,
+    progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     r"""Apply patches to a dataset, in order, and write what it is then.
@@ -50,6 +50,7 @@ def apply(
         output: What `create_log` takes.
         patch_format: The format of the patches; found from the suffix unless given.
         chain: Refuse a patch whose `prev` is not the `id` of the patch before.
+        progress: Called about ten times a second with what was read.
         **options: Those of the formats, and `from_format` (of the dataset), `to_format`, `compression` and the others
             of `create_log`, as `convert` takes them.
 
@@ -78,6 +79,7 @@ def apply(
         "messages",
         {**options, "patch_format": patch_format, "chain": chain},
         APPLY,
+        progress,
     )
     with streams.create() as writing:
         state = _core.Dataset()
@@ -104,20 +106,9 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
     Raises:
         DecodeError: They are broken.
     """
-    links = Chain()
     for batch in patch_batches(log):
-        if chain:
-            links.add(batch)
-            if links.first is not None:
-                raise DecodeError(
-                    f"the chain of patches is broken: {links.first.reason}",
-                    format=log.format,
-                    message_index=links.first.patch,
-                    source=log.source,
-                    remedies=[_BROKEN],
-                )
         with of_log(log):
-            state.apply(batch)
+            state.apply(batch, chain=chain)
 
 
 def fill(state: _core.Dataset, log: LogReader) -> None:

@@ -8,13 +8,13 @@ Law: a patch, applied to the old dataset, gives the new one; by structure, gives
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core
-from rdfm._core import MessageBatch
+from rdfm._core import MessageBatch, PatchBatch
 from rdfm.compare.alignment import aligned
 from rdfm.errors import OptionError
 from rdfm.message import Message
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input import Readable
     from rdfm.logs.output import Writable
+    from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader
 
 __all__ = ["diff"]
@@ -39,6 +40,7 @@ def diff(
     *,
     per_message: bool = False,
     canonical: bool = False,
+    progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     """Write the changes that make a dataset another one: a transaction of deletes, then adds.
@@ -55,6 +57,7 @@ def diff(
         per_message: Compare the messages of both logs one by one, a patch each; where one log is shorter, its messages
             are empty.
         canonical: Know blank nodes by what is said of them.
+        progress: Called about ten times a second with what was read.
         **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
             as `convert` takes them.
 
@@ -68,22 +71,23 @@ def diff(
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
     given = {"per_message": per_message, "snapshots": snapshots, "canonical": canonical}
-    streams = Streams(inputs, output, "patches", {**options, **given}, DIFF)
-    deleted = added = 0
+    streams = Streams(inputs, output, "patches", {**options, **given}, DIFF, progress)
     with streams.create() as writing, ExitStack() as opened:
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
         logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
+        made: _core.Difference | _core.MessageDifferences
         if in_parts:
-            found = iter([_of_datasets(*logs, parts=writing.takes_parts)])
+            made = _of_datasets(*logs, parts=writing.takes_parts)
+            found = iter(made.next_batch, None)
         else:
-            found = _of_messages(_pairs(logs, whole=whole), canonical)
-        for difference in found:
-            counts = difference.counts()
-            deleted, added = deleted + counts[0], added + counts[1]
+            made = _core.MessageDifferences(snapshots=snapshots)
+            batches = [_dataset(log) if whole else message_batches(log) for log in logs]
+            found = _of_messages(made, logs, batches, canonical=canonical)
+        for batch in found:
             specs = [log.found.spec for log in logs if log.found is not None]
-            while (batch := difference.next_batch()) is not None:
-                writing.log(specs).write_batch(batch)
+            writing.log(specs).write_batch(batch)
+        deleted, added = made.counts()
     target = writing.log()
     return Changes(
         messages=target.messages,
@@ -105,34 +109,65 @@ def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.Differ
     return difference
 
 
+def _dataset(log: LogReader) -> Iterator[MessageBatch]:
+    """The batches of a log of one message; of an empty log an empty message."""
+    batches = of_one_message(log)
+    yield next(batches, None) or MessageBatch.from_messages([Message()])
+    yield from batches
+
+
 def _of_messages(
-    pairs: Iterator[tuple[Message | None, Message]], canonical: bool
-) -> Iterator[_core.Difference]:
-    """The differences of messages; of those without one before, from the message that the last pair made."""
-    last = Message()
-    for index, (old, new) in enumerate(pairs):
-        before = last if old is None else old
-        last = Message(aligned(before, new)) if canonical else new
-        state = _core.Dataset()
-        state.add(MessageBatch.from_messages([before]))
-        difference = _core.Difference(state, index=index)
-        difference.add(MessageBatch.from_messages([last]))
-        yield difference
+    made: _core.MessageDifferences,
+    logs: list[LogReader],
+    batches: list[Iterator[MessageBatch]],
+    *,
+    canonical: bool,
+) -> Iterator[PatchBatch]:
+    """The patches between messages; of one log, from each message to the next."""
+    if canonical:
+        batches = _aligned(batches)
+    while (wanted := made.wanted()) is not None:
+        number = wanted if len(logs) > 1 else 0
+        batch = next(batches[number], None)
+        if batch is None:
+            made.end(wanted)
+        else:
+            with of_log(logs[number]):
+                made.add(wanted, batch)
+        while (found := made.next_batch()) is not None:
+            yield found
 
 
-def _pairs(logs: list[LogReader], *, whole: bool) -> Iterator[tuple[Message | None, Message]]:
-    """What is compared; without the one before where that is the last."""
-    if len(logs) == 1:
-        for message in _each(logs[0]):
-            yield None, message
-    elif whole:
-        old, new = ([m for batch in of_one_message(log) for m in batch] for log in logs)
-        yield (old or [Message()])[0], (new or [Message()])[0]
-    else:
-        for one, other in zip_longest(*map(_each, logs)):
-            yield one or Message(), other or Message()
+def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatch]]:
+    """The logs, with the labels of the old messages for the same blank nodes in the new ones.
+
+    The old message of a log alone is the one before, with the labels that it got.
+    """
+    *old, new = (_each(log) for log in batches)
+    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # they come in turns
+
+    def old_messages() -> Iterator[Message]:
+        for message in old[0]:
+            before.append(message)
+            yield message
+
+    def new_messages() -> Iterator[Message]:
+        for message in new:
+            found = Message(aligned(before.popleft() if before else Message(), message))
+            if not old:
+                before.append(found)
+            yield found
+
+    if not old:
+        return [_batches(new_messages())]
+    return [_batches(old_messages()), _batches(new_messages())]
 
 
-def _each(log: LogReader) -> Iterator[Message]:
-    for batch in message_batches(log):
+def _batches(messages: Iterator[Message]) -> Iterator[MessageBatch]:
+    for message in messages:
+        yield MessageBatch.from_messages([message])
+
+
+def _each(batches: Iterator[MessageBatch]) -> Iterator[Message]:
+    for batch in batches:
         yield from batch

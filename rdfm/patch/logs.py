@@ -8,6 +8,7 @@ Law: there and back gives the same messages, up to the labels of blank nodes.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
 from rdfm import _core, formats
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from rdfm.formats.options_generated import ChangeOptions
     from rdfm.logs.input import Readable
     from rdfm.logs.output import Writable
+    from rdfm.logs.progress import Progress
 
 __all__ = ["from_log", "to_log"]
 
 
-def from_log(log: Readable, output: Writable, **options: Unpack[ChangeOptions]) -> Changes:
+def from_log(
+    log: Readable,
+    output: Writable,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[ChangeOptions],
+) -> Changes:
     """Make a log of patches of a log of messages: each message a patch, of one transaction of adds.
 
     The labels of blank nodes are set apart by message, since those of patches are the whole log's.
@@ -32,6 +40,7 @@ def from_log(log: Readable, output: Writable, **options: Unpack[ChangeOptions]) 
     Args:
         log: A log of messages.
         output: What `create_log` takes.
+        progress: Called about ten times a second with what was read.
         **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
             as `convert` takes them.
 
@@ -40,7 +49,7 @@ def from_log(log: Readable, output: Writable, **options: Unpack[ChangeOptions]) 
     """
     start = time.perf_counter()
     inputs = Inputs([log], "messages", options.get("from_format"))
-    streams = Streams([inputs], output, "patches", options, FROM_LOG)
+    streams = Streams([inputs], output, "patches", options, FROM_LOG, progress)
     made = _core.ToPatches()
     with (
         streams.create() as writing,
@@ -64,6 +73,7 @@ def to_log(
     output: Writable,
     *,
     separate_blank_nodes: bool = False,
+    progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
     """Make a log of messages of a log of patches: each transaction that is committed is a message.
@@ -75,6 +85,7 @@ def to_log(
         output: What `create_log` takes.
         separate_blank_nodes: A blank node that occurs in several transactions becomes several, since labels of
             messages are their own; without, it is refused.
+        progress: Called about ten times a second with what was read.
         **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
             as `convert` takes them.
 
@@ -90,6 +101,7 @@ def to_log(
         "messages",
         {**options, "separate_blank_nodes": separate_blank_nodes},
         TO_LOG,
+        progress,
     )
     most = streams.reads.get("max_message_bytes")
     largest = formats.nq.spec.options("read")["max_message_bytes"]

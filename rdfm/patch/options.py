@@ -7,7 +7,7 @@ from dataclasses import replace
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import CHANGING, READING, WRITING
 
-__all__ = ["APPLY", "DIFF", "FROM_LOG", "TO_LOG"]
+__all__ = ["APPLY", "DIFF", "FROM_LOG", "REVERT", "TO_LOG"]
 
 
 def _stages(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
@@ -23,3 +23,4 @@ APPLY = _stages("patch_format", "chain", inputs="dataset")
 FROM_LOG = _stages(inputs="log")
 TO_LOG = _stages("separate_blank_nodes", inputs="patches")
 DIFF = _stages("per_message", "snapshots", "canonical")
+REVERT = _stages("chain", inputs="patches")

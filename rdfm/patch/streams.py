@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -19,11 +19,13 @@ from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats._spec import listed
-from rdfm.logs.driver import Driver, Reading
-from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.driver import Driver, Item, Read, Reading
+from rdfm.logs.input import Input, Readable, holds_files
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.positions import Lines
+from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
@@ -49,6 +51,84 @@ class Inputs(NamedTuple):
     format_option: str = "from_format"
 
 
+class Places:
+    """Lines of text logs of patches, for rows that are refused after they were decoded.
+
+    Logs of an archive are decoded together, so several may be in memory.
+    """
+
+    def __init__(self) -> None:
+        """Begin before the first log."""
+        self._lines: dict[Input, Lines] = {}
+
+    def watch(self, data: Input, piece: bytes) -> None:
+        """Take a piece of a log that is about to be decoded."""
+        self._lines.setdefault(data, Lines()).feed(piece)
+
+    def at(self, data: Input | None, offset: int) -> tuple[int, int] | None:
+        """Give the line and the column of a byte, both from 1; None if the text is not in memory."""
+        lines = None if data is None else self._lines.get(data)
+        return None if lines is None else lines.at(offset)
+
+    def pass_over(self, data: Input | None, offset: int) -> None:
+        """Forget the logs before one, and the text of it before a byte."""
+        if data is None or data not in self._lines:
+            return
+        while (first := next(iter(self._lines))) is not data:
+            del self._lines[first]
+        self._lines[data].forget(offset)
+
+
+class _Log(LogReader):
+    """A log that knows the lines of its rows.
+
+    Attributes:
+        places: Where the rows of patches are in a text.
+    """
+
+    places: Places
+
+
+class _Meter:
+    """Reports how much is read of all inputs, which are read one after the other or in turns."""
+
+    def __init__(
+        self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
+    ) -> None:
+        self._tell = Reporter(progress)
+        self._wanted = progress is not None
+        logs = [log for each in inputs for log in each.logs]
+        self._total = total_bytes(logs) if self._wanted else None
+        self._bytes: dict[int, int] = {}
+        self._kind = inputs[0].kind
+        self._counts: dict[str, list[int]] = {}  # messages and records, by kind
+
+    def stage(self, number: int) -> Callable[[Iterator[Item]], Iterator[Item]]:
+        """Count what is read of the input with this number."""
+
+        def counted(items: Iterator[Item]) -> Iterator[Item]:
+            for item in items:
+                if self._wanted and isinstance(item, Read):
+                    self._count(number, item)
+                    self._tell(self._progress)
+                yield item
+            self._tell(self._progress, force=True)
+
+        return counted
+
+    def _count(self, number: int, item: Read) -> None:
+        self._bytes[number] = item.bytes_in
+        if item.batch is not None:
+            self._kind = item.batch.kind
+            counts = self._counts.setdefault(self._kind, [0, 0])
+            counts[0] += len(item.batch) - item.batch.continued
+            counts[1] += item.batch.record_count
+
+    def _progress(self) -> Progress:
+        messages, records = self._counts.get(self._kind, (0, 0))
+        return Progress(sum(self._bytes.values()), self._total, messages, records, self._kind)
+
+
 class Streams:
     """The inputs of a change, and its options by whom they are for.
 
@@ -64,6 +144,7 @@ class Streams:
         kind: str,
         options: Mapping[str, Any],
         stages: Mapping[str, OptionSpec],
+        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         """Check the options, and what the names of the logs say.
 
@@ -73,6 +154,7 @@ class Streams:
             kind: The kind of log that it is.
             options: All that was given.
             stages: The declarations of the change's own options.
+            progress: Called about ten times a second with what was read.
 
         Raises:
             OptionError: An option does not fit, or the output is an input.
@@ -81,6 +163,7 @@ class Streams:
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
         self._inputs = list(inputs)
+        self._meter = _Meter(progress, inputs)
         self._output = output
         self._format = output_format(output, options.get("to_format"), kind)
         spec = self._format.spec
@@ -102,16 +185,22 @@ class Streams:
             OptionError: They hold something else.
             RdfmError, OSError: As `open_log`.
         """
+        number = next(at for at, each in enumerate(self._inputs) if each is inputs)
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))
-        taken = {name for spec in _readers(inputs) for name in spec.options("read")}
+        specs = _readers(inputs)
+        taken = {name for spec in specs for name in spec.options("read")}
+        places = Places()
+        placed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
         reading = Reading(
             inputs.format,
             {name: value for name, value in self.reads.items() if name in taken},
             parts="always" if parts else "never",
             strict=False,
             hints=self._hints,
+            watch=places.watch if placed else None,
         )
-        log = LogReader(Driver(list(inputs.logs), reading))
+        log = _Log(Driver(list(inputs.logs), reading), stage=self._meter.stage(number))
+        log.places = places
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
             raise other_kind(log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here")
@@ -209,6 +298,8 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
         if not isinstance(batch, batch_class):
             raise other_kind(log.source, batch.kind, f"{kind} are read here")
         yield batch
+        if len(batch) and isinstance(log, _Log):
+            log.places.pass_over(log.input, batch.position(-1))
 
 
 @contextlib.contextmanager
@@ -220,6 +311,10 @@ def of_log(log: LogReader) -> Iterator[None]:
         error.source = error.source or log.source
         if error.format == "patches":
             error.format = log.format
+            is_text = log.found is not None and not log.found.spec.binary
+            if is_text and isinstance(log, _Log) and error.offset is not None:
+                place = log.places.at(log.input, error.offset)
+                error.line, error.column = place or (None, None)
         raise
 
 

@@ -12,8 +12,8 @@ from fixture_logs import LOGS, reading
 
 import rdfm
 from rdfm.analysis.findings import RULES
-from rdfm.analysis.positions import Lines
 from rdfm.logs import input as inputs
+from rdfm.logs.positions import Lines
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 S = "<http://e/s> <http://e/p>"

@@ -115,7 +115,7 @@ def test_inspect_of_patches(rdfm, format):
     assert found["patches"] == "3 (1 empty)"
     assert found["operations"] == "3 H, 2 TX, 1 TC, 1 TA, 1 A, 1 D, some in named graphs"
     assert found["transactions"] == "2: 1 committed, 1 aborted"
-    assert found["chain"] == "whole: each prev is the id of the patch before"
+    assert found["chain"] == "complete: each prev is the id of the patch before"
     assert found["operations each"] == "0 to 5, 3.0 on average"
     assert [line.split() for line in found["headers"]] == [["2", "id"], ["1", "prev"]]
     assert not {"messages", "quads a message", "predicates"} & set(found)

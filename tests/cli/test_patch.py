@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -22,7 +23,7 @@ CHANGES = (
     'TX .\nD <_:x> <a:q> "2"@en--ltr <a:g> .\nA <a:s> <a:p> <<( <a:s> <a:p> <_:x> )>> .\nTC .\n'
 )
 CHAIN = "H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:0> .\nTX .\nTC .\n"
-COMMANDS = ("apply", "from-log", "to-log", "diff")
+COMMANDS = ("apply", "revert", "from-log", "to-log", "diff")
 
 
 @pytest.fixture
@@ -73,6 +74,52 @@ def test_apply_drops_what_is_asked_for_and_counts_it(data):
     assert not Path("now.ttl").exists()
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
     assert timeless(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
+
+
+def test_revert(data):
+    done = data("patch", "revert", "c.rdfp")
+    assert (done.code, done.out) == (
+        0,
+        "TX .\nD <a:s> <a:p> <<( <a:s> <a:p> <_:x> )>> .\n"
+        'A <_:x> <a:q> "2"@en--ltr <a:g> .\nTC .\n',
+    )
+    assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
+    for name in ("undo.rdfp", "undo.trp", "undo.jellyp.zst"):
+        assert data("patch", "revert", "c.rdfp", "-o", name).code == 0
+        assert data("patch", "apply", "old.nq", "c.rdfp", name, "-o", "now.nq").code == 0
+        assert lines("now.nq") == lines("old.nq")
+    done = data("patch", "revert", "chain.rdfp")
+    assert done.code == 1
+    assert "the chain of patches is broken" in done.error
+    done = data("patch", "revert", "chain.rdfp", "open.rdfp", "--no-chain")
+    assert done.out == "TX .\nTC .\n".join(["Z .\n", "Z .\n", ""])
+    assert timeless(done.err) == [
+        "rdfm: 3 patches: 0 adds, 0 deletes, 1 transaction undone",
+        "rdfm: dropped: 3 headers",
+    ]
+
+
+def test_a_terminal_shows_progress(data, monkeypatch):
+    """A bar on standard error, unless there is a bar among what is printed, or --quiet."""
+    from rdfm.cli import _bar
+
+    told = []
+    monkeypatch.setattr(_bar.Bar, "__call__", lambda self, progress: told.append(progress))
+    for words in (
+        ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
+        ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
+        ("from-log", "a.nq", "x.rdfp"),
+        ("to-log", "adds.rdfp", "x.nq"),
+        ("revert", "c.rdfp", "-o", "x.rdfp"),
+    ):
+        for quiet in ((), ("--quiet",)):
+            told.clear()
+            with monkeypatch.context() as patched:
+                patched.setattr(_bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
+                assert data("patch", *words, *quiet).code == 0
+            assert bool(told) == (not quiet)
+    assert data("patch", *words).code == 0
+    assert told == []  # standard error is not a terminal
 
 
 def test_diff(data):
@@ -131,7 +178,7 @@ def test_to_log_separates_blank_nodes(data):
     assert done.code == 1
     assert done.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes makes it two (message 1)"
+        " two messages; --separate-blank-nodes makes it two (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2
@@ -142,7 +189,7 @@ def test_the_chain(data):
     assert done.code == 1
     assert done.error == (
         "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, and the patch before has the id <a:1>;"
-        " --no-chain applies it all the same (message 1)"
+        " --no-chain applies it all the same (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
     assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0
@@ -356,18 +403,53 @@ def test_help_names_every_option(data, name):
     of_all = {"from_format": "--from", "to_format": "--to"}
     own = {
         "apply": {"patch_format", "chain"},
+        "revert": {"chain"},
         "to-log": {"separate_blank_nodes"},
         "diff": {"per_message", "snapshots", "canonical"},
     }.get(name, set())
     wanted = [option for option in (*WRITING, *CHANGING) if option in WRITING or option.name in own]
     for option in wanted:
         assert f"--{option.option}" in done.out
-    assert all(
-        flag in done.out for flag in (*of_all.values(), "--quiet", "--generalized", "--stream-type")
-    )
+    assert all(flag in done.out for flag in (*of_all.values(), "--quiet", "--lenient"))
     others = {option.option for option in CHANGING} - {option.option for option in wanted}
     assert not any(f"--{other} " in done.out for other in others)
     assert "Example" in done.out
+
+
+# The kinds of log that each command reads and writes.
+KINDS = {
+    "apply": ({"messages", "patches"}, {"messages"}),
+    "from-log": ({"messages"}, {"patches"}),
+    "to-log": ({"patches"}, {"messages"}),
+    "diff": ({"messages"}, {"patches"}),
+    "revert": ({"patches"}, {"patches"}),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_leaves_out_the_options_of_formats_that_do_not_fit(data, name):
+    shown = set(re.findall(r"--([a-z0-9-]+)", data("patch", name, "--help").out))
+    every, fitting = set(), set()
+    for side, kinds in zip(("read", "write"), KINDS[name], strict=True):
+        for spec in formats.specs():
+            options = {
+                option.option for option in spec.options(side).values() if not option.python_only
+            }
+            every |= options
+            if kinds & set(spec.kinds):
+                fitting |= options
+    named = {flag.removeprefix("from-").removeprefix("to-") for flag in shown}
+    stages = {"compression", "chain", "canonical", "overwrite"}
+    assert (every - fitting) & named <= stages
+    assert fitting - named == set()
+    assert every - fitting  # some are left out
+
+
+def test_an_option_of_another_format_is_refused_with_its_reason(data):
+    for words in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
+        done = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
+        assert done.code == 2
+        assert "stream_type is for writing Jelly" in done.error
 
 
 def test_every_option_of_the_commands_is_declared():
@@ -389,7 +471,7 @@ def test_every_option_of_the_commands_is_declared():
             if isinstance(each, click.Option) and "--help" not in each.opts
         ]
         assert {each.name for each in options} - declared - of_formats == (
-            {"quiet"} | ({"output"} if name in ("apply", "diff") else set())
+            {"quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
         )
 
 
@@ -421,7 +503,7 @@ def test_inspect(data):
     for line in (
         "patches          4",
         "operations       3 H, 5 TX, 3 TC, 1 TA, 1 PA, 2 A, 1 D, some in named graphs",
-        "transactions     5: 3 committed, 1 aborted, 1 open",
+        "transactions     5: 3 committed, 1 aborted, 1 not ended",
         "chain            1 broken link; patch 2: prev is <a:0>, and the patch before has the id <a:1>",
         "operations each  3 to 5, 4.0 on average",
         "headers                   2  id",
@@ -452,6 +534,7 @@ def test_the_summary_is_for_people_and_quiet_has_none(data):
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
         ("from-log", "a.nq", "x.rdfp"),
         ("to-log", "adds.rdfp", "x.nq"),
+        ("revert", "c.rdfp", "-o", "x.rdfp"),
     ):
         assert data("patch", *words).err.startswith("rdfm: ")
         done = data("patch", *words, "--quiet")

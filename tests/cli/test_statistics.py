@@ -179,6 +179,8 @@ def test_a_page_appears_when_it_is_complete(rdfm):
     url = (Path.cwd() / "url.html").as_uri()
     assert rdfm("inspect", "--html", url, "a.nq").code == 0
     assert Path("url.html").exists()
+
+
 def test_rdf_names_the_dataset_and_its_file(rdfm, log):
     turtle = rdfm("inspect", "--rdf", "--iri", "http://example.org/log", log).out
     assert "\n<http://example.org/log> a void:Dataset ;" in turtle

@@ -81,6 +81,7 @@ def test_json_is_an_object_a_line(rdfm, odd, words):
         "path": None,
         "value": None,
         "shape": None,
+        "kind": "messages",
     }
     assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}
 

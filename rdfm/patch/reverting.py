@@ -1,0 +1,207 @@
+"""Patches that undo patches: `revert`.
+
+In: logs of patches. Out: a log of patches, the last one undone first.
+Cost: the operations are stored until the logs are read to their end: 64 MiB of them in memory, more in a temporary file.
+Law: a log of patches in which each operation has an effect, and then what undoes it, change nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, NamedTuple, Self, Unpack, cast
+
+from rdfm import _core, formats
+from rdfm._core import PatchBatch
+from rdfm.patch.changes import Changes, all_dropped
+from rdfm.patch.options import REVERT
+from rdfm.patch.streams import Inputs, Streams, of_log, patch_batches
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ChangeOptions
+    from rdfm.logs.input import Readable
+    from rdfm.logs.output import Writable
+    from rdfm.logs.progress import Progress
+
+__all__ = ["revert"]
+
+MEMORY_BYTES = 64 << 20
+# The format of the temporary file. It keeps every term; transactions are marked by headers, since blocks cut them.
+_FORMAT = "jelly-patch"
+_OPTIONS = {
+    "stream_type": "punctuated",
+    "statement_type": "quads",
+    "rdf_star": True,
+    "generalized": True,
+}
+
+# Whoever read the patches has checked their limits.
+_LIMITS = {"max_message_bytes": 3 << 30, "max_frame_bytes": 3 << 30, "max_depth": 1000}
+
+
+def revert(
+    patches: Readable | Sequence[Readable],
+    output: Writable,
+    *,
+    chain: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[ChangeOptions],
+) -> Changes:
+    r"""Write the patches that undo patches: the last patch first, its operations in reverse order.
+
+    Adds become deletes, and deletes adds. A prefix gets the IRI that it had before in the log, or is deleted.
+    Transactions that are aborted, or that their patch does not end, are left out. Headers are left out too; the first
+    patch has a `prev`, the `id` of the last patch, which it follows.
+
+    A patch does not say whether a quad that it adds was there already, or whether a quad that it deletes was not. So
+    the result is exact for patches in which every add and delete has an effect, such as those of `diff`.
+
+    Args:
+        patches: A log of patches, or several, in the order in which they are applied.
+        output: What `create_log` takes, of a format of patches.
+        chain: Refuse a patch whose `prev` is not the `id` of the patch before.
+        progress: Called about ten times a second with what was read.
+        **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
+            as `convert` takes them.
+
+    Raises:
+        DecodeError: An input is broken, transactions are not in order, or the chain is broken.
+        LimitError: The prefixes are larger than `max_message_bytes`, or a patch is larger than its format allows.
+        RdfmError, OSError: As `convert`. Also if the temporary file cannot be written.
+
+    Example:
+        >>> import io
+        >>> out = io.BytesIO()
+        >>> done = revert(b"TX .\nD <a:s> <a:p> <a:o> .\nA <a:s> <a:p> <a:t> .\nTC .\n", out,
+        ...               from_format="rdf-patch", to_format="rdf-patch")
+        >>> print(out.getvalue().decode(), end="")
+        TX .
+        D <a:s> <a:p> <a:t> .
+        A <a:s> <a:p> <a:o> .
+        TC .
+    """
+    start = time.perf_counter()
+    several = isinstance(patches, (list, tuple))
+    logs = cast("Sequence[Readable]", patches if several else [patches])
+    inputs = Inputs(logs, "patches", options.get("from_format"))
+    streams = Streams([inputs], output, "patches", {**options, "chain": chain}, REVERT, progress)
+    most = streams.reads.get("max_message_bytes")
+    largest = formats.find("rdf-patch").spec.options("read")["max_message_bytes"]
+    inverse = _core.InversePatches(
+        chain=streams.stages["chain"],
+        **({} if most is None else {"max_message_bytes": int(largest.value(most))}),
+    )
+    with streams.create() as writing, _Blocks() as blocks:
+        with streams.open(inputs) as log:
+            for batch in patch_batches(log):
+                with of_log(log):
+                    steps = inverse.add(batch)
+                for step in steps:
+                    if isinstance(step, int):
+                        blocks.forget(step)
+                    else:
+                        blocks.store(step)
+            specs = [log.found.spec] if log.found is not None else []
+        done = inverse.done()
+        last, backward = inverse.finish(parts=writing.takes_parts)
+        if last is not None:
+            blocks.store(last)
+        for block in blocks.backward():
+            for found in backward.add(block):
+                writing.log(specs).write_batch(found)
+        if (rest := backward.finish()) is not None:
+            writing.log(specs).write_batch(rest)
+    target = writing.log()
+    deleted, added = backward.counts()
+    return Changes(
+        messages=target.messages,
+        quads=deleted + added,
+        added=added,
+        deleted=deleted,
+        committed=done["committed"],
+        undone=done["undone"],
+        dropped=all_dropped(
+            {"headers": done["headers"], "deletions of prefixes": done["prefixes"]}, target.dropped
+        ),
+        seconds=time.perf_counter() - start,
+    )
+
+
+class _Stored(NamedTuple):
+    """A block in the temporary file: its first byte and its length."""
+
+    start: int
+    length: int
+
+
+class _Blocks:
+    """Blocks that are stored forward and read backward: in memory, and from a bound on in a temporary file."""
+
+    def __init__(self) -> None:
+        self._blocks: list[PatchBatch | _Stored] = []
+        self._bytes = 0  # of the blocks in memory
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def store(self, block: PatchBatch) -> None:
+        """Store a block after the others.
+
+        Raises:
+            OSError: The temporary file cannot be written.
+        """
+        if self._bytes + block.memory_bytes <= MEMORY_BYTES:
+            self._bytes += block.memory_bytes
+            self._blocks.append(block)
+            return
+        encoder = formats.find(_FORMAT).encoder(_OPTIONS)
+        data = encoder.encode(block) + encoder.finish()
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="rdfm-")  # noqa: SIM115 - __exit__ closes it
+            self._file.seek(self._end)
+            self._file.write(data)
+            self._file.flush()
+        except OSError as error:
+            error.filename = error.filename or tempfile.gettempdir()
+            raise
+        self._blocks.append(_Stored(self._end, len(data)))
+        self._end += len(data)
+
+    def forget(self, count: int) -> None:
+        """Forget the last blocks."""
+        for _ in range(count):
+            block = self._blocks.pop()
+            if isinstance(block, _Stored):
+                self._end = block.start
+            else:
+                self._bytes -= block.memory_bytes
+
+    def backward(self) -> Iterator[PatchBatch]:
+        """Give the blocks, the last one first, and forget them."""
+        while self._blocks:
+            block = self._blocks.pop()
+            if isinstance(block, _Stored):
+                yield from self._read(block)
+            else:
+                yield block
+
+    def _read(self, block: _Stored) -> Iterator[PatchBatch]:
+        """A block of the file. It may be decoded to several batches, of which the last comes first."""
+        assert self._file is not None
+        self._file.seek(block.start)
+        data = self._file.read(block.length)
+        decoder = formats.find(_FORMAT).decoder(_LIMITS)
+        decoder.feed(data)
+        decoder.finish()
+        batches = []
+        while (batch := decoder.next_batch()) is not None:
+            batches.append(cast("PatchBatch", batch))
+        yield from reversed(batches)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,159 @@
+"""The rules of patches: the order of transactions, and the chain of `id` and `prev`."""
+
+import pytest
+
+from rdfm import Iri, formats, open_log
+from rdfm._core import PatchBatch, PatchRules
+
+
+def broken(*logs, batch_quads=8192):
+    """What logs of RDF Patch, one after the other, break: rule, patch, row, the line of the row, text."""
+    rules = PatchRules()
+    found = []
+    for log in logs:
+        rules.begin_log()
+        decoder = formats.find("rdf-patch").Decoder(batch_quads=batch_quads)
+        decoder.feed(log.encode())
+        decoder.finish()
+        while (batch := decoder.next_batch()) is not None:
+            for rule, patch, row, offset, text in rules.check(batch):
+                found.append((rule, patch, row, log.encode()[:offset].count(b"\n") + 1, text))
+    return found
+
+
+def one(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
+    """A patch."""
+    links = [("id", id), ("prev", prev)]
+    return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
+
+
+COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
+
+
+@pytest.mark.parametrize("size", [1, 2, 8192])
+@pytest.mark.parametrize(
+    ("patches", "expected"),
+    [
+        (COMPLETE, []),
+        ([], []),
+        ([one("5", "4")], []),  # the first patch follows any
+        ([one(), one(), one("1"), one()], []),  # and so does one without prev
+        ([*COMPLETE, one("4", "2")], [(3, "prev is <a:2>, and the patch before has the id <a:3>")]),
+        (
+            [one("1"), one(prev="1"), one(prev="1")],
+            [(2, "prev is <a:1>, and the patch before has no id")],
+        ),
+        (
+            [one("2", "1"), one("2", "1"), one("2", "1")],
+            [(patch, "prev is <a:1>, and the patch before has the id <a:2>") for patch in (1, 2)],
+        ),
+        # The case of names does not count, nor their order.
+        (["H ID <a:1> .\n", "H Prev <a:1> .\nH id <a:2> .\n", one("3", "2")], []),
+        # A literal is not an IRI.
+        (
+            [one("1"), 'H prev "a:1" .\n'],
+            [(1, 'prev is "a:1", and the patch before has the id <a:1>')],
+        ),
+        # A patch cannot follow itself, whether another patch is before it or not.
+        ([one("1", "1")], [(0, "prev is <a:1>, the id of the same patch")]),
+        (
+            [one("0"), "H prev <a:1> .\nH id <a:1> .\n"],
+            [
+                (1, "prev is <a:1>, and the patch before has the id <a:0>"),
+                (1, "prev is <a:1>, the id of the same patch"),
+            ],
+        ),
+        ([one("1"), one("1", "1")], [(1, "prev is <a:1>, the id of the same patch")]),
+    ],
+)
+def test_links(patches, expected, size):
+    together = broken("Z .\n".join(patches), batch_quads=size)
+    assert [(patch, text) for _, patch, _, _, text in together] == expected
+    assert {rule for rule, *_ in together} <= {"chain"}
+    apart = broken(*patches, batch_quads=size)
+    assert [text for *_, text in apart] == [text for _, text in expected]
+    for rule, patch, _, _, text in apart:
+        assert (rule, patch) == ("chain" if "same patch" in text else "chain-of-logs", 0)
+
+
+@pytest.mark.parametrize("size", [1, 2, 8192])
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("TX .\nTC .\nTX .\nTA .\n", []),
+        ("TC .\n", [("transaction", 0, 0, 1, "TC without TX before it")]),
+        (
+            "TX .\nTC .\n# end\nTA .\nTC .\n",
+            [
+                ("transaction", 0, 2, 4, "TA without TX before it"),
+                ("transaction", 0, 3, 5, "TC without TX before it"),
+            ],
+        ),
+        (
+            "Z .\nTX . A <a:s> <a:p> <a:o> .\nTX .\nTC .\n",
+            [("transaction", 1, 2, 3, "TX within a transaction; expected TC or TA before it")],
+        ),
+        (
+            "TX .\nTC .\nTX .\nA <a:s> <a:p> <a:o> .\nZ .\nTC .\n",
+            [
+                (
+                    "unfinished",
+                    0,
+                    2,
+                    3,
+                    "the patch does not end its transaction, which is then undone",
+                ),
+                ("transaction", 1, 0, 6, "TC without TX before it"),
+            ],
+        ),
+    ],
+)
+def test_transactions(rows, expected, size):
+    assert broken(rows, batch_quads=size) == expected
+
+
+def test_a_patch_after_a_gap_may_follow_any():
+    rules = PatchRules()
+    decode = lambda text: next(iter(batches(text)))  # noqa: E731
+    assert rules.check(decode(one("1", rows="TX .\n"))) != []
+    rules.skip()
+    assert rules.check(decode(one("3", "2"))) == []
+    assert [found[0] for found in rules.check(decode(one("5", "4")))] == ["chain"]
+
+
+def batches(text):
+    with open_log(text.encode(), "rdf-patch") as log:
+        yield from log.batches()
+
+
+def test_a_patch_goes_on_over_batches():
+    """The parts of a patch are one link, wherever its header is."""
+    operations = [("A", None, Iri("a:s"), Iri("a:p"), Iri(f"a:{n}"), None) for n in range(9000)]
+    id_of = lambda value: ("H", "id", None, None, Iri(value), None)  # noqa: E731
+    prev_of = lambda value: ("H", "prev", None, None, Iri(value), None)  # noqa: E731
+    begin, commit = (
+        ("TX", None, None, None, None, None),
+        ("TC", None, None, None, None, None),
+    )
+    batch = PatchBatch.from_patches(
+        [
+            [id_of("a:1"), begin, *operations, commit],
+            [*operations, prev_of("a:1"), id_of("a:2")],
+            [prev_of("a:2"), begin],
+        ]
+    )
+    data = formats.find("rdf-patch-thrift").encode(batch, headers_first=True)
+    for parts in (True, False):
+        rules, found, parts_seen = PatchRules(), [], 0
+        with open_log(data, "rdf-patch-thrift", parts=parts) as log:
+            for each in log.batches():
+                parts_seen += each.continued
+                found += rules.check(each)
+        assert (parts_seen > 0) == parts
+        assert [(rule, patch, row) for rule, patch, row, _, _ in found] == [("unfinished", 2, 1)]
+
+
+def test_long_identifiers_are_cut():
+    ((_, _, _, _, text),) = broken(f"H id <a:{'x' * 1000}> .\nZ .\nH prev <a:2> .\n")
+    assert len(text) < 300
+    assert text.endswith("…")
