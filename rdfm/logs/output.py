@@ -235,7 +235,12 @@ class FolderOutput:
         self._staging = self._final.with_name(f"{beside}.tmp")
         self._old = self._final.with_name(f"{beside}.old")
         self._forgotten = weakref.finalize(
-            self, _forget_folder, self._process, self.name, self._staging, self._opened
+            self,
+            _forget_folder,
+            self._process,
+            self.name,
+            (self._staging, self._final, self._old),
+            self._opened,
         )
         _UNFINISHED.add(self)
         try:
@@ -294,26 +299,20 @@ class FolderOutput:
             self._end()
             with _naming(self.name):
                 self._appear()
+            self._forgotten.detach()
         except BaseException:
             self.discard()
             raise
 
     def _appear(self) -> None:
-        self._forgotten.detach()
-        if not self._final.exists():
-            self._staging.rename(self._final)
-            return
-        if not self._overwrite:
-            self._final.rmdir()
-            self._staging.rename(self._final)
-            return
-        self._final.rename(self._old)
-        try:
-            self._staging.rename(self._final)
-        except BaseException:
-            self._old.rename(self._final)
-            raise
-        shutil.rmtree(self._old, ignore_errors=True)
+        """Give the folder its name. Ctrl-C may come at any line: `_settle` goes by what is there then."""
+        if self._final.exists():
+            if self._overwrite:
+                self._final.rename(self._old)
+            elif os.name == "nt":  # elsewhere an empty folder is replaced
+                self._final.rmdir()
+        self._staging.rename(self._final)
+        _remove(self._old)
 
     def keep_partial(self) -> Path:
         """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
@@ -331,14 +330,16 @@ class FolderOutput:
 
     def discard(self) -> None:
         """Remove what was written; in another process than that which opened it do nothing."""
-        self._forgotten.detach()
         if self._process != os.getpid():  # the lock may be held for ever there
+            self._forgotten.detach()
             return
         with self._writing:  # another thread may be at it
             self._discarded = True
             with contextlib.suppress(OSError):
                 self._end()
-            shutil.rmtree(self._staging, ignore_errors=True)
+            _settle(self._staging, self._final, self._old)
+        # Only here: a process that is ended meanwhile removes the rest by it.
+        self._forgotten.detach()
 
 
 class Shape:
@@ -509,13 +510,38 @@ def _write_all(file: BinaryIO, data: bytes) -> int:
     return len(data)
 
 
-def _forget_folder(process: int, name: str, staging: Path, opened: list[BinaryIO]) -> None:
-    """Remove the folder of a writer that nobody closed."""
+def _settle(staging: Path, final: Path, old: Path) -> None:
+    """Keep the folder that has the name, or had it before, and remove the rest; may be called again."""
+    if old.exists() and not final.exists():
+        with contextlib.suppress(OSError):
+            old.rename(final)
+    else:
+        _remove(old)
+    _remove(staging)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, as far as possible."""
+    for _ in range(
+        2
+    ):  # interrupted where it closes a folder, rmtree raises OSError instead of the interrupt
+        with contextlib.suppress(OSError):
+            shutil.rmtree(folder, ignore_errors=True)
+            return
+
+
+def _forget_folder(
+    process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
+) -> None:
+    """Remove the folder of a writer that nobody closed, or that has not ended yet."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
-    if process == os.getpid() and staging.exists():
-        shutil.rmtree(staging, ignore_errors=True)
+    if process != os.getpid():
+        return
+    unfinished = folders[0].exists()
+    _settle(*folders)
+    if unfinished:
         warnings.warn(
             f"the logs in {name} were never closed, so what was written is gone; use a with block",
             ResourceWarning,

@@ -1,0 +1,139 @@
+"""Folders that are written: interrupted at any line, the folder under the name is the old one or the new one."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from rdfm.logs import output
+from rdfm.logs.output import FolderOutput
+from rdfm.logs.parts import Part
+
+OLD = {"a.nq": b"old a", "b.nq": b"old b", "c.nq": b"old c"}
+NEW = {"a.nq": b"new a", "d.nq": b"new d"}
+WATCHED = (output.__file__, shutil.__file__)
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def written(target):
+    made = FolderOutput(target, None, overwrite=True)
+    made.write([Part(name, data, True) for name, data in NEW.items()])
+    return made
+
+
+def interrupted(work, line):
+    """Whether Ctrl-C came, at so many lines of what writes and removes folders."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if frame.f_code.co_filename not in WATCHED:
+            return None
+        if event == "line":
+            count += 1
+            if count == line:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with suppress(KeyboardInterrupt):
+            work()
+    finally:
+        sys.settrace(before)
+    return count >= line
+
+
+@pytest.mark.parametrize("before", [None, {}, OLD])
+@pytest.mark.parametrize("end", ["commit", "discard", "keep_partial"])
+def test_a_folder_that_is_interrupted_at_any_line_is_the_old_one_or_the_new_one(
+    tmp_path, before, end
+):
+    line = 0
+    while True:
+        line += 1
+        parent = tmp_path / str(line)
+        parent.mkdir()
+        target = parent / "out"
+        if before is not None:
+            target.mkdir()
+            for name, data in before.items():
+                (target / name).write_bytes(data)
+        made = written(target)
+        came = interrupted(getattr(made, end), line)
+        made.discard()
+        names = {path.name for path in parent.iterdir()}
+        assert not any(name.startswith(".") for name in names), (line, names)
+        if "out.partial" in names:
+            assert (end, content(parent / "out.partial")) == ("keep_partial", NEW)
+            names.remove("out.partial")
+        if "out" in names:
+            found = content(target)
+            assert found == before or (end, found) == ("commit", NEW), line
+        else:
+            assert before is None, line
+        if not came:
+            break
+    assert line > 10
+    if end == "commit":
+        assert content(target) == NEW
+
+
+# Ends as the command does, while the main thread is at something that takes long.
+SLOW = """
+    import os, shutil, signal, sys, threading, time
+    from rdfm.cli import _signals
+    from rdfm.logs.output import FolderOutput
+    from rdfm.logs.parts import Part
+
+    remove, at, calls = shutil.rmtree, int(sys.argv[2]), []
+
+    def slowly(path, *args, **options):
+        calls.append(path)
+        if len(calls) == at:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(2)
+        remove(path, *args, **options)
+
+    shutil.rmtree = slowly
+    _signals.begin()
+    _signals.watch()
+    with _signals.unwinding():
+        made = FolderOutput(sys.argv[1], None, overwrite=True)
+        made.write([Part("a.nq", b"new a", True), Part("d.nq", b"new d", True)])
+        made.commit()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="of Unix")
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_process_that_is_ended_while_it_removes_the_old_folder_leaves_nothing(tmp_path, at):
+    target = tmp_path / "out"
+    target.mkdir()
+    for name, data in OLD.items():
+        (target / name).write_bytes(data)
+    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(target), str(at)]
+    subprocess.run(command, timeout=60, check=False, stderr=subprocess.DEVNULL)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert content(target) == NEW
+
+
+def test_what_is_put_into_an_empty_folder_meanwhile_is_kept(tmp_path):
+    target = tmp_path / "out"
+    target.mkdir()
+    made = FolderOutput(target, None, overwrite=False)
+    made.write([Part("a.nq", b"new", True)])
+    Path(target, "other").write_bytes(b"other")
+    with pytest.raises(OSError, match="out"):
+        made.commit()
+    assert content(target) == {"other": b"other"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
