@@ -6,19 +6,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod common;
+
 use std::time::Duration;
 
-use rdfm_core::codec::Opening;
-use rdfm_core::codec::batch::NextOf as _;
-use rdfm_core::codec::values::Values;
-use rdfm_core::model::batch::{LogBatch, MessageBatch};
-use rdfm_core::model::record::Record;
-use rdfm_core::model::term::TermId;
-use rdfm_core::model::write::write_term;
-use rdfm_core::registry;
+use common::{batch, evaluation, rows, term};
+use rdfm_core::model::batch::MessageBatch;
 use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Triples};
-use rdfm_query::query::output::{MessageOutput, RowOutput};
+use rdfm_query::query::output::MessageOutput;
 use rdfm_query::query::parse::{Query, QueryError};
 use rdfm_query::query::rows::Rows;
 use rdfm_query::query::whole::{Collector, Piece};
@@ -34,45 +30,9 @@ GRAPH ex:g { _:b a ex:Bird . ex:a ex:value 8 }
 _:b ex:value "none" .
 "#;
 
-fn batch(text: &str) -> MessageBatch {
-    let spec = registry::find("trig").unwrap();
-    let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
-    decoder.feed(text.as_bytes());
-    decoder.finish();
-    decoder.next_of().unwrap().unwrap()
-}
-
-fn evaluation(text: &str, limits: Limits) -> Evaluation {
-    Evaluation::new(query(text).unwrap(), limits, true)
-}
-
 fn query(text: &str) -> Result<Query, QueryError> {
     let prefixes = [("ex".to_owned(), "http://e/".to_owned())];
     Query::parse(text, None, &prefixes, text.contains("union"))
-}
-
-fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
-    if id == TermId::DEFAULT_GRAPH {
-        return "-".to_owned();
-    }
-    let mut text = Vec::new();
-    write_term(batch.table(), id, &mut text);
-    String::from_utf8(text).unwrap()
-}
-
-/// The rows of each message: "0: <a> "b"".
-fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
-    let evaluation = evaluation(text, Limits::default());
-    let mut rows = Rows::default();
-    let progress = evaluation.rows(log, 0, &mut rows);
-    assert_eq!((progress.done, progress.stop), (log.len(), None));
-    let made = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
-    let show = |(row, message): (usize, &u32)| {
-        let cells = made.message(row).iter();
-        let cells: Vec<_> = cells.map(|&cell| term(&made, cell)).collect();
-        format!("{message}: {}", cells.join(" "))
-    };
-    rows.messages.iter().enumerate().map(show).collect()
 }
 
 fn shown(messages: &MessageBatch) -> Vec<String> {
@@ -437,7 +397,7 @@ fn what_takes_too_much_ends() {
     let sorted = format!("SELECT * {{ {all} }} ORDER BY ?c");
     assert_eq!(stop(&sorted, small()), Stop::Memory);
     let joined = format!(
-        "SELECT (GROUP_CONCAT(?c; separator='{}') AS ?x) {{ {all} }}",
+        "SELECT (GROUP_CONCAT(STR(?c); separator='{}') AS ?x) {{ {all} }}",
         "-".repeat(1000)
     );
     assert_eq!(stop(&joined, small()), Stop::Memory);

@@ -71,8 +71,8 @@ impl Stop {
                 Some(MAX_ROWS),
             ),
             Self::Memory => (
-                "the query needs more than 1 GiB of memory for the terms that it compares, sorts, groups or computes; \
-                 make its patterns more selective, or its texts shorter"
+                "the query needs more than 1 GiB of memory for what it finds, compares, sorts, groups or computes; make \
+                 its patterns more selective, its variables fewer, or its texts shorter"
                     .to_owned(),
                 None,
             ),
@@ -108,6 +108,12 @@ struct Taken {
     terms: Cell<u64>,
     /// Bytes of text that make no whole term yet.
     bytes: Cell<u64>,
+    /// Terms of texts of the expression that is being evaluated, if it makes texts.
+    made: Cell<u64>,
+    /// Terms that are part of a result.
+    kept: Cell<u64>,
+    /// Expressions that make texts and are being evaluated, each within the one before.
+    open: Cell<u32>,
     most: Cell<u64>,
     until: Cell<Option<Instant>>,
     timeout: Cell<Duration>,
@@ -120,6 +126,9 @@ thread_local! {
             steps: Cell::new(0),
             terms: Cell::new(0),
             bytes: Cell::new(0),
+            made: Cell::new(0),
+            kept: Cell::new(0),
+            open: Cell::new(0),
             most: Cell::new(u64::MAX),
             until: Cell::new(None),
             timeout: Cell::new(Duration::ZERO),
@@ -142,8 +151,10 @@ pub fn within<T>(
             .timeout
             .and_then(|time| Instant::now().checked_add(time));
         taken.steps.set(0);
-        taken.terms.set(0);
+        taken.terms.set(taken.kept.get());
         taken.bytes.set(0);
+        taken.made.set(0);
+        taken.open.set(0);
         taken.most.set(limits.max_terms);
         taken.until.set(until);
         taken.timeout.set(limits.timeout.unwrap_or_default());
@@ -202,6 +213,68 @@ pub fn hold_bytes(bytes: u64) {
     hold(terms);
 }
 
+/// Counts steps for bytes that are copied or scanned. They are held as well if an expression that makes texts is being
+/// evaluated. Unwinds to [`within`] where the time is up, or they are too many.
+#[inline]
+pub fn copied(bytes: usize) {
+    let terms = bytes as u64 / BYTES;
+    TAKEN.with(|taken| {
+        if taken.open.get() > 0 {
+            taken.made.set(taken.made.get() + terms);
+            taken.terms.set(taken.terms.get() + terms);
+        }
+        taken.advance(terms);
+    });
+}
+
+/// Counts steps for bytes that are scanned. Unwinds to [`within`] if the time is up.
+pub fn scanned(bytes: usize) {
+    TAKEN.with(|taken| taken.advance(bytes as u64 / BYTES));
+}
+
+/// Counts terms that are part of a result: they count until [`forget_kept`]. Unwinds to [`within`] if they are too
+/// many.
+#[inline]
+pub fn keep(terms: u64) {
+    TAKEN.with(|taken| taken.kept.set(taken.kept.get() + terms));
+    hold(terms);
+}
+
+/// Terms that are part of a result.
+pub fn kept() -> u64 {
+    TAKEN.with(|taken| taken.kept.get())
+}
+
+/// Releases the terms of a result that was handed over.
+pub fn forget_kept() {
+    release(TAKEN.with(|taken| taken.kept.take()));
+}
+
+/// Ends the evaluation: unwinds to [`within`].
+pub fn end_by(stop: Stop) {
+    if !std::thread::panicking() {
+        // No panic: nothing is wrong, and no hook is called.
+        resume_unwind(Box::new(stop));
+    }
+}
+
+/// Begins an expression that makes texts: they count until [`end`]. Returns what `end` takes.
+pub fn begin() -> u64 {
+    TAKEN.with(|taken| {
+        taken.open.set(taken.open.get() + 1);
+        taken.made.get()
+    })
+}
+
+/// Ends an expression that makes texts.
+pub fn end(before: u64) {
+    TAKEN.with(|taken| {
+        taken.open.set(taken.open.get().saturating_sub(1));
+        release(taken.made.get().saturating_sub(before));
+        taken.made.set(before);
+    });
+}
+
 /// Counts terms that are held no more.
 #[inline]
 pub fn release(terms: u64) {
@@ -209,6 +282,15 @@ pub fn release(terms: u64) {
 }
 
 impl Taken {
+    fn advance(&self, steps: u64) {
+        let more = u32::try_from(steps).unwrap_or(STEPS).min(STEPS);
+        let steps = self.steps.get() + more;
+        self.steps.set(steps);
+        if steps >= STEPS {
+            self.look();
+        }
+    }
+
     #[cold]
     fn look(&self) {
         self.steps.set(0);
@@ -224,9 +306,6 @@ impl Taken {
         } else {
             return;
         };
-        if !std::thread::panicking() {
-            // No panic: nothing is wrong, and no hook is called.
-            resume_unwind(Box::new(stop));
-        }
+        end_by(stop);
     }
 }

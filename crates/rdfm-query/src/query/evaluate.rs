@@ -24,6 +24,10 @@ use super::view::View;
 
 /// Rows, or triples, at which a message ends what is given at once.
 const ENOUGH: usize = 1 << 16;
+/// Terms of results at which a message ends what is given at once: about 64 MiB.
+const KEPT: u64 = 1 << 20;
+/// Cells of rows that count as one term.
+pub(super) const CELLS: u64 = 4;
 /// Quads of a message for which a query is not planned anew.
 const FEW_QUADS: usize = 16;
 /// Parts of a query beyond which it takes too long to plan.
@@ -90,6 +94,8 @@ impl Triples {
                 seen.insert(triple)
             };
             if is_new {
+                // Many are also in a set.
+                budget::keep(1);
                 triples.push(triple);
             }
         });
@@ -144,12 +150,12 @@ impl Evaluation {
         let plan = || budget::within(&short, &cancel, || Ok(plan())).ok();
         Self {
             plan: native.then(plan).flatten().flatten(),
+            evaluator: evaluator(&query.joins),
+            plain: evaluator(&query.joins).without_optimizations(),
             query,
             limits,
             cancel,
             look: None,
-            evaluator: evaluator(),
-            plain: evaluator().without_optimizations(),
         }
     }
 
@@ -182,7 +188,7 @@ impl Evaluation {
             let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
             rows.messages.extend(messages);
-            Ok(rows.messages.len() < ENOUGH)
+            Ok(rows.messages.len() < ENOUGH && budget::kept() < KEPT)
         });
         // Those of a message that was not finished.
         rows.cells
@@ -222,7 +228,7 @@ impl Evaluation {
                 }
             });
             rows.cells = cells;
-            Ok(made.triples.len() < ENOUGH)
+            Ok(made.triples.len() < ENOUGH && budget::kept() < KEPT)
         });
         // Those of a message that was not finished.
         let whole = made.ends.last().copied().unwrap_or_default();
@@ -237,6 +243,7 @@ impl Evaluation {
             rows.clear();
             let count = self.message(scene, matcher, &mut rows, &mut Fresh::default())?;
             answers.push(count > 0);
+            budget::forget_kept();
             Ok(true)
         })
     }
@@ -249,6 +256,7 @@ impl Evaluation {
         mut work: impl FnMut(&Scene<'b>, &mut Option<Matcher<'_>>, usize) -> Result<bool, Stop> + Send,
     ) -> Progress {
         let evaluate = || {
+            budget::forget_kept();
             let dictionary = Dictionary::of(batch);
             let graphs = self.query.graphs.by_class(&dictionary);
             let mut matcher = self.plan.as_ref().map(Matcher::new);
@@ -309,6 +317,7 @@ impl Evaluation {
         self.evaluate(scene, |solution| {
             count += 1;
             self.check_rows(count)?;
+            budget::keep(self.weight());
             for term in solution {
                 let cell = scene.cell(rows, fresh, term);
                 rows.cells.push(cell);
@@ -335,13 +344,13 @@ impl Evaluation {
         };
         let start = rows.cells.len();
         let mut cells = std::mem::take(&mut rows.cells);
-        let mut before = usize::MAX;
+        let (mut before, weight) = (0, self.weight());
         let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
             // Many quads were looked at where there is no new row.
             if found == before {
                 budget::look();
             } else {
-                budget::step();
+                budget::keep(weight);
             }
             before = found;
             self.check_rows(found as u64)
@@ -360,6 +369,11 @@ impl Evaluation {
             }
         }
         found
+    }
+
+    /// What the cells of a row take.
+    pub(super) fn weight(&self) -> u64 {
+        1 + self.query.variables.len() as u64 / CELLS
     }
 
     /// Refuses one row too many.

@@ -1,101 +1,418 @@
-//! Functions that take the place of those of `spareval`, which know no limit, and its regular expressions.
+//! Functions and aggregates that take the place of those of `spareval`, which know no limit.
 //!
-//! - In: the arguments of `REPLACE`, the values of `GROUP_CONCAT`. Out: what `spareval` makes of them.
+//! - In: a query; the arguments of `CONCAT`, `ENCODE_FOR_URI`, `REGEX` and `REPLACE`, and the values of `GROUP_CONCAT`
+//!   and `SAMPLE`. Out: the query that calls these functions; what `spareval` makes of the arguments.
 //! - Cost: the regular expressions used last stay compiled, on each thread.
-//! - Law: a result counts while it grows, so that no call makes more than a message may take.
+//! - Law: a text counts while it grows and as long as it is part of an expression, so that no expression makes more
+//!   than a message may take.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use oxrdf::vocab::{rdf, xsd};
-use oxrdf::{Literal, NamedNode, NamedNodeRef, Term};
+use oxrdf::{BaseDirection, Literal, NamedNode, NamedNodeRef, Term, Variable};
 use regex::{Regex, RegexBuilder};
-use spareval::QueryEvaluator;
-use spargebra::algebra::{AggregateExpression, AggregateFunction, Expression, Function};
+use rustc_hash::FxHashSet;
+use spareval::{AggregateFunctionAccumulator, QueryEvaluator};
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
+};
 
-use super::budget;
+use super::budget::{self, Stop};
 use super::order::with_order;
+use super::parse::QueryError;
+use super::view::length;
+use super::walk::{Part, walk};
 
 /// As `spareval` has it.
 const REGEX_BYTES: usize = 1_000_000;
-/// The name of `REPLACE` in what is evaluated.
 const REPLACE: &str = "urn:uuid:00000000-0000-0000-0001-000000000000";
-/// The name of the function through which the values of `GROUP_CONCAT` go.
+/// The name of the function through which the value of `SAMPLE` goes.
 const HELD: &str = "urn:uuid:00000000-0000-0000-0002-000000000000";
-/// Expressions that stay compiled.
-const MOST_KEPT: usize = 128;
+const CONCAT: &str = "urn:uuid:00000000-0000-0000-0006-000000000000";
+const ENCODE: &str = "urn:uuid:00000000-0000-0000-0007-000000000000";
+/// The name of `REGEX` in what is evaluated.
+pub(super) const REGEX: &str = "urn:uuid:00000000-0000-0000-0008-000000000000";
+/// The names of the functions that begin and end an expression that makes texts.
+const BEGIN: &str = "urn:uuid:00000000-0000-0000-0009-000000000000";
+const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
+/// Expressions that stay compiled: each takes some MB at most.
+const MOST_KEPT: usize = 64;
 /// Bytes of a text that are scanned between two looks at the clock.
-const SCANNED: usize = 1 << 20;
+const SCANNED: usize = 1 << 16;
 /// The datatypes of texts.
 pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
 
-/// An evaluator with the functions that take the place of its own.
-pub(super) fn evaluator() -> QueryEvaluator {
-    with_order(QueryEvaluator::new())
-        .with_custom_function(NamedNode::new_unchecked(REPLACE), replaced)
-        .with_custom_function(NamedNode::new_unchecked(HELD), held)
+/// A `GROUP_CONCAT` of a query.
+#[derive(Clone, Debug)]
+pub(super) struct Join {
+    separator: String,
+    distinct: bool,
 }
 
-/// Makes a call of `REPLACE` one of ours.
+/// An evaluator with the functions that take the place of its own, and those of a query.
+pub(super) fn evaluator(joins: &[Join]) -> QueryEvaluator {
+    let name = NamedNode::new_unchecked;
+    let mut evaluator = with_order(QueryEvaluator::new())
+        .with_custom_function(name(REPLACE), replaced)
+        .with_custom_function(name(HELD), held)
+        .with_custom_function(name(CONCAT), concatenated)
+        .with_custom_function(name(ENCODE), encoded)
+        .with_custom_function(name(REGEX), matches)
+        .with_custom_function(name(BEGIN), |_| {
+            Some(Literal::from(budget::begin().cast_signed()).into())
+        })
+        .with_custom_function(name(END), ended);
+    for (number, join) in joins.iter().enumerate() {
+        let join = join.clone();
+        evaluator = evaluator.with_custom_aggregate_function(join_name(number), move || {
+            Box::new(Joining::new(join.clone()))
+        });
+    }
+    evaluator
+}
+
+/// Makes a call of a function that knows no limit one of ours.
 pub(super) fn limit(expression: &mut Expression) {
-    if let Expression::FunctionCall(function @ Function::Replace, _) = expression {
-        *function = Function::Custom(NamedNode::new_unchecked(REPLACE));
+    if let Expression::FunctionCall(function, _) = expression {
+        let ours = match function {
+            Function::Concat => CONCAT,
+            Function::EncodeForUri => ENCODE,
+            Function::Regex => REGEX,
+            Function::Replace => REPLACE,
+            _ => return,
+        };
+        *function = Function::Custom(NamedNode::new_unchecked(ours));
     }
 }
 
-/// Has the values of `GROUP_CONCAT` counted. Those of `DISTINCT` are not, since only some of them are kept.
-pub(super) fn limit_aggregate(aggregate: &mut AggregateExpression) {
-    if let AggregateExpression::FunctionCall {
-        name: AggregateFunction::GroupConcat { separator },
+/// Has aggregates and expressions that make texts count them. Returns each `GROUP_CONCAT`.
+///
+/// # Errors
+/// The query nests too deeply.
+pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
+    let mut joins = Vec::new();
+    let mut counted = 0;
+    walk(Part::Pattern(pattern), 0, &mut |part| {
+        let Part::Pattern(pattern) = part else {
+            return Ok(());
+        };
+        match &mut **pattern {
+            GraphPattern::Filter { expr, .. } => limit_expression(expr),
+            GraphPattern::Extend { expression, .. }
+            | GraphPattern::LeftJoin {
+                expression: Some(expression),
+                ..
+            } => limit_expression(expression),
+            GraphPattern::OrderBy { expression, .. } => {
+                for OrderExpression::Asc(by) | OrderExpression::Desc(by) in expression {
+                    limit_expression(by);
+                }
+            }
+            GraphPattern::Group {
+                inner, aggregates, ..
+            } => {
+                for (_, aggregate) in aggregates {
+                    limit_aggregate(inner, aggregate, &mut joins, &mut counted);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(joins)
+}
+
+fn limit_aggregate(
+    inner: &mut GraphPattern,
+    aggregate: &mut AggregateExpression,
+    joins: &mut Vec<Join>,
+    counted: &mut usize,
+) {
+    let AggregateExpression::FunctionCall {
+        name,
         expr,
-        distinct: false,
+        distinct,
     } = aggregate
-    {
-        let length = separator.as_deref().unwrap_or(" ").len() as u64;
-        let arguments = vec![expr.clone(), Expression::Literal(length.into())];
-        let held = Function::Custom(NamedNode::new_unchecked(HELD));
-        *expr = Expression::FunctionCall(held, arguments);
+    else {
+        return;
+    };
+    limit_expression(expr);
+    match name {
+        AggregateFunction::GroupConcat { separator } => {
+            joins.push(Join {
+                separator: separator.as_deref().unwrap_or(" ").to_owned(),
+                distinct: std::mem::take(distinct),
+            });
+            *name = AggregateFunction::Custom(join_name(joins.len() - 1));
+        }
+        AggregateFunction::Sample => *expr = call(HELD, vec![expr.clone()]),
+        // The values of a variable count while they are remembered.
+        AggregateFunction::Count if *distinct && !matches!(expr, Expression::Variable(_)) => {
+            *counted += 1;
+            let variable = Variable::new_unchecked(format!("counted {counted}"));
+            let expression = std::mem::replace(expr, Expression::Variable(variable.clone()));
+            *inner = GraphPattern::Extend {
+                inner: Box::new(std::mem::take(inner)),
+                variable,
+                expression,
+            };
+        }
+        _ => {}
     }
 }
 
-/// A value, which counts from now on together with what separates it from the next one.
-fn held(given: &[Term]) -> Option<Term> {
-    let [value, Term::Literal(separator)] = given else {
+fn join_name(number: usize) -> NamedNode {
+    NamedNode::new_unchecked(format!("urn:uuid:00000000-0000-0000-000b-{number:012}"))
+}
+
+fn call(name: &str, arguments: Vec<Expression>) -> Expression {
+    Expression::FunctionCall(Function::Custom(NamedNode::new_unchecked(name)), arguments)
+}
+
+/// Has the texts of an expression count until it ends, also by an error.
+fn limit_expression(expression: &mut Expression) {
+    match expression {
+        Expression::And(left, right) | Expression::Or(left, right) => {
+            limit_expression(left);
+            limit_expression(right);
+        }
+        Expression::Not(inner) => limit_expression(inner),
+        other if makes_texts(other) => {
+            let inner = std::mem::replace(other, Expression::from(failed()));
+            let value = Expression::Coalesce(vec![inner, failed().into()]);
+            *other = call(END, vec![call(BEGIN, Vec::new()), value]);
+        }
+        _ => {}
+    }
+}
+
+/// The value of an expression that fails.
+fn failed() -> NamedNode {
+    NamedNode::new_unchecked(END)
+}
+
+/// Whether an expression makes texts that may be longer than those of the data. Patterns in it have their own.
+fn makes_texts(expression: &Expression) -> bool {
+    match expression {
+        Expression::NamedNode(_)
+        | Expression::Literal(_)
+        | Expression::Variable(_)
+        | Expression::Bound(_)
+        | Expression::Exists(_) => false,
+        Expression::Or(a, b)
+        | Expression::And(a, b)
+        | Expression::Equal(a, b)
+        | Expression::SameTerm(a, b)
+        | Expression::Greater(a, b)
+        | Expression::GreaterOrEqual(a, b)
+        | Expression::Less(a, b)
+        | Expression::LessOrEqual(a, b)
+        | Expression::Add(a, b)
+        | Expression::Subtract(a, b)
+        | Expression::Multiply(a, b)
+        | Expression::Divide(a, b) => makes_texts(a) || makes_texts(b),
+        Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => makes_texts(a),
+        Expression::If(a, b, c) => makes_texts(a) || makes_texts(b) || makes_texts(c),
+        Expression::In(a, list) => makes_texts(a) || list.iter().any(makes_texts),
+        Expression::Coalesce(list) => list.iter().any(makes_texts),
+        Expression::FunctionCall(function, list) => {
+            let makes = |name: &NamedNode| [CONCAT, ENCODE, REPLACE].contains(&name.as_str());
+            matches!(function, Function::Custom(name) if makes(name))
+                || list.iter().any(makes_texts)
+        }
+    }
+}
+
+/// The value of an expression that began with [`BEGIN`].
+fn ended(given: &[Term]) -> Option<Term> {
+    let [Term::Literal(before), value] = given else {
         return None;
     };
-    let length = match value {
-        Term::Literal(text) => text.value().len(),
-        Term::NamedNode(iri) => iri.as_str().len(),
-        _ => 0,
-    };
-    budget::hold_bytes(length as u64 + separator.value().parse::<u64>().ok()?);
+    budget::end(before.value().parse().ok()?);
+    let is_failed = matches!(value, Term::NamedNode(iri) if iri.as_str() == END);
+    (!is_failed).then(|| value.clone())
+}
+
+/// A value, which counts from now on.
+fn held(given: &[Term]) -> Option<Term> {
+    let [value] = given else { return None };
+    budget::hold_bytes(length(value) as u64);
     Some(value.clone())
+}
+
+/// Texts that are put together. The result has the language and the direction that all of them have.
+#[derive(Default)]
+struct Joined {
+    text: String,
+    language: Option<Option<(String, Option<BaseDirection>)>>,
+}
+
+impl Joined {
+    fn push(&mut self, literal: &Literal, separator: &str) {
+        let language = || {
+            let tag = literal.language()?;
+            Some((tag.to_owned(), literal.direction()))
+        };
+        match &mut self.language {
+            None => self.language = Some(language()),
+            Some(known) => {
+                let known_tag = known.as_ref().map(|(tag, to)| (tag.as_str(), *to));
+                if known_tag != literal.language().map(|tag| (tag, literal.direction())) {
+                    *known = None;
+                }
+                self.text.push_str(separator);
+            }
+        }
+        self.text.push_str(literal.value());
+    }
+
+    fn finish(self) -> Literal {
+        text_literal(self.text, self.language.flatten())
+    }
+}
+
+fn text_literal(text: String, language: Option<(String, Option<BaseDirection>)>) -> Literal {
+    match language {
+        None => Literal::new_simple_literal(text),
+        Some((tag, None)) => Literal::new_language_tagged_literal_unchecked(text, tag),
+        Some((tag, Some(direction))) => {
+            Literal::new_directional_language_tagged_literal_unchecked(text, tag, direction)
+        }
+    }
+}
+
+/// A literal that is a text.
+fn text(term: &Term) -> Option<&Literal> {
+    match term {
+        Term::Literal(text) if TEXTS.contains(&text.datatype()) => Some(text),
+        _ => None,
+    }
+}
+
+/// The texts of `CONCAT`. None if one of them is not a text.
+fn concatenated(given: &[Term]) -> Option<Term> {
+    let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
+    budget::copied(texts.iter().map(|text| text.value().len()).sum());
+    let mut joined = Joined::default();
+    for text in texts {
+        joined.push(text, "");
+    }
+    Some(joined.finish().into())
+}
+
+/// The values of a group of `GROUP_CONCAT`.
+struct Joining {
+    join: Join,
+    joined: Option<Joined>,
+    seen: FxHashSet<Term>,
+    /// Bytes that count.
+    held: u64,
+}
+
+impl Joining {
+    fn new(join: Join) -> Self {
+        Self {
+            join,
+            joined: Some(Joined::default()),
+            seen: FxHashSet::default(),
+            held: 0,
+        }
+    }
+
+    fn hold(&mut self, bytes: usize) {
+        self.held += bytes as u64;
+        budget::hold_bytes(bytes as u64);
+    }
+
+    fn release(&mut self) {
+        budget::release(std::mem::take(&mut self.held) / budget::BYTES);
+    }
+}
+
+impl AggregateFunctionAccumulator for Joining {
+    fn accumulate(&mut self, element: Term) {
+        /// Bytes of an entry of a set of terms.
+        const ENTRY: usize = 128;
+        if self.joined.is_none() || self.join.distinct && self.seen.contains(&element) {
+            return;
+        }
+        let Some(text) = text(&element) else {
+            self.joined = None;
+            self.seen = FxHashSet::default();
+            self.release();
+            return;
+        };
+        let length = text.value().len();
+        self.hold(length + self.join.separator.len());
+        if let Some(joined) = &mut self.joined {
+            joined.push(text, &self.join.separator);
+        }
+        if self.join.distinct {
+            self.hold(length + ENTRY);
+            self.seen.insert(element);
+        }
+    }
+
+    fn finish(&mut self) -> Option<Term> {
+        self.release();
+        self.joined.take().map(|joined| joined.finish().into())
+    }
+}
+
+/// A text as a part of an IRI. None if it is not a text.
+fn encoded(given: &[Term]) -> Option<Term> {
+    const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
+    let [given] = given else { return None };
+    let text = text(given)?.value();
+    budget::copied(3 * text.len());
+    let mut result = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                result.push(char::from(byte));
+            }
+            _ => {
+                result.push('%');
+                for half in [byte >> 4, byte & 15] {
+                    result.push(char::from(HEXADECIMAL[usize::from(half)]));
+                }
+            }
+        }
+    }
+    Some(Literal::new_simple_literal(result).into())
+}
+
+/// Whether a text has what a regular expression matches. None if the arguments are not such texts.
+fn matches(given: &[Term]) -> Option<Term> {
+    let [given, pattern, flags @ ..] = given else {
+        return None;
+    };
+    let flags = flags.first().map_or(Some(""), plain)?;
+    let pattern = plain(pattern)?;
+    let found = with_regex(pattern, flags, |regex| {
+        let text = text(given)?.value();
+        budget::scanned(text.len());
+        Some(regex.is_match(text))
+    })??;
+    Some(Literal::from(found).into())
 }
 
 /// A text with what an expression matches replaced. None where the arguments are no such texts.
 fn replaced(given: &[Term]) -> Option<Term> {
-    let [Term::Literal(text), pattern, replacement, flags @ ..] = given else {
+    let [given, pattern, replacement, flags @ ..] = given else {
         return None;
     };
-    if !TEXTS.contains(&text.datatype()) {
-        return None;
-    }
+    let text = text(given)?;
     let flags = flags.first().map_or(Some(""), plain)?;
     let (pattern, replacement) = (plain(pattern)?, plain(replacement)?);
     let value = with_regex(pattern, flags, |regex| {
         replace(regex, text.value(), replacement)
     })?;
-    Some(
-        match (text.language(), text.direction()) {
-            (None, _) => Literal::new_simple_literal(value),
-            (Some(tag), None) => Literal::new_language_tagged_literal_unchecked(value, tag),
-            (Some(tag), Some(direction)) => {
-                Literal::new_directional_language_tagged_literal_unchecked(value, tag, direction)
-            }
-        }
-        .into(),
-    )
+    let tag = text.language().map(str::to_owned);
+    let language = tag.map(|tag| (tag, text.direction()));
+    Some(text_literal(value, language).into())
 }
 
 /// A text without a language.
@@ -129,6 +446,7 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     }
     result.push_str(&text[copied..]);
     budget::release(held);
+    budget::copied(result.len());
     result
 }
 
@@ -139,7 +457,7 @@ struct Compiled {
     regex: Option<Regex>,
 }
 
-/// Does something with an expression; None where it is none.
+/// Does something with an expression; None if it is not valid. Unwinds to [`budget::within`] if it is too large.
 fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> Option<T> {
     thread_local! {
         /// Those used last, the last one first.
@@ -151,7 +469,14 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
     let compiled = known.unwrap_or_else(|| Compiled {
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
-        regex: regex(pattern, flags),
+        regex: regex(pattern, flags).unwrap_or_else(|TooLarge| {
+            budget::end_by(Stop::Failed(format!(
+                "a regular expression takes more than {} MB when it is compiled; make it shorter, or its repetitions \
+                 fewer",
+                REGEX_BYTES / 1_000_000
+            )));
+            None
+        }),
     });
     let result = compiled.regex.as_ref().map(work);
     kept.truncate(MOST_KEPT - 1);
@@ -160,8 +485,16 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
     result
 }
 
-/// A regular expression as `spareval` compiles it.
-pub(super) fn regex(pattern: &str, flags: &str) -> Option<Regex> {
+/// A regular expression takes too much memory.
+pub(super) struct TooLarge;
+
+/// A regular expression as `spareval` compiles it; None if it is not valid.
+///
+/// # Errors
+/// It takes too much memory.
+pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
+    // Compiling takes milliseconds.
+    budget::look();
     let mut builder = if flags.contains('q') {
         RegexBuilder::new(&regex::escape(pattern))
     } else {
@@ -175,26 +508,30 @@ pub(super) fn regex(pattern: &str, flags: &str) -> Option<Regex> {
             'i' => builder.case_insensitive(true),
             'x' => builder.ignore_whitespace(true),
             'q' => &mut builder,
-            _ => return None,
+            _ => return Ok(None),
         };
     }
-    builder.build().ok()
+    match builder.build() {
+        Ok(regex) => Ok(Some(regex)),
+        Err(regex::Error::CompiledTooBig(_)) => Err(TooLarge),
+        Err(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use oxrdf::{BaseDirection, Dataset};
+    use oxrdf::{BaseDirection, Dataset, NamedNode};
     use spareval::QueryResults;
     use spargebra::SparqlParser;
 
-    use super::{Literal, QueryEvaluator, Term, replaced};
+    use super::{Literal, QueryEvaluator, Term, concatenated, encoded, matches, replaced};
 
     /// What `spareval` gives.
-    fn expected(given: &[Term]) -> Option<Term> {
+    fn expected(function: &str, given: &[Term]) -> Option<Term> {
         let call: Vec<_> = given.iter().map(Term::to_string).collect();
-        let query = format!("SELECT (REPLACE({}) AS ?x) {{}}", call.join(", "));
+        let query = format!("SELECT ({function}({}) AS ?x) {{}}", call.join(", "));
         let query = SparqlParser::new().parse_query(&query).unwrap();
         let evaluator = QueryEvaluator::new();
         let prepared = evaluator.prepare(&query);
@@ -236,7 +573,7 @@ mod tests {
                             given.extend([pattern, replacement].map(|x| Literal::from(x).into()));
                             given.extend(flag.map(|x| Literal::from(x).into()));
                             let found = replaced(&given);
-                            assert_eq!(found, expected(&given), "{given:?}");
+                            assert_eq!(found, expected("REPLACE", &given), "{given:?}");
                             replaced_some += usize::from(found.is_some());
                         }
                     }
@@ -244,5 +581,53 @@ mod tests {
             }
         }
         assert!(replaced_some > 2000, "{replaced_some}");
+    }
+
+    /// Texts with and without a language, and terms that are not texts.
+    fn texts() -> Vec<Term> {
+        let tagged = |text, tag| Literal::new_language_tagged_literal_unchecked(text, tag);
+        let towards = |direction| {
+            Literal::new_directional_language_tagged_literal_unchecked("ü", "en", direction)
+        };
+        vec![
+            Literal::from("").into(),
+            Literal::from("a b/c").into(),
+            tagged("ä%~", "en").into(),
+            tagged("x", "de").into(),
+            towards(BaseDirection::Ltr).into(),
+            towards(BaseDirection::Rtl).into(),
+            Literal::from(3).into(),
+            NamedNode::new_unchecked("http://e/a").into(),
+        ]
+    }
+
+    #[test]
+    fn concatenates_and_encodes_as_the_evaluator_does() {
+        for one in texts() {
+            let given = [one.clone()];
+            assert_eq!(encoded(&given), expected("ENCODE_FOR_URI", &given));
+            assert_eq!(concatenated(&given), expected("CONCAT", &given));
+            for other in texts() {
+                for third in texts() {
+                    let given = [one.clone(), other.clone(), third];
+                    let found = concatenated(&given);
+                    assert_eq!(found, expected("CONCAT", &given), "{given:?}");
+                }
+            }
+        }
+        assert_eq!(concatenated(&[]), expected("CONCAT", &[]));
+    }
+
+    #[test]
+    fn matches_as_the_evaluator_does() {
+        for text in texts() {
+            for pattern in ["", "^a", "B", ".", "[", "a b/c", "A B"] {
+                for flags in [None, Some(""), Some("i"), Some("qx"), Some("k")] {
+                    let mut given = vec![text.clone(), Literal::from(pattern).into()];
+                    given.extend(flags.map(|flags| Literal::from(flags).into()));
+                    assert_eq!(matches(&given), expected("REGEX", &given), "{given:?}");
+                }
+            }
+        }
     }
 }

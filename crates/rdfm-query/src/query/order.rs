@@ -5,8 +5,8 @@
 //! - Law: the order is total and extends that of SPARQL 1.1, section 15.1. The evaluator's comparison is not a total
 //!   order for numbers among texts of other datatypes, nor for dates with and without a time zone.
 //!
-//! Blank nodes come first, then IRIs, literals and triple terms. Literals are in order of their kind: texts, booleans,
-//! numbers, dates and times by datatype, durations, and all others. Within a kind they are in order of the value, then
+//! Blank nodes come first, then IRIs, literals and triple terms. Literals are in order of their kind: numbers, dates
+//! and times by datatype, durations, booleans, texts, and all others. Within a kind they are in order of the value, then
 //! of the datatype, then of the lexical form. A moment without a time zone is compared as if it were in UTC, and
 //! durations are compared by their end when they begin in September 1696, the first reference date of XML Schema.
 
@@ -224,12 +224,12 @@ fn add(key: &mut String, content: Content<'_>) {
             add_text(key, &text(iri));
         }
         Content::Plain(value) => {
-            key.push_str("3a");
+            key.push_str("3t");
             add_text(key, &text(value));
             key.push('.');
         }
         Content::Tagged(value, tag, direction) => {
-            key.push_str("3a");
+            key.push_str("3t");
             add_text(key, &text(value));
             key.push('@');
             add_text(key, &text(tag).to_ascii_lowercase());
@@ -267,7 +267,7 @@ fn add_value(key: &mut String, datatype: &str, text: &str) -> Option<()> {
     match datatype {
         "boolean" => {
             let value: Boolean = text.parse().ok()?;
-            key.push_str(if bool::from(value) { "b1" } else { "b0" });
+            key.push_str(if bool::from(value) { "m1" } else { "m0" });
         }
         "float" => add_double(key, f32::from(text.parse::<Float>().ok()?).into()),
         "double" => add_double(key, text.parse::<Double>().ok()?.into()),
@@ -412,6 +412,12 @@ mod tests {
             BlankNode::new_unchecked("a").into(),
             BlankNode::new_unchecked("b").into(),
             node.clone().into(),
+            typed("integer", "1"),
+            typed("dateTime", "2026-01-01T00:00:00Z"),
+            typed("date", "2026-01-01"),
+            typed("duration", "P1D"),
+            typed("boolean", "false"),
+            typed("boolean", "1"),
             Literal::from("").into(),
             Literal::from("a").into(),
             tagged("de"),
@@ -420,12 +426,6 @@ mod tests {
             Literal::from("a\0b").into(),
             Literal::from("a\u{1}").into(),
             Literal::from("ab").into(),
-            typed("boolean", "false"),
-            typed("boolean", "1"),
-            typed("integer", "1"),
-            typed("dateTime", "2026-01-01T00:00:00Z"),
-            typed("date", "2026-01-01"),
-            typed("duration", "P1D"),
             typed("integer", "one"),
             triple(typed("integer", "9")),
             triple(typed("integer", "10")),

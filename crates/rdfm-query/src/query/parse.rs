@@ -16,7 +16,7 @@ use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
-use super::functions::{limit, limit_aggregate};
+use super::functions::{Join, limit, limit_texts};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
@@ -69,6 +69,8 @@ pub struct Query {
     pub(super) graphs: Graphs,
     /// How many triple patterns and paths it has.
     pub(super) parts: usize,
+    /// Each `GROUP_CONCAT`.
+    pub(super) joins: Vec<Join>,
     /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
     pub asks_default: bool,
     /// The namespaces that its text declares.
@@ -182,9 +184,9 @@ impl Query {
             Part::Pattern(_) | Part::Path(_) => Ok(()),
         })?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
-        limit_aggregates(&mut pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
+        let joins = limit_texts(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -205,6 +207,7 @@ impl Query {
             algebra,
             graphs,
             parts,
+            joins,
             asks_default,
             prefixes: declared(text),
         })
@@ -239,18 +242,6 @@ fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), 
         _ => limit(expression),
     }
     Ok(())
-}
-
-/// Has aggregates count what they make.
-fn limit_aggregates(pattern: &mut GraphPattern) -> Result<(), QueryError> {
-    walk(Part::Pattern(pattern), 0, &mut |part| {
-        if let Part::Pattern(GraphPattern::Group { aggregates, .. }) = part {
-            for (_, aggregate) in aggregates {
-                limit_aggregate(aggregate);
-            }
-        }
-        Ok(())
-    })
 }
 
 /// Whether some of a query's patterns are matched in the default graph.

@@ -11,7 +11,9 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
+use super::budget;
 use super::dictionary::{Dictionary, UNBOUND, direction};
+use super::view::length;
 
 /// Rows of messages.
 #[derive(Default)]
@@ -35,6 +37,8 @@ impl Rows {
         if let Some(&known) = self.by_term.get(&term) {
             return known;
         }
+        // It is stored twice.
+        budget::keep(2 + 2 * length(&term) as u64 / budget::BYTES);
         let cell = dictionary.terms() + self.others.len() as u32;
         self.others.push(term.clone());
         self.by_term.insert(term, cell);

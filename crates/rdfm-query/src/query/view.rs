@@ -47,12 +47,24 @@ struct Computed(Term);
 
 impl Computed {
     fn weight(&self) -> u64 {
-        let length = match &self.0 {
-            Term::Literal(literal) => literal.value().len(),
-            Term::NamedNode(iri) => iri.as_str().len(),
-            _ => 0,
-        };
-        1 + length as u64 / budget::BYTES
+        1 + length(&self.0) as u64 / budget::BYTES
+    }
+}
+
+/// Bytes of text of a term. Recursion is as deep as triple terms nest.
+pub(super) fn length(term: &Term) -> usize {
+    match term {
+        Term::Literal(literal) => {
+            // Names of datatypes are short, unless a query computes them.
+            let datatype = literal.datatype().as_str().len().saturating_sub(64);
+            literal.value().len() + literal.language().map_or(0, str::len) + datatype
+        }
+        Term::NamedNode(iri) => iri.as_str().len(),
+        Term::BlankNode(_) => 0,
+        Term::Triple(triple) => {
+            let subject = length(&triple.subject.clone().into());
+            subject + triple.predicate.as_str().len() + length(&triple.object)
+        }
     }
 }
 
@@ -291,6 +303,12 @@ impl std::fmt::Display for NoTerm {
 
 impl std::error::Error for NoTerm {}
 
+/// A key as the evaluator compares it.
+fn of_key(key: String) -> ExpressionTerm {
+    budget::scanned(key.len());
+    ExpressionTerm::StringLiteral(key)
+}
+
 impl<'d> QueryableDataset<'d> for &'d View<'d> {
     type InternalTerm = Key;
     type Error = NoTerm;
@@ -379,24 +397,27 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
     }
 
     fn externalize_term(&self, term: Key) -> Result<Term, NoTerm> {
-        match &term.0 {
+        let term = match &term.0 {
             Inner::Class(class, _) => {
                 let written = self.message.written(*class);
-                self.dictionary.term(written.0).ok_or(NoTerm)
+                self.dictionary.term(written.0).ok_or(NoTerm)?
             }
-            Inner::Computed(term) => Ok(term.0.clone()),
-            Inner::KeyOf(class) => Ok(Literal::from(self.key(*class)).into()),
-            Inner::KeyOfComputed(term) => Ok(Literal::from(key(&term.0)).into()),
-        }
+            Inner::Computed(term) => term.0.clone(),
+            Inner::KeyOf(class) => Literal::from(self.key(*class)).into(),
+            Inner::KeyOfComputed(term) => Literal::from(key(&term.0)).into(),
+        };
+        budget::scanned(length(&term));
+        Ok(term)
     }
 
     fn externalize_expression_term(&self, term: Key) -> Result<ExpressionTerm, NoTerm> {
         let value = match &term.0 {
             Inner::Class(class, _) => self.dictionary.value(*class).ok_or(NoTerm)?,
             Inner::Computed(term) => term.0.clone(),
-            Inner::KeyOf(class) => return Ok(ExpressionTerm::StringLiteral(self.key(*class))),
-            Inner::KeyOfComputed(term) => return Ok(ExpressionTerm::StringLiteral(key(&term.0))),
+            Inner::KeyOf(class) => return Ok(of_key(self.key(*class))),
+            Inner::KeyOfComputed(term) => return Ok(of_key(key(&term.0))),
         };
+        budget::copied(length(&value));
         self.last.replace(Some(term.0.clone()));
         Ok(value.into())
     }

@@ -26,6 +26,8 @@ use super::stack::with_stack;
 
 /// Rows that are given at once.
 const ROWS: usize = 4096;
+/// Terms of rows that are given at once.
+const KEPT: u64 = 1 << 18;
 
 /// Takes messages in.
 pub struct Collector {
@@ -200,6 +202,7 @@ impl Evaluation {
         give: &mut (impl FnMut(Piece) -> bool + Send),
     ) -> Result<bool, Stop> {
         let evaluate = || {
+            budget::forget_kept();
             let dictionary = Dictionary::of(data);
             let graphs = self.query.graphs.by_class(&dictionary);
             let mut message = Message::default();
@@ -252,6 +255,7 @@ impl Evaluation {
         self.evaluate(scene, |solution| {
             count += 1;
             self.check_rows(count)?;
+            budget::keep(self.weight());
             for term in solution {
                 let cell = scene.cell(&mut pieces.rows, &mut fresh, term);
                 pieces.rows.cells.push(cell);
@@ -365,7 +369,9 @@ impl<'e> Pieces<'e> {
     }
 
     fn is_full(&self) -> bool {
-        self.rows.messages.len() >= ROWS || self.triples.triples.len() >= ROWS
+        self.rows.messages.len() >= ROWS
+            || self.triples.triples.len() >= ROWS
+            || budget::kept() >= KEPT
     }
 
     /// What was made of the rows so far.
@@ -386,6 +392,7 @@ impl<'e> Pieces<'e> {
         self.rows.clear();
         self.constants = None;
         self.triples.clear();
+        budget::forget_kept();
         Ok(piece)
     }
 }

@@ -1,6 +1,10 @@
 //! Queries over a log in TriG, and their rows as text.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test fails by panicking; each test uses some of these"
+)]
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
@@ -11,7 +15,7 @@ use rdfm_core::model::term::TermId;
 use rdfm_core::model::write::write_term;
 use rdfm_core::registry;
 use rdfm_query::query::budget::{Limits, Stop};
-use rdfm_query::query::evaluate::Evaluation;
+use rdfm_query::query::evaluate::{Evaluation, Triples};
 use rdfm_query::query::output::RowOutput;
 use rdfm_query::query::parse::Query;
 use rdfm_query::query::rows::Rows;
@@ -33,7 +37,8 @@ pub fn evaluation(text: &str, limits: Limits) -> Evaluation {
     Evaluation::new(query, limits, true)
 }
 
-fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
+/// A term as N-Triples, "-" if it is unbound.
+pub fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
     if id == TermId::DEFAULT_GRAPH {
         return "-".to_owned();
     }
@@ -66,8 +71,26 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
     (found.collect(), progress.stop)
 }
 
+/// What ended the evaluation of a CONSTRUCT.
+pub fn triples_until(text: &str, log: &MessageBatch, limits: Limits) -> Option<Stop> {
+    let (mut rows, mut triples) = (Rows::default(), Triples::default());
+    let evaluation = evaluation(text, limits);
+    evaluation.triples(log, 0, &mut rows, &mut triples).stop
+}
+
 /// The rows of all messages as one dataset.
 pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
+    let (rows, stop) = whole_rows_until(text, log, Limits::default());
+    assert_eq!(stop, None);
+    rows
+}
+
+/// The rows of all messages as one dataset, and what ended the evaluation.
+pub fn whole_rows_until(
+    text: &str,
+    log: &MessageBatch,
+    limits: Limits,
+) -> (Vec<String>, Option<Stop>) {
     let mut collector = Collector::default();
     collector.add(log).unwrap();
     let data = collector.finish();
@@ -78,7 +101,6 @@ pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
         }
         true
     };
-    let evaluation = evaluation(text, Limits::default());
-    evaluation.whole(&data, &mut give).unwrap();
-    found
+    let stop = evaluation(text, limits).whole(&data, &mut give).err();
+    (found, stop)
 }

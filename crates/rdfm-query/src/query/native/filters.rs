@@ -11,10 +11,15 @@ use regex::Regex;
 use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
-use super::super::functions::{TEXTS, evaluator, regex};
+use super::super::budget;
+use super::super::functions::{REGEX, TEXTS, evaluator, regex};
+use super::super::view::length;
 
 /// How deep expressions may nest.
 const DEPTH: usize = 100;
+
+/// Bytes of texts that are copied without counting.
+const FEW_BYTES: usize = 1 << 14;
 
 /// An expression that is to hold.
 pub(super) struct Filter {
@@ -24,6 +29,8 @@ pub(super) struct Filter {
     pub(super) is_computed: bool,
     /// Those in scope, with their numbers; others have no value.
     pub(super) variables: Vec<(Variable, u32)>,
+    /// How often it names a variable.
+    uses: usize,
 }
 
 impl Filter {
@@ -35,17 +42,19 @@ impl Filter {
         let mut expression = expression.clone();
         let mut variables: Vec<(Variable, u32)> = Vec::new();
         let mut regexes = Vec::new();
+        let mut uses = 0;
         let is_covered = every(&mut expression, DEPTH, &mut |part| {
             if let Expression::Variable(name) | Expression::Bound(name) = part
                 && variables.iter().all(|(other, _)| other != name)
             {
                 variables.extend(number(name).map(|number| (name.clone(), number)));
             }
+            uses += usize::from(matches!(part, Expression::Variable(_)));
             let is_covered = depends_on_terms(part);
             compile(part, &mut regexes);
             is_covered
         });
-        let mut evaluator = evaluator();
+        let mut evaluator = evaluator(&[]);
         for (name, regex) in regexes {
             evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
         }
@@ -61,23 +70,53 @@ impl Filter {
             expression: translated(expression)?,
             evaluator,
             variables,
+            uses,
         })
     }
 
     /// Its value for terms of its variables.
     pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
+        let mut length = 0;
+        let given = self.given(terms, &mut length);
+        self.counted(length, || {
+            self.evaluator.evaluate_expression(&self.expression, given)
+        })
+    }
+
+    /// Terms of its variables by name, and the bytes of text of all uses of them.
+    fn given(
+        &self,
+        terms: impl IntoIterator<Item = Option<Term>>,
+        bytes: &mut usize,
+    ) -> Vec<(&Variable, Term)> {
         let given = self.variables.iter().zip(terms);
         let given = given.filter_map(|((name, _), term)| Some((name, term?)));
-        self.evaluator.evaluate_expression(&self.expression, given)
+        given
+            .inspect(|(_, term)| *bytes += self.uses * length(term))
+            .collect()
+    }
+
+    /// Evaluates it with the copies of its texts counted.
+    fn counted<T>(&self, bytes: usize, evaluate: impl FnOnce() -> T) -> T {
+        if bytes < FEW_BYTES {
+            return evaluate();
+        }
+        let before = budget::begin();
+        budget::copied(bytes);
+        let value = evaluate();
+        budget::end(before);
+        value
     }
 
     /// Whether it holds for terms of its variables.
     pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
-        let given = self.variables.iter().zip(terms);
-        let given = given.filter_map(|((name, _), term)| Some((name, term?)));
-        self.evaluator
-            .evaluate_effective_boolean_value_expression(&self.expression, given)
-            .unwrap_or(false)
+        let mut length = 0;
+        let given = self.given(terms, &mut length);
+        let evaluate = || {
+            self.evaluator
+                .evaluate_effective_boolean_value_expression(&self.expression, given)
+        };
+        self.counted(length, evaluate).unwrap_or(false)
     }
 }
 
@@ -124,9 +163,12 @@ fn depends_on_terms(expression: &Expression) -> bool {
 
 /// Makes a call of `REGEX` with constants the call of a function of its own.
 fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
-    let Expression::FunctionCall(function @ Function::Regex, arguments) = expression else {
+    let Expression::FunctionCall(function, arguments) = expression else {
         return;
     };
+    if !matches!(function, Function::Custom(name) if name.as_str() == REGEX) {
+        return;
+    }
     let mut constants = arguments.iter().skip(1).map(|argument| match argument {
         Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value()),
         _ => None,
@@ -136,7 +178,8 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     else {
         return;
     };
-    if let Some(regex) = regex(pattern, flags) {
+    // One that is too large ends the evaluation when it is called.
+    if let Ok(Some(regex)) = regex(pattern, flags) {
         let name = format!("urn:uuid:00000000-0000-0000-0000-{:012}", regexes.len());
         let name = NamedNode::new_unchecked(name);
         arguments.truncate(1);
@@ -148,6 +191,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
 fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
     match given {
         [Term::Literal(text)] if TEXTS.contains(&text.datatype()) => {
+            budget::scanned(text.value().len());
             Some(Literal::from(regex.is_match(text.value())).into())
         }
         _ => None,

@@ -11,8 +11,10 @@ use rustc_hash::FxHashMap;
 use super::chains::{Chains, hash};
 use super::groups::{Cell, QuadPattern};
 use super::plan::{Lookup, Plan, Step};
+use crate::query::budget;
 use crate::query::dictionary::{DEFAULT_GRAPH, Dictionary, UNBOUND};
 use crate::query::message::{Message, Quad};
+use crate::query::view::length;
 
 /// Quads that are scanned rather than looked up.
 const FEW_QUADS: usize = 32;
@@ -174,6 +176,8 @@ impl<'p> Matcher<'p> {
         let next = first + self.computed.len() as u32;
         let cell = *self.by_term.entry(term.clone()).or_insert(next);
         if cell == next {
+            // It is stored twice.
+            budget::keep(2 + 2 * length(&term) as u64 / budget::BYTES);
             self.computed.push(term);
         }
         cell

@@ -1,0 +1,230 @@
+//! Queries that would take more memory or time than they may.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{batch, rows_until, triples_until, whole_rows_until};
+use rdfm_query::query::budget::{Limits, Stop};
+
+const LATE: Duration = Duration::from_millis(200);
+
+fn small() -> Limits {
+    Limits {
+        max_terms: 50_000,
+        ..Limits::default()
+    }
+}
+
+fn short() -> Limits {
+    Limits {
+        timeout: Some(LATE),
+        ..Limits::default()
+    }
+}
+
+/// Integers as the objects of a message.
+fn numbers(count: usize) -> String {
+    let quad = |at| format!("<http://e/s{at}> <http://e/p> {at} .\n");
+    (0..count).map(quad).collect()
+}
+
+/// What ends a query; both ways of evaluation agree.
+fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
+    let log = batch(log);
+    let (_, each) = rows_until(query, &log, limits.clone());
+    let (_, whole) = whole_rows_until(query, &log, limits.clone());
+    assert_eq!(each, whole, "{query}");
+    each
+}
+
+#[test]
+fn texts_that_grow_in_an_expression_are_counted() {
+    let log = "<http://e/a> <http://e/p> \"0123456789\" .";
+    // Ten bytes doubled 30 times would be 10 GB.
+    let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
+    let doubled: String = steps.collect();
+    let select = format!("SELECT * {{ ?s ?p ?o BIND(?o AS ?x0) {doubled} }}");
+    assert_eq!(stop(&select, log, &small()), Some(Stop::Memory));
+    for count in [40, 4000] {
+        let arguments = vec!["?o"; count].join(", ");
+        let inner = format!("CONCAT({arguments})");
+        let outer = vec![inner.as_str(); 60].join(", ");
+        for test in [
+            format!("FILTER(STRLEN(CONCAT({outer})) > 0)"),
+            format!("FILTER(?o != 'x' && CONTAINS(CONCAT({outer}, STR(CONCAT({outer}))), '%'))"),
+            format!("BIND(STRLEN(ENCODE_FOR_URI(CONCAT({outer}))) AS ?n)"),
+            format!("BIND(COALESCE(1 + CONCAT({outer}), 1) AS ?n)"),
+        ] {
+            let limits = Limits {
+                max_terms: if count > 1000 { 50_000 } else { 500 },
+                ..Limits::default()
+            };
+            let query = format!("SELECT * {{ ?s ?p ?o {test} }}");
+            assert_eq!(stop(&query, log, &limits), Some(Stop::Memory), "{test}");
+        }
+    }
+}
+
+#[test]
+fn texts_count_as_long_as_their_expression_is_evaluated() {
+    let log = numbers(3000);
+    let text = "x".repeat(1000);
+    for test in [
+        format!("FILTER(STRLEN(CONCAT(STR(?o), '{text}')) > 0)"),
+        format!(
+            "FILTER(STRLEN(CONCAT(STR(?o), '{text}')) > 0 && CONTAINS(REPLACE('{text}', 'x', STR(?s)), 'e'))"
+        ),
+        // An error ends an expression as well.
+        format!("BIND(CONCAT(CONCAT(STR(?o), '{text}'), 1) AS ?y)"),
+        format!("FILTER(COALESCE(CONCAT('{text}', STR(?o)) + 1, true))"),
+        format!(
+            "FILTER EXISTS {{ ?s ?p ?x FILTER(CONCAT(STR(?x), '{text}') = CONCAT(STR(?o), '{text}')) }}"
+        ),
+    ] {
+        let query = format!("SELECT (COUNT(*) AS ?n) {{ ?s ?p ?o {test} }}");
+        assert_eq!(stop(&query, &log, &small()), None, "{test}");
+        let ordered =
+            format!("SELECT ?s {{ ?s ?p ?o {test} }} ORDER BY CONCAT(STR(?o), STR(?s)) LIMIT 1");
+        assert_eq!(stop(&ordered, &log, &small()), None, "{test}");
+    }
+}
+
+#[test]
+fn texts_of_results_are_counted() {
+    let log = numbers(3000);
+    let text = "x".repeat(1000);
+    let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
+    let (_, each) = rows_until(&query, &batch(&log), small());
+    assert_eq!(each, Some(Stop::Memory));
+    // Rows of all messages are handed over before they are many.
+    let (whole, stopped) = whole_rows_until(
+        &query,
+        &batch(&log),
+        Limits {
+            max_terms: 1 << 20,
+            ..small()
+        },
+    );
+    assert_eq!((whole.len(), stopped), (3000, None));
+    let (_, stopped) = whole_rows_until(&format!("{query} ORDER BY ?y"), &batch(&log), small());
+    assert_eq!(stopped, Some(Stop::Memory));
+}
+
+#[test]
+fn values_of_aggregates_are_counted() {
+    let log = numbers(3000);
+    let text = "x".repeat(1000);
+    let wide = format!("CONCAT(STR(?o), '{text}')");
+    for aggregate in [
+        format!("GROUP_CONCAT({wide})"),
+        format!("GROUP_CONCAT(DISTINCT {wide})"),
+        format!("GROUP_CONCAT(STR(?o); separator='{text}')"),
+        format!("COUNT(DISTINCT {wide})"),
+    ] {
+        let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }}");
+        assert_eq!(
+            stop(&query, &log, &small()),
+            Some(Stop::Memory),
+            "{aggregate}"
+        );
+    }
+    for aggregate in [format!("SAMPLE({wide})"), format!("MAX({wide})")] {
+        let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }} GROUP BY ?s");
+        assert_eq!(
+            stop(&query, &log, &small()),
+            Some(Stop::Memory),
+            "{aggregate}"
+        );
+        let query = format!("SELECT ({aggregate} AS ?n) {{ ?s ?p ?o }}");
+        assert_eq!(stop(&query, &log, &small()), None, "{aggregate}");
+    }
+    let repeated = format!(
+        "SELECT (GROUP_CONCAT(DISTINCT STR(?o * 0); separator='{text}') AS ?n) {{ ?s ?p ?o }}"
+    );
+    let (rows, stopped) = rows_until(&repeated, &batch(&log), small());
+    assert_eq!((rows, stopped), (vec!["0: \"0\"".to_owned()], None));
+}
+
+#[test]
+fn cells_of_rows_are_counted() {
+    let log = numbers(2);
+    // Each pattern doubles the rows.
+    let pattern = |at| format!("?a{at} ?b{at} ?c{at} . ");
+    for count in [90, 400] {
+        let patterns: String = (0..count).map(pattern).collect();
+        let query = format!("SELECT * {{ {patterns} }}");
+        let (rows, stop) = rows_until(&query, &batch(&log), small());
+        assert_eq!((rows.len(), stop), (0, Some(Stop::Memory)));
+    }
+    // The template makes 10 triples of each of 16,384 rows.
+    let patterns: String = (0..14).map(pattern).collect();
+    let template: String = (0..10).map(|at| format!("?a{at} ex:n{at} [] . ")).collect();
+    let query = format!("CONSTRUCT {{ {template} }} {{ {patterns} }}");
+    let limits = Limits {
+        max_terms: 150_000,
+        ..Limits::default()
+    };
+    assert_eq!(
+        triples_until(&query, &batch(&log), limits),
+        Some(Stop::Memory)
+    );
+}
+
+#[test]
+fn the_clock_is_looked_at_before_a_regular_expression_is_compiled() {
+    // Each pattern is another one, and takes some milliseconds to compile.
+    let log = numbers(3000);
+    for test in [
+        r"REGEX('x', CONCAT('(\\pL{20}|', STR(?o), ')'))",
+        r"REPLACE('x', CONCAT('(\\pL{20}|', STR(?o), ')'), '') = 'y'",
+    ] {
+        let query = format!("SELECT (COUNT(*) AS ?n) {{ ?s ?p ?o FILTER({test}) }}");
+        let start = Instant::now();
+        assert_eq!(
+            stop(&query, &log, &short()),
+            Some(Stop::Timeout(LATE)),
+            "{test}"
+        );
+        assert!(start.elapsed() < 25 * LATE, "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_regular_expression_that_is_too_large_is_an_error() {
+    let log = numbers(2);
+    for test in [
+        r"REGEX(STR(?o), '(\\pL{100}){100}')",
+        r"REGEX(STR(?o), '(\\pL{100}){100}', 'i')",
+        r"REGEX(STR(?o), CONCAT('(\\pL{100}){100}', STR(?o)))",
+        r"REPLACE(STR(?o), '(\\pL{100}){100}', '') = 'x'",
+    ] {
+        let query = format!("SELECT * {{ ?s ?p ?o FILTER({test}) }}");
+        let Some(Stop::Failed(why)) = stop(&query, &log, &Limits::default()) else {
+            panic!("{test}");
+        };
+        assert!(
+            why.starts_with("a regular expression takes more than 1 MB"),
+            "{why}"
+        );
+    }
+    // One that is not valid has no value.
+    let query = "SELECT * { ?s ?p ?o FILTER(REGEX(STR(?o), '[')) }";
+    assert_eq!(stop(query, &log, &Limits::default()), None);
+}
+
+#[test]
+fn long_texts_that_are_copied_take_time() {
+    let text = "x".repeat(200_000);
+    let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
+    let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";
+    let start = Instant::now();
+    assert_eq!(stop(query, &log, &short()), Some(Stop::Timeout(LATE)));
+    assert!(start.elapsed() < 25 * LATE, "{:?}", start.elapsed());
+}
