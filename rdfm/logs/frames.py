@@ -7,8 +7,7 @@ Cost: all rows, in memory. Law: the rows and columns are the same, whichever lib
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from rdfm.errors import MissingExtraError
 
@@ -22,7 +21,7 @@ __all__ = ["Tabular", "needed"]
 _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'"}
 
 
-def needed(module: str, what: str) -> Any:
+def needed(module: Literal["pandas", "polars", "pyarrow"], what: str) -> Any:
     """Import an optional package.
 
     Args:
@@ -33,10 +32,19 @@ def needed(module: str, what: str) -> Any:
         MissingExtraError: It is not installed.
     """
     try:
-        return import_module(module)
+        if module == "pandas":
+            import pandas
+
+            return pandas
+        if module == "polars":
+            import polars
+
+            return polars
+        import pyarrow
     except ImportError as error:
         package = _INSTALLED_AS.get(module, module)
         raise MissingExtraError(f"{what} needs {module}: pip install {package}") from error
+    return pyarrow
 
 
 class Tabular(ABC):
