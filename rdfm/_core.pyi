@@ -357,6 +357,7 @@ class PatchRules:
     def __new__(cls) -> PatchRules: ...
     def begin_log(self) -> None: ...  # the patches that follow are of another log
     def skip(self) -> None: ...  # patches are missing here
+    def links(self) -> int: ...  # patches with prev
     # "transaction", "unfinished", "chain" or "chain-of-logs"; patch, row, byte; text
     def check(self, batch: PatchBatch, /) -> list[tuple[str, int, int, int, str]]: ...
 

@@ -282,7 +282,6 @@ class _Counts:
         report.quads = report.operations.get("A", 0) + report.operations.get("D", 0)
         self._all_records += batch.record_count
         self._names.add(batch)
-        report.links += sum(key.lower() == "prev" for _, key, _ in batch.headers())
         for rule, patch, row, _, text in self._rules.check(batch):
             if rule == "unfinished":
                 report.unfinished += 1
@@ -292,6 +291,7 @@ class _Counts:
             else:
                 report.broken_links += 1
                 report.broken_link = report.broken_link or f"patch {patch}: {text}"
+        report.links = self._rules.links()
         self._records(batch.operation_counts(), batch)
 
     def _messages(self, batch: MessageBatch) -> None:

@@ -282,6 +282,11 @@ impl PatchRules {
         Ok(())
     }
 
+    /// The number of patches with `prev` so far.
+    fn links(&self) -> PyResult<u64> {
+        Ok(lock(&self.state)?.links())
+    }
+
     /// Everything that patches break, in order: "transaction", "unfinished" (a transaction), "chain" or "chain-of-logs",
     /// the index of the patch, the row in it, the byte in the log, and the text.
     #[pyo3(signature = (batch, /))]

@@ -152,6 +152,8 @@ struct Links {
     across: bool,
     /// A patch of this log was read.
     within: bool,
+    /// Patches with `prev`.
+    count: u64,
 }
 
 impl Links {
@@ -173,6 +175,7 @@ impl Links {
                 return Err(own(id));
             }
         } else if name.eq_ignore_ascii_case(b"prev") && self.prev.is_none() {
+            self.count += 1;
             let prev = self.prev.insert(written(table, operation.object));
             if self.id.as_ref() == Some(prev) {
                 return Err(own(prev));
@@ -245,10 +248,17 @@ impl Rules {
         *self = Self {
             links: Links {
                 within: self.links.within,
+                count: self.links.count,
                 ..Links::default()
             },
             ..Self::default()
         };
+    }
+
+    /// The number of patches with `prev` so far.
+    #[must_use]
+    pub const fn links(&self) -> u64 {
+        self.links.count
     }
 
     /// Begins a patch.
