@@ -407,3 +407,24 @@ def test_the_command_line_has_every_option_that_helps():
         shown = Remedy(side, name, "true", "").render(on_command_line)
         assert shown is not None, name
         assert shown.strip() in flags
+
+
+@pytest.mark.parametrize(
+    ("format", "word"),
+    [
+        ("nq", "message"),
+        ("rdf-patch", "patch"),
+        ("jelly-patch", "patch"),
+        ("results-json", "row"),
+        ("patches", "patch"),
+        ("arrow", "message"),
+        ("a plug-in that is not there", "message"),
+        (None, "message"),
+    ],
+)
+def test_the_index_of_a_message_has_the_word_of_its_kind(format, word):
+    for error in (
+        errors.DecodeError("wrong", format=format, message_index=3),
+        errors.EncodeError("wrong", format=format, message_index=3),
+    ):
+        assert str(error).endswith(f"wrong ({word} 3)")

@@ -151,6 +151,16 @@ def test_a_patch_goes_on_over_batches():
                 found += rules.check(each)
         assert (parts_seen > 0) == parts
         assert [(rule, patch, row) for rule, patch, row, _, _ in found] == [("unfinished", 2, 1)]
+        assert rules.links() == 2
+
+
+def test_a_patch_with_several_prev_is_one_link():
+    rules = PatchRules()
+    for batch in batches("H prev <a:1> .\nH Prev <a:2> .\nTX .\nTC .\nZ .\nH id <a:3> .\n"):
+        assert rules.check(batch) == []
+    assert rules.links() == 1
+    rules.skip()
+    assert rules.links() == 1
 
 
 def test_long_identifiers_are_cut():
