@@ -26,10 +26,12 @@ class ReadOptions(TypedDict, total=False):
     contexts: str | os.PathLike[str] | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
@@ -127,6 +129,7 @@ class ConvertOptions(TypedDict, total=False):
     datatype_table: int | str | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
     frame_bytes: int | str | None
@@ -136,6 +139,7 @@ class ConvertOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -188,10 +192,12 @@ class ConvertOptions(TypedDict, total=False):
     from_contexts: str | os.PathLike[str] | None
     from_delimited: bool | str | None
     from_dialect: Literal["comment", "directive", "plain"] | None
+    from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
+    from_joins: Literal["error", "warn"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -274,6 +280,7 @@ class ChangeOptions(TypedDict, total=False):
     datatype_table: int | str | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
     frame_bytes: int | str | None
@@ -283,6 +290,7 @@ class ChangeOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
+    joins: Literal["error", "warn"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -335,10 +343,12 @@ class ChangeOptions(TypedDict, total=False):
     from_contexts: str | os.PathLike[str] | None
     from_delimited: bool | str | None
     from_dialect: Literal["comment", "directive", "plain"] | None
+    from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
+    from_joins: Literal["error", "warn"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
