@@ -243,7 +243,7 @@ DEEP = {
 for _kind, _parts in DEEP.items():
     hostile(f"deep {_kind}")(lambda size, parts=_parts: nested(size, *parts))
     # The largest depth that may be asked for.
-    hostile(f"deep {_kind}, as deep as may be allowed", options={"max_depth": 1000})(
+    hostile(f"deep {_kind}, as deep as may be allowed", options={"max_depth": 100})(
         lambda size, parts=_parts: nested(size, *parts)
     )
 
@@ -253,9 +253,9 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"http://e/p":' * 20 + b"1" + b"}" * 20, b"]}")
 
 
-@hostile("trees as deep as may be allowed", options={"max_depth": 1000})
+@hostile("trees as deep as may be allowed", options={"max_depth": 100})
 def _(size: int) -> bytes:
-    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 990 + b"1" + b"}" * 990, b"]}")
+    return filled(size, b'{"@graph":[', b'{"http://e/p":' * 90 + b"1" + b"}" * 90, b"]}")
 
 
 @hostile("contexts that copy many terms, at every depth")
@@ -1081,12 +1081,12 @@ def _(size: int) -> bytes:
     return filled(size, b"", b"? ", b"1\n", b"")
 
 
-@hostile("flow sequences, deep, as deep as may be allowed", options={"max_depth": 1000}, **YAML)
+@hostile("flow sequences, deep, as deep as may be allowed", options={"max_depth": 100}, **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"[", b"", b"")
 
 
-@hostile("block sequences, deep, as deep as may be allowed", options={"max_depth": 1000}, **YAML)
+@hostile("block sequences, deep, as deep as may be allowed", options={"max_depth": 100}, **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
 

@@ -613,9 +613,6 @@ class Processor:
         self.expand_entries(  # 13, 14
             active, type_scoped, property_, element, base_url, input_type, result, seen
         )
-        matters = {*result} <= {"@id", "@graph"} or {"@value", "@set", "@list"} & {*result}
-        if matters and "@reverse" in seen and "@reverse" not in result:
-            self.open.add("an @reverse that says nothing where it matters")
         finished = self.finish(result, property_)
         if finished is None and len(self.dropped) > dropped and property_ not in (None, "@graph"):
             self.open.add("keys of a value that is dropped")
@@ -755,6 +752,8 @@ class Processor:
             found = self.expand(active, "@reverse", value, base_url)
             for name, items in found.pop("@reverse", {}).items():
                 add(result, name, items)
+            if found:
+                result.setdefault("@reverse", {})
             for name, items in found.items():
                 for item in items:
                     add_reverse(result, name, item)
@@ -1134,7 +1133,7 @@ class Triples:
 
 
 def canonical_double(value: int | Decimal) -> str:
-    """The canonical form of the double that is nearest, with the digits that tell it from others."""
+    """The canonical form of the nearest double: `printf("%1.15E")` without trailing zeros (8.6)."""
     try:
         number = float(value)
     except OverflowError:
@@ -1143,10 +1142,9 @@ def canonical_double(value: int | Decimal) -> str:
         return "INF" if number > 0 else "-INF"
     if number == 0:
         return "0.0E0"
-    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
-    text = "".join(map(str, digits))
-    power = len(text) - 1 + exponent
-    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{power}"
+    mantissa, power = f"{number:.15E}".split("E")
+    mantissa = mantissa.rstrip("0")
+    return f"{mantissa}{'0' if mantissa.endswith('.') else ''}E{int(power)}"
 
 
 def canonical_json(value: Any) -> str:

@@ -26,6 +26,7 @@ class ReadOptions(TypedDict, total=False):
     contexts: str | os.PathLike[str] | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
@@ -128,6 +129,7 @@ class ConvertOptions(TypedDict, total=False):
     datatype_table: int | str | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
     frame_bytes: int | str | None
@@ -190,6 +192,7 @@ class ConvertOptions(TypedDict, total=False):
     from_contexts: str | os.PathLike[str] | None
     from_delimited: bool | str | None
     from_dialect: Literal["comment", "directive", "plain"] | None
+    from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
@@ -277,6 +280,7 @@ class ChangeOptions(TypedDict, total=False):
     datatype_table: int | str | None
     delimited: bool | str | None
     dialect: Literal["comment", "directive", "plain"] | None
+    exact_doubles: bool | str | None
     expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     flat: bool | str | None
     frame_bytes: int | str | None
@@ -339,6 +343,7 @@ class ChangeOptions(TypedDict, total=False):
     from_contexts: str | os.PathLike[str] | None
     from_delimited: bool | str | None
     from_dialect: Literal["comment", "directive", "plain"] | None
+    from_exact_doubles: bool | str | None
     from_expand_context: str | os.PathLike[str] | Mapping[str, Any] | None
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None

@@ -155,3 +155,15 @@ def test_standard_input(rdfm, monkeypatch, tmp_path):
         run = rdfm("validate", "-")
     assert run.code == 1
     assert ":3:27: error: " in run.out
+
+
+def test_joined_jelly_files_are_an_error(rdfm, tmp_path):
+    assert rdfm("convert", "a.nq", "a.jelly").code == 0
+    first = (tmp_path / "a.jelly").read_bytes()
+    (tmp_path / "joined.jelly").write_bytes(first + first)
+    run = rdfm("validate", "joined.jelly")
+    assert run.code == 1
+    assert f"repeats the stream options at byte {len(first)}" in run.out
+    assert "two Jelly files joined with cat?; --joins warn continues the tables" in run.out
+    run = rdfm("validate", "joined.jelly", "--joins", "warn")
+    assert run.code == 0, run.out + run.err

@@ -158,7 +158,7 @@ import pytest
         ("diff a.nq nope.nq", "nope.nq: No such file or directory"),
         ("inspect a.nq --head 2", "No such option '--head' (see"),
         ("convert a.nq out.nt --take five", "take is a number from 0 on, not 'five'"),
-        ("convert a.nq out.nt --max-depth 0", "max_depth is a number from 1 to 1000, not '0'"),
+        ("convert a.nq out.nt --max-depth 0", "max_depth is a number from 1 to 100, not '0'"),
         ("inspect a.nq --stat", "No such option '--stat'; did you mean --stats?"),
         ("inspect a.nq --rdf --json", "--json and --rdf: leave one of them out"),
         ("inspect a.nq --json --html p.html", "--json and --html: leave one of them out"),

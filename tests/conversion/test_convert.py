@@ -379,3 +379,66 @@ def test_a_limit_below_the_size_of_a_batch_holds_for_parts(name, options):
             assert (converted.messages, converted.quads) == (1, 600)
             outputs.append(out.getvalue())
         assert outputs[0] == outputs[1]
+
+
+EMPTY = b"# @message\n# @message\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "remedy"),
+    [
+        ("nq", {"flat": True}, "message_per_file=true"),
+        ("nt", {"dialect": "plain"}, "message_per_file=true"),
+        ("trig", {"flat": True}, "message_per_file=true"),
+        ("ttl", {"flat": True, "prefixes": {"e": "http://e/"}}, "message_per_file=true"),
+        ("rdf-protobuf", {"flat": True}, "framing=rows"),
+        ("rdf-protobuf", {"framing": "rows"}, "framing=rows"),
+    ],
+)
+def test_an_empty_message_that_is_read_as_none_is_counted_and_noted(name, options, remedy):
+    options = {f"to_{key}" if key == "dialect" else key: value for key, value in options.items()}
+    out = io.BytesIO()
+    written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
+    assert written.dropped == {"empty messages": 1}
+    (note,) = written.notes
+    assert remedy in note
+    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 0
+    found = convert(
+        out.getvalue(), io.BytesIO(), from_format=name, to_format="nq", message_per_file=True
+    )
+    assert found.messages == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("rdf-thrift", {}),
+        ("rdf-protobuf", {}),
+        ("rdf-protobuf", {"framing": "rows", "prefixes": {"e": "http://e/"}}),
+        ("jelly", {"flat": True}),
+        ("ndjsonld", {"flat": True}),
+        ("rdfxml", {"flat": True}),
+    ],
+)
+def test_an_empty_message_that_is_read_is_not_counted(name, options):
+    out = io.BytesIO()
+    written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
+    assert (written.dropped, written.notes) == ({}, ())
+    assert convert(out.getvalue(), io.BytesIO(), from_format=name, to_format="nq").messages == 1
+
+
+@pytest.mark.parametrize("target", ["folder/", "archive.tar"])
+def test_empty_files_of_rows_are_counted_and_read_with_the_noted_options(tmp_path, target):
+    line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
+    log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
+    output = f"{tmp_path}/{target}"
+    written = convert(log, output, from_format="nq", to_format="rdf-protobuf", framing="rows")
+    assert (written.messages, written.dropped) == (4, {"empty messages": 2})
+    (note,) = written.notes
+    assert "framing=rows" in note
+    for options, messages in (({}, 2), ({"framing": "rows"}, 4), ({"message_per_file": True}, 4)):
+        assert convert(output, io.BytesIO(), to_format="nq", **options).messages == messages
+    thrift = f"{tmp_path}/thrift-{target}"
+    written = convert(log, thrift, from_format="nq", to_format="rdf-thrift")
+    assert (written.messages, written.dropped, written.notes) == (4, {}, ())
+    assert convert(thrift, io.BytesIO(), to_format="nq").messages == 4

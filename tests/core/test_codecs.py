@@ -83,9 +83,9 @@ def test_unknown_formats():
 
 
 # Values at a bound, and none at all; of other options any that fits.
-GOOD = {"max_depth": 1000, "max_prefix_table": 0, "context": {}}
+GOOD = {"max_depth": 100, "max_prefix_table": 0, "context": {}}
 WRONG = {
-    "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 1001],
+    "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 101],
     "batch_quads": [0], "batch_bytes": [0, 1 << 40], "batch_messages": [0],
     "dialect": ["Comments", 3], "announced": [3, "\ud800"], "base": [3], "frames": ["flats", 3],
     "delimited": ["yes"], "prefixes": [3, {"a": 3}, {3: "a"}, [("a", "b")]], "physical_type": ["triple", 1],

@@ -97,7 +97,10 @@ const SHOWN: &[(&str, &str)] = &[
     ),
     ("an integer of 21 digits", r#"{"http://p":1e20}"#),
     ("a number beyond doubles", r#"{"http://p":1e400}"#),
-    ("a number below all doubles", r#"{"http://p":1e-400}"#),
+    (
+        "a fraction that is none after rounding",
+        r#"{"http://p":1e-400}"#,
+    ),
     (
         "an integer of more digits than a double, as xsd:double",
         r#"{"http://p":{"@value":12345678901234567890,"@type":"http://www.w3.org/2001/XMLSchema#double"}}"#,

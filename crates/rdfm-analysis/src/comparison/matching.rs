@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::TermId;
+use rdfm_core::syntax::stack;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Exhausted, Steps};
@@ -284,7 +285,10 @@ impl<'a> Matcher<'a> {
                 .collect();
             partners.sort_unstable();
             for partner in partners {
-                if self.solve(&both, Some([node, partner]), depth + 1)? {
+                let solved = stack::one_level(depth, || {
+                    self.solve(&both, Some([node, partner]), depth + 1)
+                });
+                if solved.unwrap_or(Err(Exhausted))? {
                     candidates.remove(at);
                     return Ok(true);
                 }

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use rdfm_core::syntax::stack;
+
 use super::budget::{Exhausted, Steps};
 use super::graph::{Graph, Incident};
 use super::hashing::Keys;
@@ -255,9 +257,10 @@ impl<'a> Colours<'a> {
         }
         let mut through = |node: u32, follow: Follow, colours: &mut [u128]| {
             colours[node as usize] = special;
-            let found = self.canonical(nodes, colours, follow, depth + 1);
+            let found =
+                stack::one_level(depth, || self.canonical(nodes, colours, follow, depth + 1));
             restore(colours);
-            found
+            found.unwrap_or(Err(Exhausted))
         };
         let first = chosen[0];
         let mut result = through(first, follow, colours)?;

@@ -18,8 +18,9 @@ pub const MAX_MESSAGE_BYTES: u64 = 3 << 30;
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 /// Most of what is counted: quads or messages of a batch, rows of a frame.
 pub const MAX_COUNT: u64 = 1 << 28;
-/// Deepest nesting that a default thread's stack holds with room to spare.
-pub const MAX_DEPTH: u64 = 1000;
+/// Deepest nesting: a thread with a stack of 128 KiB has room for triple terms of this depth. What nests in other
+/// ways either uses no stack or gets its own.
+pub const MAX_DEPTH: u64 = 100;
 
 /// The dialects of a text log, by their names.
 pub const DIALECTS: &[&str] = &["comment", "directive", "plain"];

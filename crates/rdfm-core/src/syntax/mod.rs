@@ -15,6 +15,7 @@ pub mod needed;
 pub mod ntriples;
 pub mod prefixes;
 pub(crate) mod rdf_binary;
+pub mod stack;
 pub mod text;
 pub(crate) mod wire;
 pub(crate) mod xml;

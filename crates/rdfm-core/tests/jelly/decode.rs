@@ -748,7 +748,7 @@ fn triple_terms_nest_to_a_bounded_depth() {
     assert_eq!(counts(&ok(&nested(64))), [1]);
     let (_, error) = decode(&nested(65));
     assert!(error.unwrap().contains("deeper than 64 levels"));
-    let deep = Options::with("max_depth", 1000);
+    let deep = Options::with("max_depth", 100);
     assert_eq!(class(&deep, &nested(1500)), ErrorClass::Limit);
 }
 

@@ -197,16 +197,23 @@ impl Oracle {
     /// Contexts, numbers and values with directions changed.
     fn changed(&self, facts: &Facts<'_>, value: &Json) -> Json {
         match value {
-            Json::Number(token) => Json::Number(shortest(token)),
+            Json::Number(token) => Json::Number(rounded(token)),
             Json::Array(items) => {
                 Json::Array(items.iter().map(|item| self.changed(facts, item)).collect())
             }
             Json::Object(members) => {
+                let is_json = facts
+                    .value(value, "@type")
+                    .is_some_and(|kind| kind.items().iter().any(|one| is_json_type(facts, one)));
                 let mut out: Members = Vec::new();
                 for (key, value) in members {
                     let value = match key.as_str() {
                         "@context" => context(value),
-                        _ if facts.is(key, "@value") || facts.is_json(key) => numbers(value),
+                        _ if facts.is_json(key) => numbers(value),
+                        _ if facts.is(key, "@value") => match value {
+                            Json::Number(token) if !is_json => Json::Number(rounded(token)),
+                            value => numbers(value),
+                        },
                         _ => self.changed(facts, value),
                     };
                     out.push((key.clone(), value));
@@ -480,7 +487,11 @@ fn definition(name: &str, value: &Json, protects: bool) -> Json {
     Json::Object(out)
 }
 
-/// A value with its numbers changed.
+fn is_json_type(facts: &Facts<'_>, kind: &Json) -> bool {
+    kind.text().is_some_and(|text| facts.is(text, "@json"))
+}
+
+/// A JSON literal with its numbers changed.
 fn numbers(value: &Json) -> Json {
     match value {
         Json::Number(token) => Json::Number(shortest(token)),
@@ -499,15 +510,27 @@ fn numbers(value: &Json) -> Json {
 
 /// A number that is no integer below 10^21, in the digits of the nearest double: the crate keeps all digits.
 fn shortest(token: &str) -> String {
-    let Ok(number) = token.parse::<f64>() else {
-        return token.to_owned();
-    };
+    as_double(token).map_or_else(|| token.to_owned(), |number| format!("{number:e}"))
+}
+
+/// As [`shortest`], rounded as the canonical form of an xsd:double is.
+fn rounded(token: &str) -> String {
+    as_double(token).map_or_else(|| token.to_owned(), canonical)
+}
+
+/// The nearest double of a number that is no integer below 10^21.
+fn as_double(token: &str) -> Option<f64> {
+    let number = token.parse::<f64>().ok()?;
     let as_double = (has_fraction(token) && number.fract() != 0.0) || number.abs() >= 1e21;
-    if as_double && number.is_finite() {
-        format!("{number:e}")
-    } else {
-        token.to_owned()
-    }
+    (as_double && number.is_finite()).then_some(number)
+}
+
+/// A double with at most 15 digits after the point (R, Data Round Tripping).
+pub(super) fn canonical(number: f64) -> String {
+    let text = format!("{number:.15e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    format!("{mantissa}e{exponent}")
 }
 
 /// Whether a number that is written so is no integer.

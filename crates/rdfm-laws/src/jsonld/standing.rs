@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use super::facts::{Definition, Facts, has_keyword_form};
 use super::json::Json;
-use super::oracle::has_fraction;
+use super::oracle::{canonical, has_fraction};
 
 /// A known difference.
 pub struct Difference {
@@ -118,14 +118,13 @@ pub const DIFFERENCES: &[Difference] = &[
         applies: |facts| numbers(facts, f64::is_infinite),
     },
     Difference {
-        name: "a number below all doubles",
+        name: "a fraction that is none after rounding",
         why: "R, Object to RDF Conversion 10: as above",
         applies: |facts| {
             facts.numbers.iter().any(|token| {
-                has_fraction(token)
-                    && token
-                        .parse::<f64>()
-                        .is_ok_and(|number| number.fract() == 0.0)
+                let number = token.parse().map(canonical);
+                let rounded = number.is_ok_and(|text| text.parse().is_ok_and(is_whole));
+                has_fraction(token) && rounded
             })
         },
     },
@@ -736,4 +735,8 @@ fn entries(value: &Json) -> Vec<&Json> {
     let mut found = value.flat();
     found.extend(value.members().iter().flat_map(|(_, value)| value.flat()));
     found
+}
+
+fn is_whole(number: f64) -> bool {
+    number.fract() == 0.0
 }

@@ -14,6 +14,7 @@ use super::loader::Kept;
 use super::process::{Local, Origin, Plain, Processor, Progress, direction_of};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::json::{Kind, Tape, write};
+use crate::syntax::stack;
 
 /// What a term stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -280,14 +281,15 @@ impl Processor<'_> {
             return Err(self.too_deep(origin, found.value));
         }
         self.depth += 1;
-        let outcome = self.create(Making {
+        let making = Making {
             local: &mut *local,
             origin,
             term,
             value: found.value,
-        });
+        };
+        let outcome = stack::one_level(self.depth as usize, || self.create(making));
         self.depth -= 1;
-        outcome?;
+        outcome.unwrap_or_else(|error| Err(Wrong::no_stack(&error)))?;
         if let Some(entry) = local.entries.get_mut(term) {
             entry.progress = Progress::Defined;
         }
@@ -644,8 +646,11 @@ impl Processor<'_> {
         if self.depth > self.contexts.max_depth() {
             return Err(self.too_deep(origin, making.value));
         }
-        let outcome = self.validate(&origin.within(&scoped), scoped.value);
+        let outcome = stack::one_level(self.depth as usize, || {
+            self.validate(&origin.within(&scoped), scoped.value)
+        });
         self.depth -= 1;
+        let outcome = outcome.unwrap_or_else(|error| Err(Wrong::no_stack(&error)));
         outcome.map_err(|wrong| {
             if wrong.class == ErrorClass::Limit {
                 return wrong;

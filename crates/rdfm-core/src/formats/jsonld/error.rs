@@ -1,5 +1,6 @@
 //! What stops reading, and how it is reported: the error code of the specification, and where.
 
+use std::io;
 use std::ops::{Deref, DerefMut};
 
 use crate::model::error::{ErrorClass, LimitExceeded};
@@ -49,6 +50,13 @@ impl Wrong {
     pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
         let reason = format!("{reason} (JSON-LD: {code})");
         Self::of(ErrorClass::Malformed, at, reason)
+    }
+
+    /// The system has no thread with a stack for what nests deeply.
+    #[cold]
+    pub fn no_stack(error: &io::Error) -> Self {
+        let reason = format!("no thread for a message that nests deeply: {error}");
+        Self::of(ErrorClass::Limit, None, reason)
     }
 
     /// A limit was met.

@@ -20,6 +20,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, Kind, ParseError, Tape, View, parse, write};
+use crate::syntax::stack;
 
 /// A tape may take so many times the bytes of the largest message.
 const TAPE_FACTOR: u64 = 4;
@@ -321,7 +322,9 @@ impl MessageReader {
         whole: bool,
     ) -> Result<(), ParseError> {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
-        match self.try_message(view, position, builder, whole) {
+        let depth = view.tape.deepest();
+        let read = stack::with_room(depth, || self.try_message(view, position, builder, whole));
+        match read.unwrap_or_else(|error| Err(Wrong::no_stack(&error))) {
             Ok(()) => {
                 self.pending.clear();
                 builder.end_message();

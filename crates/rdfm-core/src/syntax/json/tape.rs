@@ -90,6 +90,8 @@ pub struct Tape {
     repeated: usize,
     /// Objects and arrays that are not ended, and how many marks there were.
     open: Vec<(u32, u32, Kind)>,
+    /// Most objects and arrays that were open together.
+    deepest: usize,
     /// What tells most keys of the open objects apart.
     marks: Vec<u64>,
     contexts: bool,
@@ -114,6 +116,7 @@ impl Tape {
         self.repeated_texts = 0;
         self.repeated = 0;
         self.open.clear();
+        self.deepest = 0;
         self.marks.clear();
         self.contexts = false;
     }
@@ -134,6 +137,12 @@ impl Tape {
     #[inline]
     pub fn has_contexts(&self) -> bool {
         self.contexts
+    }
+
+    /// How deep objects and arrays nest.
+    #[inline]
+    pub fn deepest(&self) -> usize {
+        self.deepest
     }
 
     /// How many objects and arrays are open.
@@ -160,6 +169,7 @@ impl Tape {
         }
         self.open
             .push((self.nodes.len() as u32, self.marks.len() as u32, kind));
+        self.deepest = self.deepest.max(self.open.len());
         self.push(kind, false, at, 0, 0, bounds)
     }
 
@@ -306,9 +316,11 @@ impl Tape {
             }
             if copy.holds_others() {
                 inside.push(copy.length);
-                if self.open.len() + inside.len() > bounds.max_depth as usize {
+                let depth = self.open.len() + inside.len();
+                if depth > bounds.max_depth as usize {
                     return Err(too_deep(at, bounds));
                 }
+                self.deepest = self.deepest.max(depth);
                 copy.length += shift;
             }
             copy.at = at as u32;

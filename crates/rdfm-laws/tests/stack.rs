@@ -1,0 +1,183 @@
+//! Threads with 128 KiB of stack, the default of musl, have room for the deepest input that limits allow.
+//!
+//! A stack overflow ends the process, so what fails is the run of this file.
+#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+
+use std::thread;
+
+use rdfm_core::codec::Parts;
+use rdfm_core::codec::batch::{BatchRef, NextOf as _};
+use rdfm_core::codec::options::MAX_DEPTH;
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::term::Quad;
+use rdfm_laws::options::{Reading, Writing};
+
+const STACK: usize = 128 << 10;
+const DEPTH: usize = MAX_DEPTH as usize;
+
+/// Does work on a thread with a small stack.
+fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let small = thread::Builder::new().stack_size(STACK);
+        small.spawn_scoped(scope, work).unwrap().join().unwrap()
+    })
+}
+
+fn nested(open: &str, inner: &str, close: &str, times: usize) -> String {
+    format!("{}{inner}{}", open.repeat(times), close.repeat(times))
+}
+
+/// Reads a log, which has no error.
+fn read(format: &str, log: &[u8]) -> Vec<MessageBatch> {
+    let reading = Reading::of(format).where_taken("max_depth", DEPTH as u64);
+    let mut decoder = reading.decoder();
+    decoder.feed(log);
+    decoder.finish();
+    let batches: Vec<_> = std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
+    assert!(batches.iter().any(|batch| !batch.records().is_empty()));
+    batches
+}
+
+fn triple_terms() -> Vec<MessageBatch> {
+    let object = nested("<<( <a:> <b:> ", "<c:>", " )>>", DEPTH);
+    read("nq", format!("<a:> <b:> {object} .\n").as_bytes())
+}
+
+#[test]
+fn json_ld_and_yaml_ld() {
+    let chain: Vec<String> = (1..DEPTH)
+        .map(|at| format!("\"t{at}\":\"t{}:x\"", at - 1))
+        .collect();
+    let scoped = nested(
+        "{\"t\":{\"@id\":\"a:t\",\"@context\":",
+        "{}",
+        "}}",
+        DEPTH / 2 - 1,
+    );
+    for document in [
+        nested("{\"a:p\":", "1", "}", DEPTH),
+        format!("{{\"a:p\":{}}}", nested("[", "1", "]", DEPTH - 1)),
+        nested("{\"a:p\":[", "1", "]}", DEPTH / 2),
+        format!(
+            "{{\"a:p\":{}}}",
+            nested("{\"@list\":[", "1", "]}", DEPTH / 2 - 1)
+        ),
+        nested("{\"@graph\":", "{\"a:p\":1}", "}", DEPTH - 1),
+        nested(
+            "{\"@id\":\"a:s\",\"@graph\":",
+            "{\"a:p\":1}",
+            "}",
+            DEPTH - 1,
+        ),
+        nested("{\"@nest\":", "{\"a:p\":1}", "}", DEPTH - 1),
+        nested(
+            "{\"@id\":\"a:s\",\"@included\":",
+            "{\"a:p\":1}",
+            "}",
+            DEPTH - 1,
+        ),
+        nested(
+            "{\"@reverse\":{\"a:p\":",
+            "{\"a:p\":1}",
+            "}}",
+            DEPTH / 2 - 1,
+        ),
+        format!(
+            "{{\"a:p\":{{\"@type\":\"@json\",\"@value\":{}}}}}",
+            nested("[", "1", "]", DEPTH - 2)
+        ),
+        format!(
+            "{{\"@context\":{{\"t0\":\"a:t\",{}}},\"a:p\":1}}",
+            chain.join(",")
+        ),
+        format!("{{\"@context\":{scoped},\"a:p\":1}}"),
+    ] {
+        for format in ["jsonld", "ndjsonld", "yamlld"] {
+            on_a_small_stack(|| drop(read(format, document.as_bytes())));
+        }
+    }
+    let blocks: String = (0..DEPTH)
+        .map(|at| format!("\n{}a:p:", " ".repeat(at)))
+        .collect();
+    let blocks = format!("{blocks} 1\n");
+    on_a_small_stack(|| drop(read("yamlld", blocks.as_bytes())));
+}
+
+#[test]
+fn turtle_and_rdf_xml() {
+    for object in [
+        nested("[ <a:p> ", "1", " ]", DEPTH),
+        nested("( ", "1", " )", DEPTH),
+        nested("<< <a:> <b:> ", "1", " >>", DEPTH),
+    ] {
+        let log = format!("<a:> <b:> {object} .");
+        on_a_small_stack(|| drop(read("trig", log.as_bytes())));
+    }
+    let elements = nested(
+        "<r:Description><e:p>",
+        "1",
+        "</e:p></r:Description>",
+        DEPTH / 2 - 1,
+    );
+    let document = format!(
+        "<r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:e=\"a:\">{elements}</r:RDF>"
+    );
+    on_a_small_stack(|| drop(read("rdfxml", document.as_bytes())));
+}
+
+#[test]
+fn triple_terms_in_every_format_that_has_them() {
+    let batches = on_a_small_stack(triple_terms);
+    for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
+        for flat in [false, true] {
+            let writing = Writing::of(format)
+                .with("flat", flat)
+                .where_taken("rdf_star", true);
+            let log = on_a_small_stack(|| {
+                let mut encoder = writing.encoder();
+                let mut log = Vec::new();
+                for batch in batches.iter().chain(&batches) {
+                    encoder.encode(BatchRef::Messages(batch), &mut log).unwrap();
+                    if !flat {
+                        break;
+                    }
+                }
+                encoder.finish(&mut log).unwrap();
+                log
+            });
+            let found = on_a_small_stack(|| read(format, &log));
+            let triples = |batches: &[MessageBatch]| -> usize {
+                batches
+                    .iter()
+                    .map(|batch| batch.table().terms().len())
+                    .sum()
+            };
+            assert!(triples(&found) >= DEPTH, "{format}");
+        }
+    }
+}
+
+#[test]
+fn terms_that_the_next_batch_repeats() {
+    let batches = triple_terms();
+    let log = on_a_small_stack(|| {
+        let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();
+        let mut log = Vec::new();
+        for batch in batches.iter().chain(&batches) {
+            encoder.encode(BatchRef::Messages(batch), &mut log).unwrap();
+        }
+        encoder.finish(&mut log).unwrap();
+        log
+    });
+    on_a_small_stack(|| {
+        let mut reading = Reading::of("jelly")
+            .with("max_depth", DEPTH as u64)
+            .with("batch_messages", 1);
+        reading.opening.parts = Parts::Always;
+        let mut decoder = reading.decoder();
+        decoder.feed(&log);
+        decoder.finish();
+        let read: Vec<_> = std::iter::from_fn(|| decoder.next_of::<Quad>().unwrap()).collect();
+        assert_eq!(read.len(), 2);
+    });
+}
