@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
-FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle query
+FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle query analysis
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 # The folder with the suites of the specifications; only test-suites runs the tests that read it.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))

@@ -25,13 +25,14 @@ SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
 # Targets of their own, and formats that read another's logs, by the suffixes whose files they begin with.
 MORE = {
     "nt": ("nq", "ttl", "trig", "regroup"),
-    "nq": ("nt", "splits"),
+    "nq": ("nt", "splits", "analysis"),
     "ttl": ("trig", "regroup"),
-    "trig": ("ttl", "regroup"),
+    "trig": ("ttl", "regroup", "analysis"),
     "jsonld": ("ndjsonld", "jsonld_oracle"),
     "ndjsonld": ("jsonld_oracle",),
     "xml": ("rdfxml",),
     "tar": ("archive",),
+    "rdfp": ("analysis",),
     "rq": ("query",),
 }
 # What is longer than an input of the targets (-max_len) would be cut off anyway.

@@ -5,6 +5,7 @@
 //! - Used by: the tests of this crate over `spec-fixtures` and their mutations, and `fuzz/`.
 //! - Cost: [`any_bytes`] applies all laws, some 100 decodings; [`quick`] applies two of them, four decodings.
 
+pub mod analysis;
 pub mod archive;
 pub mod decode;
 pub mod encode;

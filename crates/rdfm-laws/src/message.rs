@@ -14,7 +14,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 
 /// A term by value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// The default graph.
     DefaultGraph,

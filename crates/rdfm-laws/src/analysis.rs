@@ -1,0 +1,487 @@
+//! The laws of what is counted, compared and applied.
+//!
+//! - Statistics, lists of names and warnings: how messages are cut into batches changes nothing.
+//! - Comparison: a message is the same as its shuffled copy with other labels; every mapping is one; two messages of few
+//!   blank nodes are compared as by trying every mapping; messages that are the same have the same signatures, others
+//!   have other ones.
+//! - Changes: the difference of two datasets, applied to one, gives the other. Patches change a dataset as they change a
+//!   set of quads, however they are cut.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use rdfm_analysis::comparison::{
+    Compared, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, isomorphism,
+};
+use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
+use rdfm_analysis::warnings::{BlankNodes, Checker, Finding};
+use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
+use rdfm_core::model::builder::BatchBuilder;
+use rdfm_core::model::limits::Limits;
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::{Quad, TermId, TermKind};
+use rdfm_core::regroup::changes::dataset::{Applied, Dataset};
+use rdfm_core::regroup::changes::difference::Difference;
+
+use crate::decode;
+use crate::message::{Message, Shown, Term, Values, messages};
+use crate::mutate::Random;
+use crate::options::Reading;
+
+/// Steps of a comparison; more are undecided.
+const STEPS: StepLimits = StepLimits {
+    each: 200_000,
+    total: u64::MAX,
+};
+/// Blank nodes of each message for which every mapping is tried.
+const MAX_TRIED: usize = 5;
+/// Names of each list; more than any input has.
+const TOP: usize = 1 << 20;
+
+/// Every law, over any bytes as TriG and as RDF Patch.
+pub fn any_bytes(data: &[u8]) {
+    let trig = Reading::of("trig").with("base", "http://example.org/base/");
+    let (batches, error) = decode::batches::<Quad>(&trig, data);
+    cuts(&trig, data, error.is_none(), message_statistics);
+    compared(&batches, &mut Random::of(data));
+    differences(&batches);
+
+    let patches = Reading::of("rdf-patch");
+    let (batches, error) = decode::batches::<Operation>(&patches, data);
+    cuts(&patches, data, error.is_none(), patch_statistics);
+    applied(&patches, data, &batches);
+}
+
+/// What is counted in batches, whichever they are.
+type Counted = (Box<Report>, ListingReport);
+
+fn message_statistics(batches: &[MessageBatch]) -> Counted {
+    let (mut statistics, mut names) = (Statistics::default(), Listing::default());
+    for batch in batches {
+        statistics.add_messages(batch);
+        names.add_messages(batch);
+    }
+    (Box::new(statistics.report(TOP)), names.report(TOP))
+}
+
+fn patch_statistics(batches: &[PatchBatch]) -> Counted {
+    let (mut statistics, mut names) = (Statistics::default(), Listing::default());
+    for batch in batches {
+        statistics.add_patches(batch);
+        names.add_patches(batch);
+    }
+    (Box::new(statistics.report(TOP)), names.report(TOP))
+}
+
+/// Ways to cut a log into batches.
+fn small(reading: &Reading) -> [Reading; 3] {
+    [
+        reading.clone().with("batch_messages", 1),
+        reading.clone().with("batch_messages", 3),
+        reading.clone().with("batch_quads", 2),
+    ]
+}
+
+/// Batches of any size have the same statistics, names and warnings.
+fn cuts<R: Shown + Compared>(
+    reading: &Reading,
+    data: &[u8],
+    is_complete: bool,
+    count: impl Fn(&[LogBatch<R>]) -> Counted,
+) {
+    let (whole, _) = decode::batches::<R>(reading, data);
+    let counted = count(&whole);
+    let warned = [BlankNodes::All, BlankNodes::Chosen].map(|labels| warnings(&whole, labels));
+    for cut in small(reading) {
+        let (found, _) = decode::batches::<R>(&cut, data);
+        assert_eq!(count(&found), counted, "{cut:?}: statistics");
+        let found = [BlankNodes::All, BlankNodes::Chosen].map(|labels| warnings(&found, labels));
+        assert_eq!(found, warned, "{cut:?}: warnings");
+    }
+    // A part of a message that an error cut off is no message.
+    if is_complete {
+        let in_parts = reading.clone().in_parts().with("batch_quads", 1);
+        let (found, _) = decode::batches::<R>(&in_parts, data);
+        assert_eq!(count(&found), counted, "{in_parts:?}: statistics");
+    }
+}
+
+fn warnings<R: Compared>(batches: &[LogBatch<R>], labels: BlankNodes) -> (Vec<Finding>, Vec<u64>) {
+    let mut checker = Checker::new(10);
+    checker.begin_log(b"");
+    let found = batches
+        .iter()
+        .flat_map(|batch| checker.check(batch, labels));
+    let found = found.collect();
+    (found, checker.counts().to_vec())
+}
+
+/// Compares each message with copies, and with the next one.
+fn compared(batches: &[MessageBatch], random: &mut Random) {
+    let all: Vec<Message> = batches.iter().flat_map(messages).collect();
+    for (at, message) in all.iter().enumerate() {
+        let quads = &message.records;
+        let copy = shuffled(quads, random);
+        assert!(
+            compare(quads, &copy).is_none_or(|same| same),
+            "a shuffled copy is not the same:\n{quads:#?}\n{copy:#?}"
+        );
+        let mut changed = copy;
+        if let Some(quad) = changed.pop() {
+            // Perhaps it was there twice, or is like another.
+            compare_tried(quads, &changed);
+            changed.push(swapped(quad));
+            compare_tried(quads, &changed);
+        }
+        if let Some(next) = all.get(at + 1) {
+            compare_tried(quads, &next.records);
+        }
+    }
+}
+
+/// The same quads in another order, some twice, with other labels.
+fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
+    let mut copy: Vec<Values> = quads.to_vec();
+    if !copy.is_empty() && random.below(2) == 0 {
+        copy.push(copy[random.below(copy.len())].clone());
+    }
+    for at in (1..copy.len()).rev() {
+        copy.swap(at, random.below(at + 1));
+    }
+    let mut labels: Vec<String> = labels(quads).into_iter().collect();
+    let named = labels.clone();
+    for at in (1..labels.len()).rev() {
+        labels.swap(at, random.below(at + 1));
+    }
+    let prefix = ["", "z"][random.below(2)];
+    let names: HashMap<String, String> = named.into_iter().zip(labels).collect();
+    for term in copy.iter_mut().flatten() {
+        term.rename(&mut |label| format!("{prefix}{}", names[label]));
+    }
+    copy
+}
+
+/// The quad with its subject and object exchanged.
+fn swapped(mut quad: Values) -> Values {
+    quad.swap(0, 2);
+    quad
+}
+
+fn labels(quads: &[Values]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for term in quads.iter().flatten() {
+        term.clone().rename(&mut |label| {
+            found.insert(label.to_owned());
+            String::new()
+        });
+    }
+    found
+}
+
+/// Compares two messages, as by trying every mapping if they have few blank nodes.
+fn compare_tried(one: &[Values], other: &[Values]) {
+    let found = compare(one, other);
+    if let (Some(found), Some(tried)) = (found, tried(one, other)) {
+        assert_eq!(found, tried, "{one:#?}\n{other:#?}");
+    }
+}
+
+/// Whether two messages are the same, in every way of comparing them; None if it is too much work.
+fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
+    let (a, b) = (batch(one), batch(other));
+    let mapping = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), STEPS.each).ok()?;
+    if let Some(pairs) = &mapping {
+        let text = |batch: &MessageBatch, id: TermId| {
+            String::from_utf8(batch.table().text(id).to_vec()).expect("labels are UTF-8")
+        };
+        let names: HashMap<String, String> = pairs
+            .iter()
+            .map(|(ours, theirs)| (text(&a, *ours), text(&b, *theirs)))
+            .collect();
+        assert_eq!(names.len(), names.values().collect::<HashSet<_>>().len());
+        assert!(
+            is_mapping(one, other, &names),
+            "{names:?}\n{one:#?}\n{other:#?}"
+        );
+    }
+    let same = mapping.is_some();
+    let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, STEPS);
+    let run = comparer.run((&a, 0), (&b, 0), 1);
+    if !run.found.is_some_and(|found| found.undecided) {
+        assert_eq!(run.pairs == 1, same, "{one:#?}\n{other:#?}");
+    }
+    if same {
+        let rough = [(Side::A, &a), (Side::B, &b)]
+            .map(|(side, batch)| comparer.signatures(side, batch, 0..1));
+        assert_eq!(rough[0], rough[1], "rough signatures: {one:#?}\n{other:#?}");
+    }
+    if comparer.collect(Side::A, &a).is_empty() && comparer.collect(Side::B, &b).is_empty() {
+        let settled = comparer.settle();
+        assert_eq!(settled.same == 1, same, "signatures: {one:#?}\n{other:#?}");
+        let picked = usize::from(!same);
+        assert_eq!(comparer.pick(Side::A, &a).len(), picked);
+        assert_eq!(comparer.pick(Side::B, &b).len(), picked);
+    }
+    Some(same)
+}
+
+fn is_mapping(one: &[Values], other: &[Values], names: &HashMap<String, String>) -> bool {
+    let mut renamed = one.to_vec();
+    for term in renamed.iter_mut().flatten() {
+        term.rename(&mut |label| names[label].clone());
+    }
+    let quads: HashSet<&Values> = renamed.iter().collect();
+    quads == other.iter().collect()
+}
+
+/// Whether one of all mappings makes a message the other one; None if there are too many.
+fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
+    let (ours, theirs) = (labels(one), labels(other));
+    if ours.len() > MAX_TRIED || theirs.len() > MAX_TRIED {
+        return None;
+    }
+    let ours: Vec<String> = ours.into_iter().collect();
+    let mut theirs: Vec<String> = theirs.into_iter().collect();
+    Some(
+        ours.len() == theirs.len()
+            && any_order(&mut theirs, 0, &mut |order| {
+                let names = ours.iter().cloned().zip(order.iter().cloned()).collect();
+                is_mapping(one, other, &names)
+            }),
+    )
+}
+
+/// Whether something is true of one of the orders of labels.
+fn any_order(labels: &mut [String], from: usize, is: &mut impl FnMut(&[String]) -> bool) -> bool {
+    if from == labels.len() {
+        return is(labels);
+    }
+    for at in from..labels.len() {
+        labels.swap(from, at);
+        let found = any_order(labels, from + 1, is);
+        labels.swap(from, at);
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+/// A batch of one message.
+fn batch(quads: &[Values]) -> MessageBatch {
+    let mut builder = BatchBuilder::new(Limits::default());
+    let mut known = HashMap::new();
+    builder.begin_message(0);
+    for quad in quads {
+        let ids: Vec<TermId> = quad
+            .iter()
+            .map(|term| term_id(&mut builder, &mut known, term))
+            .collect();
+        let quad = Quad {
+            subject: ids[0],
+            predicate: ids[1],
+            object: ids[2],
+            graph: ids[3],
+        };
+        builder.push_quad(quad);
+    }
+    builder.end_message();
+    builder.take().expect("a message")
+}
+
+fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: &Term) -> TermId {
+    if let Some(id) = known.get(term) {
+        return *id;
+    }
+    let id = match term {
+        Term::DefaultGraph | Term::Code(_) => return TermId::DEFAULT_GRAPH,
+        Term::Iri(text) => builder.add_simple(TermKind::Iri, text.as_bytes(), 0),
+        Term::Bnode(text) => builder.add_simple(TermKind::Bnode, text.as_bytes(), 0),
+        Term::Literal(text, None, _, None) => {
+            builder.add_simple(TermKind::Literal, text.as_bytes(), 0)
+        }
+        Term::Literal(text, Some(tag), direction, _) => {
+            let tag = builder.add_simple(TermKind::Language, tag.as_bytes(), 0);
+            let tag = tag.expect("a small term");
+            builder.add_with_aux(TermKind::LangLiteral, text.as_bytes(), tag.0, *direction)
+        }
+        Term::Literal(text, None, _, Some(datatype)) => {
+            let datatype = term_id(builder, known, &Term::Iri(datatype.clone()));
+            builder.add_with_aux(TermKind::TypedLiteral, text.as_bytes(), datatype.0, 0)
+        }
+        Term::Triple(parts) => {
+            let parts = [0, 1, 2].map(|at| term_id(builder, known, &parts[at]));
+            builder.add_triple_term(parts)
+        }
+    };
+    let id = id.expect("a small term");
+    known.insert(term.clone(), id);
+    id
+}
+
+/// The difference of each message and the next one, applied to it, gives the next one; labels are those of both.
+fn differences(batches: &[MessageBatch]) {
+    let all: Vec<Message> = batches.iter().flat_map(messages).collect();
+    for pair in all.windows(2) {
+        let [old, new] = [0, 1].map(|at| pair[at].records.iter().cloned().collect::<BTreeSet<_>>());
+        for parts in [false, true] {
+            let mut difference = Difference::from(dataset(&pair[0]), 0, parts);
+            difference
+                .add(&batch(&pair[1].records))
+                .expect("a small dataset");
+            let counts = difference.counts();
+            let mut found = dataset(&pair[0]);
+            while let Some(patch) = difference.next_batch().expect("a small patch") {
+                found.apply(&patch).expect("a difference can be applied");
+            }
+            assert_eq!(quads_of(&found), new, "from {old:#?}");
+            let wanted = (old.difference(&new).count(), new.difference(&old).count());
+            assert_eq!(counts, wanted);
+            let Applied {
+                added,
+                deleted,
+                without_effect,
+                ..
+            } = found.applied();
+            assert_eq!(
+                (deleted as usize, added as usize, without_effect),
+                (wanted.0, wanted.1, 0)
+            );
+        }
+    }
+}
+
+fn dataset(message: &Message) -> Dataset {
+    let mut dataset = Dataset::new();
+    dataset
+        .add(&batch(&message.records))
+        .expect("a small dataset");
+    dataset
+}
+
+fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
+    let mut found = BTreeSet::new();
+    let mut count = 0;
+    let mut quads = dataset.message(true);
+    while let Some(batch) = quads.next_batch().expect("a small message") {
+        for message in messages(&batch) {
+            count += message.records.len();
+            found.extend(message.records);
+        }
+    }
+    assert_eq!(count, found.len(), "a quad is there once");
+    assert_eq!(count, dataset.len());
+    found
+}
+
+/// A dataset as a set of quads and a map of prefixes, which patches change one operation after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Model {
+    quads: BTreeSet<Values>,
+    prefixes: BTreeMap<Term, Term>,
+    applied: Applied,
+}
+
+impl Model {
+    /// Applies patches; gives whether all of them can be applied.
+    fn apply(&mut self, patches: &[Message]) -> bool {
+        for patch in patches {
+            let mut before: Option<Self> = None;
+            let mut is_valid = true;
+            for operation in &patch.records {
+                is_valid = self.operation(operation, &mut before);
+                if !is_valid {
+                    break;
+                }
+            }
+            if let Some(before) = before {
+                self.undo(before);
+            }
+            if !is_valid {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn undo(&mut self, before: Self) {
+        let undone = self.applied.undone + 1;
+        *self = before;
+        self.applied.undone = undone;
+    }
+
+    fn operation(&mut self, operation: &[Term], before: &mut Option<Self>) -> bool {
+        let [Term::Code(code), name, quad @ ..] = operation else {
+            panic!("an operation begins with a code: {operation:?}");
+        };
+        match *code {
+            "A" => match self.quads.insert(quad.to_vec()) {
+                true => self.applied.added += 1,
+                false => self.applied.without_effect += 1,
+            },
+            "D" => match self.quads.remove(quad) {
+                true => self.applied.deleted += 1,
+                false => self.applied.without_effect += 1,
+            },
+            "TX" if before.is_none() => *before = Some(self.clone()),
+            "TC" if before.is_some() => {
+                *before = None;
+                self.applied.committed += 1;
+            }
+            "TA" if before.is_some() => {
+                if let Some(before) = before.take() {
+                    self.undo(before);
+                }
+            }
+            "TX" | "TC" | "TA" => return false,
+            "PA" => {
+                self.prefixes.insert(name.clone(), quad[2].clone());
+            }
+            "PD" => {
+                self.prefixes.remove(name);
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// Patches do what they do to a set, however they are cut.
+fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch]) {
+    let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
+    let mut model = Model::default();
+    let is_valid = model.apply(&patches);
+    let [one, several, quads] = small(reading);
+    for cut in [reading.clone(), one, several, quads] {
+        let (batches, _) = decode::batches::<Operation>(&cut, data);
+        let (found, is_applied) = apply(&batches);
+        assert_eq!((&found, is_applied), (&model, is_valid), "{cut:?}");
+    }
+    let in_parts = reading.clone().in_parts().with("batch_quads", 1);
+    let (batches, error) = decode::batches::<Operation>(&in_parts, data);
+    if error.is_none() {
+        let (found, is_applied) = apply(&batches);
+        assert_eq!((&found, is_applied), (&model, is_valid), "{in_parts:?}");
+    }
+}
+
+fn apply(batches: &[PatchBatch]) -> (Model, bool) {
+    let mut dataset = Dataset::new();
+    let is_applied = batches.iter().all(|batch| dataset.apply(batch).is_ok());
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("texts are UTF-8");
+    let prefixes = dataset
+        .namespaces()
+        .iter()
+        .map(|(name, iri)| {
+            (
+                Term::Literal(text(name), None, 0, None),
+                Term::Iri(text(iri)),
+            )
+        })
+        .collect();
+    let found = Model {
+        quads: quads_of(&dataset),
+        prefixes,
+        applied: dataset.applied(),
+    };
+    (found, is_applied)
+}
