@@ -109,18 +109,16 @@ def command(
     if html is not None and html != "-":
         check_report(html, logs, options)
     taken = _taken(logs, from_format, options)
+    counting: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
+    if as_rdf:
+        counting["checksum"] = True
     for index, log in enumerate(logs):
         bar = Bar.on_terminal()
         source = standard_input() if log == "-" else log
         try:
-            found: Any
-            if as_rdf:
-                described: dict[str, Any] = {"top": top, "checksum": True}
-                found = statistics(source, from_format, progress=bar, **described, **taken[log])
-            else:
-                shown_names = TOP if top is None else top
-                count = statistics if stats else inspect
-                found = count(source, from_format, top=shown_names, progress=bar, **taken[log])
+            found: Any = (statistics if stats else inspect)(
+                source, from_format, progress=bar, **counting, **taken[log]
+            )
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
