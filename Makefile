@@ -102,8 +102,9 @@ fmt: .venv/.installed ## Format both languages
 	ruff format .
 	ruff check --fix --select I .
 
-types: build ## mypy --strict, and the stubs against the extension
+types: build ## mypy --strict, the examples of the docs with mypy and pyright, and the stubs against the extension
 	mypy
+	$(PY) tools/check_types.py
 	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub --mypy-config-file pyproject.toml
 
 bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed

@@ -96,9 +96,9 @@ class Tabular(ABC):
             0        0    "1"
             1        1    "2"
         """
-        pandas = needed("pandas", "a data frame of pandas")
-        pyarrow = needed("pyarrow", "a data frame of pandas")
-        nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+        pd = needed("pandas", "a data frame of pandas")
+        pa = needed("pyarrow", "a data frame of pandas")
+        nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
         return frame
 
@@ -117,8 +117,8 @@ class Tabular(ABC):
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """
-        polars = needed("polars", "a data frame of Polars")
-        frame: polars.DataFrame = polars.from_arrow(self.to_arrow())
+        pl = needed("polars", "a data frame of Polars")
+        frame: polars.DataFrame = pl.from_arrow(self.to_arrow())
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:

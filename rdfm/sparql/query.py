@@ -298,6 +298,23 @@ def ask(
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
 ) -> list[int] | list[tuple[str, int]]: ...
+@overload
+def ask(
+    query: QueryLike,
+    logs: Readable | LogReader | Sequence[Readable] | None = None,
+    *,
+    whole: bool,
+    union_graphs: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    timeout: float | str | None = None,
+    max_rows: int | str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Answer: ...
 def ask(
     query: QueryLike,
     logs: Readable | LogReader | Sequence[Readable] | None = None,

@@ -1,0 +1,119 @@
+r"""Checks types as strict users of the package see them: mypy and pyright over `tests/typing` and the examples of the docs.
+
+In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The blocks of a page are one
+module, each line at its place; of a block with prompts the lines after `>>>` and `...`. A block that is not run
+(`<!-- not run: REASON -->`) is checked too.
+
+Both checkers are strict but for what is not about types, or about packages without types: see `PYRIGHT` and `MYPY`.
+pyright is basedpyright, whose wheel contains all it runs. Ends with status 1 if a checker reports an error.
+"""
+
+import doctest
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from check_docs import BLOCK, ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PYRIGHT = {
+    "typeCheckingMode": "strict",
+    "pythonVersion": "3.11",
+    "include": ["examples", "calls"],
+    "extraPaths": [str(ROOT)],
+    "stubPath": "stubs",
+    # A comment that silences an error silences one of pyright's only if it names pyright.
+    "enableTypeIgnoreComments": False,
+    "reportUnnecessaryTypeIgnoreComment": "error",
+    # An example shows a value by an expression.
+    "reportUnusedExpression": "none",
+    # Blocks of a page import what they need.
+    "reportDuplicateImport": "none",
+}
+# Packages without types, of which pyright knows nothing: anything they have is `Any`, as for mypy.
+UNTYPED = ["pandas/__init__", "pyarrow/__init__", "pyarrow/parquet"]
+MYPY = [
+    "--config-file",
+    str(ROOT / "pyproject.toml"),
+    # A page uses a name again, for another thing.
+    "--allow-redefinition-new",
+    "--local-partial-types",
+]
+
+
+def module_of(markdown: str) -> str:
+    """The Python blocks of a page as one module, each line at its place."""
+    lines = [""] * (markdown.count("\n") + 1)
+    for match in BLOCK.finditer(markdown):
+        if match["kind"] != "python":
+            continue
+        first = markdown.count("\n", 0, match.start("text"))
+        text = match["text"]
+        if ">>>" in text:
+            found: list[tuple[int, str]] = [
+                (example.lineno, example.source)
+                for example in doctest.DocTestParser().get_examples(text)
+            ]
+        else:
+            found = [(0, text)]
+        for at, source in found:
+            for number, line in enumerate(source.splitlines(), first + at):
+                lines[number] = line
+    return "\n".join(lines) + "\n" if any(lines) else ""
+
+
+def check(folder: Path) -> list[str]:
+    """The errors of both checkers in a folder that has `examples` and `calls`."""
+    for module in UNTYPED:
+        stub = folder / f"stubs/{module}.pyi"
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        stub.write_text("from typing import Any\ndef __getattr__(name: str) -> Any: ...\n", "utf-8")
+    (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT), "utf-8")
+    commands = [
+        [sys.executable, "-m", "mypy", *MYPY, "examples", "calls"],
+        [
+            sys.executable,
+            "-m",
+            "basedpyright",
+            "--pythonpath",
+            sys.executable,
+            "--project",
+            str(folder),
+        ],
+    ]
+    errors = []
+    for command in commands:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "MYPYPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        if done.returncode:
+            errors.append((done.stdout + done.stderr).strip())
+    return errors
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "calls").symlink_to(ROOT / "tests/typing")
+        (folder / "examples").mkdir()
+        for page in PAGES:
+            text = module_of(page.read_text("utf-8"))
+            if text:
+                shown = str(page.relative_to(ROOT).with_suffix("")).replace("/", "_")
+                (folder / "examples" / f"{shown.replace('-', '_')}.py").write_text(text, "utf-8")
+        errors = check(folder)
+    print("\n\n".join(errors) or f"{len(PAGES)} pages are right")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
