@@ -85,7 +85,8 @@ def arrow_reader(
         OptionError: Rows are to be quads, and the log contains none.
         ValueError: It is the answer of an ASK query; or a variable cannot name a column.
     """
-    pa = needed("pyarrow", "a log as an Arrow stream")
+    with needed("pyarrow", "a log as an Arrow stream"):
+        import pyarrow as pa
     schema = pa.schema(table.of_batch(head.slice(0, 0), source))
 
     def rows() -> Iterator[Any]:

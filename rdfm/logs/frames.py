@@ -7,7 +7,9 @@ Cost: all rows, in memory. Law: the rows and columns are the same, whichever lib
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
 
 from rdfm.errors import MissingExtraError
 
@@ -21,30 +23,22 @@ __all__ = ["Tabular", "needed"]
 _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'"}
 
 
-def needed(module: Literal["pandas", "polars", "pyarrow"], what: str) -> Any:
-    """Import an optional package.
+@contextmanager
+def needed(module: str, what: str) -> Iterator[None]:
+    """Name the package to install if an import of an optional one fails.
 
     Args:
-        module: Its name.
+        module: The name of the package.
         what: What needs it, for the error.
 
     Raises:
         MissingExtraError: It is not installed.
     """
     try:
-        if module == "pandas":
-            import pandas
-
-            return pandas
-        if module == "polars":
-            import polars
-
-            return polars
-        import pyarrow
+        yield
     except ImportError as error:
         package = _INSTALLED_AS.get(module, module)
         raise MissingExtraError(f"{what} needs {module}: pip install {package}") from error
-    return pyarrow
 
 
 class Tabular(ABC):
@@ -104,8 +98,10 @@ class Tabular(ABC):
             0        0    "1"
             1        1    "2"
         """
-        pd = needed("pandas", "a data frame of pandas")
-        pa = needed("pyarrow", "a data frame of pandas")
+        with needed("pandas", "a data frame of pandas"):
+            import pandas as pd
+        with needed("pyarrow", "a data frame of pandas"):
+            import pyarrow as pa
         nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
         return frame
@@ -125,8 +121,10 @@ class Tabular(ABC):
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """
-        pl = needed("polars", "a data frame of Polars")
-        frame: polars.DataFrame = pl.from_arrow(self.to_arrow())
+        with needed("polars", "a data frame of Polars"):
+            import polars as pl
+        frame = pl.from_arrow(self.to_arrow())
+        assert isinstance(frame, pl.DataFrame)  # of a table
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:

@@ -148,7 +148,8 @@ class Solutions(Tabular):
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
         schema = self._columns.schema
-        pa = needed("pyarrow", "a table of solutions")
+        with needed("pyarrow", "a table of solutions"):
+            import pyarrow as pa
         reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
             schema, self.batches()
         )

@@ -103,7 +103,9 @@ class Columns:
         Raises:
             MissingExtraError: pyarrow is not installed.
         """
-        return needed("pyarrow", _WHAT).schema(self._columns)
+        with needed("pyarrow", _WHAT):
+            import pyarrow as pa
+        return pa.schema(self._columns)
 
     def __call__(self, found: Found) -> tuple[pyarrow.RecordBatch, int]:
         """Give the rows, and how many values are null since they are not of their column's type.
@@ -117,7 +119,9 @@ class Columns:
             made, nulls = self._columns.of_messages(
                 found.evaluated, found.batch, found.source, misfits_are_null=self._skips
             )
-        return needed("pyarrow", _WHAT).record_batch(made), nulls
+        with needed("pyarrow", _WHAT):
+            import pyarrow as pa
+        return pa.record_batch(made), nulls
 
 
 class TableEncoder:
