@@ -24,11 +24,11 @@ class Bar:
         return cls() if sys.stderr is not None and sys.stderr.isatty() else None
 
     def __call__(self, progress: Any) -> None:
-        """Show how far it is."""
+        """Show how far it is. That a query is evaluated is shown at once: nothing else follows for a while."""
         if self._ended:
             return
         if self._bar is None:
-            if time.monotonic() - self._start < 1:
+            if time.monotonic() - self._start < 1 and not progress.evaluating:
                 return
             from tqdm import tqdm
 
@@ -42,10 +42,11 @@ class Bar:
                 miniters=0,
                 file=sys.stderr,
             )
-        self._bar.set_postfix_str(
-            counted(progress.kind, progress.messages, progress.quads), refresh=False
-        )
+        done = counted(progress.kind, progress.messages, progress.quads)
+        self._bar.set_postfix_str("evaluating" if progress.evaluating else done, refresh=False)
         self._bar.update(progress.bytes_in - self._bar.n)
+        if progress.evaluating:
+            self._bar.refresh()
 
     def end(self) -> None:
         """Take the bar away for good."""

@@ -58,12 +58,14 @@ class QueryStage(Protocol):
 
     Attributes:
         kind: What it makes: "messages" or "results".
+        whole: Whether it is evaluated over all messages, at the end.
         head: What is given before everything else.
         skipped: Messages that were left out.
         texts: What was wrong with the first of them.
     """
 
     kind: str
+    whole: bool
     head: AnyBatch | None
     skipped: int
     texts: list[str]
@@ -360,6 +362,11 @@ class Pipeline:
             last = Read(Source(name, format, nothing, member=False), None, {}, 0)
             if querying.head is not None:
                 yield decoded(last, querying.head)
+        if querying.whole:
+            bytes_in, total = last.bytes_in, self._plan.bytes_total
+            self._report(
+                lambda: Progress(bytes_in, total, kind=self._kind, evaluating=True), force=True
+            )
         for made in querying.rest():
             yield decoded(last, made)
 

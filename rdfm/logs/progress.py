@@ -34,6 +34,7 @@ class Progress:
         messages: Messages written, or by `inspect` counted: patches, rows of results.
         quads: Quads written, or by `inspect` counted; of patches operations, of results rows.
         kind: What the messages are: "messages", "patches" or "results".
+        evaluating: Whether all inputs are read, and a query over all messages is evaluated.
     """
 
     bytes_in: int = 0
@@ -41,6 +42,7 @@ class Progress:
     messages: int = 0
     quads: int = 0
     kind: str = "messages"
+    evaluating: bool = False
 
     def towards(self, later: Progress, share: float) -> Progress:
         """Give how far it is about, after a share of the way to `later`."""

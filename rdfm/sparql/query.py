@@ -580,14 +580,17 @@ class Asked:
         total = None if progress is None else total_bytes(self._inputs)
 
         def watched(items: Iterable[Item]) -> Iterator[Item]:
-            messages = quads = 0
+            read = messages = quads = 0
             for item in items:
                 if isinstance(item, Read):
                     if item.batch is not None:
                         messages += len(item.batch) - item.batch.continued
                         quads += item.batch.record_count
-                    report(partial(Progress, item.bytes_in, total, messages, quads))
+                    read = item.bytes_in
+                    report(partial(Progress, read, total, messages, quads))
                 yield item
+            if self.whole:
+                report(partial(Progress, read, total, messages, quads, evaluating=True), force=True)
 
         return querying, results(querying, driver, watch=watched), driver
 

@@ -65,6 +65,29 @@ def test_a_bar_of_a_query(rdfm, bar, query, words):
     assert len(set(steps)) > 1
 
 
+@pytest.mark.parametrize("words", [["-o", "out.srt"], []])
+def test_a_bar_says_that_a_query_is_evaluated(rdfm, bar, words):
+    Path("log.nq").write_text((LINE + MARK) * 20_000)
+    size = Path("log.nq").stat().st_size
+    query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    run = rdfm("query", query, "log.nq", "--whole", *words)
+    [evaluating] = [progress for progress in bar if progress.evaluating]
+    assert evaluating.bytes_in == evaluating.bytes_total == size
+    assert "evaluating" in run.err
+    bar.clear()
+    rdfm("query", query, "log.nq", *words)
+    assert not any(progress.evaluating for progress in bar)
+
+
+def test_a_bar_that_says_that_a_query_is_evaluated_does_not_wait(capsys):
+    bar = Bar()
+    bar(package.Progress(10, 10))
+    assert capsys.readouterr().err == ""
+    bar(package.Progress(10, 10, evaluating=True))
+    bar.close()
+    assert "evaluating" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("source", ["in", "in/*.nq", "in.tar", "in.parquet", "in.tar.gz"])
 def test_inspect_tells_how_far_it_is(rdfm, bar, source):
     Path("log.nq").write_text((LINE + MARK) * 20_000)

@@ -20,6 +20,7 @@ use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use oxsdatatypes::{Date, DateTime, DayTimeDuration, Decimal, Duration, Time};
 use rdfm_core::model::batch::ResultBatch;
+use rdfm_core::model::datatypes::Datatype;
 use rdfm_core::model::error::quote;
 use rdfm_core::model::remedy::Reason;
 use rdfm_core::model::table::TermTable;
@@ -461,7 +462,7 @@ const fn is_literal(kind: TermKind) -> bool {
     )
 }
 
-/// A literal of a datatype of XSD other than xsd:string, without the space around its lexical form.
+/// A valid literal of a datatype of XSD other than xsd:string, without the space around its lexical form.
 #[derive(Clone, Copy)]
 struct Literal<'a> {
     datatype: &'a [u8],
@@ -474,12 +475,12 @@ impl<'a> Literal<'a> {
         if term.kind != TermKind::TypedLiteral {
             return None;
         }
-        let datatype = table.text(TermId(term.aux)).strip_prefix(XSD)?;
+        let iri = table.text(TermId(term.aux));
         let text = std::str::from_utf8(table.text_of(term)).ok()?;
-        Some(Self {
-            datatype,
-            text: text.trim_matches([' ', '\t', '\r', '\n']),
-        })
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        let is_valid = Datatype::of(iri)?.allows(text.as_bytes());
+        let datatype = iri.strip_prefix(XSD)?;
+        is_valid.then_some(Self { datatype, text })
     }
 
     fn is_integer(self) -> bool {

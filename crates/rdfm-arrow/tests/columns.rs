@@ -12,6 +12,7 @@ use rdfm_arrow::columns::{Columns, Failure, Type};
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::batch::ResultBatch;
 use rdfm_core::model::builder::ResultBuilder;
+use rdfm_core::model::datatypes::Datatype;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::ResultHead;
 use rdfm_core::model::term::TermId;
@@ -170,6 +171,8 @@ fn what_does_not_fit_is_an_error_or_null() {
                 literal("5.0", "decimal"),
                 literal("x", "integer"),
                 literal("", "int"),
+                literal("300", "byte"),
+                literal("0", "positiveInteger"),
                 "\"5\"".to_owned(),
             ],
         ),
@@ -225,6 +228,10 @@ fn what_does_not_fit_is_an_error_or_null() {
             vec![
                 literal("P1M", "duration"),
                 literal("PT0.0000001S", "dayTimeDuration"),
+                literal("P1DT", "dayTimeDuration"),
+                literal("PT0H.5S", "duration"),
+                literal("PT0M1.S", "dayTimeDuration"),
+                literal("PT0M1.S", "duration"),
             ],
         ),
     ] {
@@ -240,6 +247,90 @@ fn what_does_not_fit_is_an_error_or_null() {
         let found = typed(name, true, &cells).unwrap();
         assert!(found.iter().all(String::is_empty), "{name}: {found:?}");
     }
+}
+
+/// A literal that the check of `validate` refuses has no value.
+#[test]
+fn only_lexical_forms_of_a_datatype_have_values() {
+    let texts = [
+        "",
+        "-",
+        "+",
+        ".",
+        "1",
+        "+1",
+        "-1",
+        "01",
+        "1.",
+        ".5",
+        "1.5",
+        "1e",
+        "1e3",
+        "1E+3",
+        "e3",
+        "INF",
+        "+INF",
+        "-INF",
+        "NaN",
+        "nan",
+        "true",
+        "True",
+        "P",
+        "PT",
+        "P1D",
+        "P1DT",
+        "PT.5S",
+        "PT1.S",
+        "PT0H.5S",
+        "PT0M1.S",
+        "PT1.5M",
+        "P1DT1.5S",
+        "-P1D",
+        "--P1D",
+        "P-1D",
+        "P1S",
+        "PT1D",
+        "PT1S1M",
+        "2026-01-01",
+        "2026-1-1",
+        "2026-02-29",
+        "24:00:00",
+        "24:00:01",
+        "10:00",
+        "10:00:00.",
+        "10:00:00Z",
+        "10:00:00+15:00",
+        "2026-01-01T10:00:00",
+        "2026-01-01T10:00:00.",
+        "2026-01-01T10:00:00+14:01",
+        "2026-01-01 10:00:00",
+        "0000-01-01",
+        "-0001-01-01",
+        "12026-01-01",
+        "02026-01-01",
+        "+2026-01-01",
+        "99999999999999999999",
+        "128",
+    ];
+    let columns = [
+        "boolean", "integer", "decimal", "float", "double", "dateTime", "date", "time", "duration",
+    ];
+    let mut values = 0;
+    for datatype in Datatype::all() {
+        let local = datatype.name().split_once(':').unwrap().1;
+        for text in texts {
+            for column in columns {
+                let found = typed(column, true, &[&literal(text, local)]).unwrap();
+                let has_value = !found[0].is_empty();
+                assert!(
+                    !has_value || datatype.allows(text.as_bytes()),
+                    "{column} of {text:?} {local}: {found:?}"
+                );
+                values += usize::from(has_value);
+            }
+        }
+    }
+    assert!(values > 100, "{values}");
 }
 
 #[test]

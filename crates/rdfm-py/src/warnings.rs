@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use rdfm_analysis::warnings::datatypes::Datatype;
 use rdfm_analysis::warnings::{self, BlankNodes, Finding, Rule, lines};
 use rdfm_core::codec::batch::BatchRef;
+use rdfm_core::model::datatypes::Datatype;
 
 use crate::codecs::{contiguous, core_batch};
 use crate::errors;

@@ -7,7 +7,6 @@
 //! - Law: how messages are cut into batches changes nothing.
 
 mod blanks;
-pub mod datatypes;
 pub mod lines;
 mod prefixes;
 mod terms;

@@ -5,6 +5,7 @@
 
 use oxilangtag::LanguageTag;
 use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::datatypes::Datatype;
 use rdfm_core::model::error::quote;
 use rdfm_core::model::record::Record;
 use rdfm_core::model::table::TermTable;
@@ -12,7 +13,6 @@ use rdfm_core::model::term::{Term, TermId, TermKind};
 use rdfm_core::model::write::{write_iri, write_string};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::datatypes::Datatype;
 use super::{Finding, Rule, Sink};
 
 /// What is kept from batch to batch: room, and what the batches hold of a message that is in parts.

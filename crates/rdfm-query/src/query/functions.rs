@@ -246,30 +246,29 @@ fn held(given: &[Term]) -> Option<Term> {
 #[derive(Default)]
 struct Joined {
     text: String,
-    language: Option<Option<(String, Option<BaseDirection>)>>,
+    /// Whether there was a text.
+    has_text: bool,
+    language: Option<(String, Option<BaseDirection>)>,
 }
 
 impl Joined {
     fn push(&mut self, literal: &Literal, separator: &str) {
-        let language = || {
-            let tag = literal.language()?;
-            Some((tag.to_owned(), literal.direction()))
-        };
-        match &mut self.language {
-            None => self.language = Some(language()),
-            Some(known) => {
-                let known_tag = known.as_ref().map(|(tag, to)| (tag.as_str(), *to));
-                if known_tag != literal.language().map(|tag| (tag, literal.direction())) {
-                    *known = None;
-                }
-                self.text.push_str(separator);
+        let language = literal.language().map(|tag| (tag, literal.direction()));
+        if self.has_text {
+            let known = self.language.as_ref();
+            if known.map(|(tag, direction)| (tag.as_str(), *direction)) != language {
+                self.language = None;
             }
+            self.text.push_str(separator);
+        } else {
+            self.has_text = true;
+            self.language = language.map(|(tag, direction)| (tag.to_owned(), direction));
         }
         self.text.push_str(literal.value());
     }
 
     fn finish(self) -> Literal {
-        text_literal(self.text, self.language.flatten())
+        text_literal(self.text, self.language)
     }
 }
 

@@ -78,7 +78,7 @@ impl Filter {
     pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
         let mut length = 0;
         let given = self.given(terms, &mut length);
-        self.counted(length, || {
+        counted(length, || {
             self.evaluator.evaluate_expression(&self.expression, given)
         })
     }
@@ -96,18 +96,6 @@ impl Filter {
             .collect()
     }
 
-    /// Evaluates it with the copies of its texts counted.
-    fn counted<T>(&self, bytes: usize, evaluate: impl FnOnce() -> T) -> T {
-        if bytes < FEW_BYTES {
-            return evaluate();
-        }
-        let before = budget::begin();
-        budget::copied(bytes);
-        let value = evaluate();
-        budget::end(before);
-        value
-    }
-
     /// Whether it holds for terms of its variables.
     pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
@@ -116,8 +104,20 @@ impl Filter {
             self.evaluator
                 .evaluate_effective_boolean_value_expression(&self.expression, given)
         };
-        self.counted(length, evaluate).unwrap_or(false)
+        counted(length, evaluate).unwrap_or(false)
     }
+}
+
+/// Evaluates an expression with the copies of texts that it reads counted.
+fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
+    if bytes < FEW_BYTES {
+        return evaluate();
+    }
+    let before = budget::begin();
+    budget::copied(bytes);
+    let value = evaluate();
+    budget::end(before);
+    value
 }
 
 /// The expressions that have to hold, one by one, for an expression to hold.

@@ -9,7 +9,7 @@ mod names;
 mod numbers;
 mod times;
 
-use rdfm_core::model::chars::is_language_tag;
+use crate::model::chars::is_language_tag;
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";

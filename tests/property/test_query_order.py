@@ -1,0 +1,179 @@
+"""ORDER BY, MIN and MAX have one total order of all terms, which extends the operators of SPARQL."""
+
+import pyoxigraph as ox
+import rdflib
+from hypothesis import given
+from hypothesis import strategies as st
+from nquads import literal
+from oxigraph import theirs
+from support import as_batch, as_tuple
+
+from rdfm._core import Query
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+S, P = ("iri", "http://e/s"), ("iri", "http://e/p")
+
+
+def typed(*datatypes):
+    """Literals of datatypes, from lexical forms."""
+    return lambda text: st.sampled_from(datatypes).map(
+        lambda name: literal(text, datatype=XSD + name)
+    )
+
+
+def padded(number, width):
+    return str(number).rjust(width, "0")
+
+
+zones = st.sampled_from(["", "", "Z", "+01:00", "-14:00", "+14:00", "-00:30"])
+years = st.builds(padded, st.integers(1, 3) | st.integers(1990, 2030), st.just(4))
+months = st.builds(padded, st.integers(1, 12), st.just(2))
+days = st.builds(padded, st.integers(1, 28), st.just(2))
+clocks = st.builds(
+    "{:02}:{:02}:{:02}{}".format,
+    st.integers(0, 23),
+    st.sampled_from([0, 30]),
+    st.integers(0, 2),
+    st.sampled_from(["", ".5", ".500", ".000001"]),
+)
+signs = st.sampled_from(["", "", "-", "+"])
+integers = st.integers(-20, 20).map(str) | st.integers(-(2**70), 2**70).map(str)
+plain_integers = st.builds(
+    "{}{}{}".format, signs, st.sampled_from(["", "0", "00"]), st.integers(0, 12)
+)
+decimals = st.decimals(-100, 100, places=3, allow_nan=False).map(str) | st.sampled_from(
+    ["0.1", "0.10", ".1", "-0.0", "0.100000001490116119", "9007199254740993.5", "1.", "1.00"]
+)
+doubles = st.floats().map(repr).map(
+    {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get
+) | st.sampled_from(
+    [
+        "0.1",
+        "1E-1",
+        "-0.0",
+        "0",
+        "1e0",
+        "9007199254740992",
+        "9007199254740994",
+        "INF",
+        "-INF",
+        "NaN",
+    ]
+)
+durations = st.builds(
+    "{}P{}{}".format,
+    st.sampled_from(["", "-"]),
+    st.sampled_from(["1Y", "12M", "1M", "2M", "30D", "31D", "27D", "365D", "1Y2M3D", "0D"]),
+    st.sampled_from(["", "", "T1H", "T60M", "T0.5S"]),
+)
+day_times = st.sampled_from(["P1D", "PT24H", "PT0S", "-PT1S", "PT1.5S", "PT90M"])
+year_months = st.sampled_from(["P1Y", "P12M", "P0M", "-P1M", "P13M"])
+KINDS = {
+    "iri": st.sampled_from(["http://e/a", "http://e/b", "http://e/ab", "urn:ä"]).map(lambda iri: ("iri", iri)),
+    "bnode": st.sampled_from("abc").map(lambda label: ("bnode", label)),
+    "text": st.text(st.sampled_from("aAbé 1\u0001"), max_size=3).map(literal),
+    "tagged": st.builds(literal, st.sampled_from(["", "a", "b"]), st.sampled_from(["de", "en", "en-gb"])),
+    "boolean": st.sampled_from(["true", "false", "1", "0"]).flatmap(typed("boolean")),
+    "integer": (integers | plain_integers).flatmap(typed("integer", "integer", "long", "nonNegativeInteger")),
+    "decimal": decimals.flatmap(typed("decimal")),
+    "double": doubles.filter(bool).flatmap(typed("double", "float")),
+    "dateTime": st.builds("{}-{}-{}T{}{}".format, years, months, days, clocks, zones).flatmap(typed("dateTime")),
+    "date": st.builds("{}-{}-{}{}".format, years, months, days, zones).flatmap(typed("date")),
+    "time": st.builds("{}{}".format, clocks, zones).flatmap(typed("time")),
+    "gYear": st.builds("{}{}".format, years, zones).flatmap(typed("gYear")),
+    "gYearMonth": st.builds("{}-{}{}".format, years, months, zones).flatmap(typed("gYearMonth")),
+    "gMonth": st.builds("--{}{}".format, months, zones).flatmap(typed("gMonth")),
+    "gMonthDay": st.builds("--{}-{}{}".format, months, days, zones).flatmap(typed("gMonthDay")),
+    "gDay": st.builds("---{}{}".format, days, zones).flatmap(typed("gDay")),
+    "duration": durations.flatmap(typed("duration")),
+    "dayTimeDuration": day_times.flatmap(typed("dayTimeDuration", "duration")),
+    "yearMonthDuration": year_months.flatmap(typed("yearMonthDuration", "duration")),
+    "other": st.sampled_from(["", "1", "a"]).flatmap(typed("hexBinary", "anyURI", "integer", "date")),
+}  # fmt: skip
+terms = st.one_of(*KINDS.values())
+mixed = st.lists(terms, max_size=30, unique=True)
+one_kind = st.sampled_from(list(KINDS)).flatmap(
+    lambda kind: st.lists(KINDS[kind], max_size=12, unique=True)
+)
+
+
+def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
+    """The objects of a message, or what a query makes of them."""
+    batch = as_batch([[(S, P, term, None) for term in objects]])
+    part = Query(text).solutions(batch, 0)
+    assert part.error is None
+    return [tuple(None if cell is None else as_tuple(cell) for cell in row) for row in part.rows]
+
+
+@given(mixed | one_kind, st.randoms(use_true_random=False))
+def test_the_order_does_not_depend_on_that_of_the_data(objects, random):
+    found = ordered(objects)
+    assert sorted(found, key=repr) == sorted(((term,) for term in objects), key=repr)
+    random.shuffle(objects)
+    assert ordered(objects) == found
+    descending = "SELECT ?o { ?s ?p ?o } ORDER BY DESC(?o)"
+    assert ordered(objects, descending) == found[::-1]
+    inner = "SELECT ?o { { SELECT ?o { ?s ?p ?o } ORDER BY ?o LIMIT 2 } }"
+    assert sorted(ordered(objects, inner), key=repr) == sorted(found[:2], key=repr)
+
+
+@given(st.lists(terms, min_size=3, max_size=3, unique=True))
+def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
+    found = [term for (term,) in ordered(objects)]
+    for left in objects:
+        pair = [term for term in found if term != left]
+        assert [term for (term,) in ordered(pair)] == pair
+
+
+@given(mixed | one_kind)
+def test_no_term_comes_before_one_that_is_less(objects):
+    found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
+    rows = [f"({number} {theirs(term)})" for number, term in enumerate(found)]
+    query = (
+        f"SELECT ?x ?y {{ VALUES (?i ?x) {{ {' '.join(rows)} }} VALUES (?j ?y) {{ {' '.join(rows)} }} "
+        "FILTER(?i < ?j && ?y < ?x) }"
+    )
+    assert [tuple(map(str, row)) for row in ox.Store().query(query)] == []
+    kinds = [
+        (term[0] != "bnode", term[0] != "iri") for (term,) in ordered(objects)
+    ]  # blank nodes, IRIs, literals
+    assert kinds == sorted(kinds)
+
+
+@given(
+    st.lists(st.integers(-(10**30), 10**30), unique=True).map(
+        lambda values: [literal(str(value), datatype=f"{XSD}integer") for value in values]
+    )
+    | st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), unique=True).map(
+        lambda values: [literal(value) for value in values]
+    )
+    | st.lists(st.datetimes(), unique=True).map(
+        lambda values: [
+            literal(value.isoformat() + "Z", datatype=f"{XSD}dateTime") for value in values
+        ]
+    )
+)
+def test_one_kind_is_in_the_order_of_rdflib(objects):
+    values = {
+        term: rdflib.Literal(
+            term[1], datatype=None if term[4] is None else rdflib.URIRef(term[4])
+        ).toPython()
+        for term in objects
+    }
+    found = [values[term] for (term,) in ordered(objects)]
+    assert found == sorted(found)
+
+
+@given(mixed | one_kind, st.randoms(use_true_random=False))
+def test_the_least_and_the_greatest_value_are_the_ends_of_the_order(objects, random):
+    extremes = "SELECT (MIN(?o) AS ?a) (MAX(DISTINCT ?o) AS ?b) { ?s ?p ?o }"
+    found = ordered(objects, extremes)
+    random.shuffle(objects)
+    assert ordered(objects, extremes) == found
+    if objects:
+        [(least, greatest)] = found
+        for test, end in (("<", least), (">", greatest)):
+            rows = " ".join(str(theirs(term)) for term in objects if term[0] != "bnode")
+            if end[0] != "bnode":
+                query = f"ASK {{ VALUES ?x {{ {rows} }} FILTER(?x {test} {theirs(end)}) }}"
+                assert not ox.Store().query(query)
