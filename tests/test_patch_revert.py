@@ -289,9 +289,9 @@ def test_transactions_larger_than_a_batch(memory, monkeypatch):
 
 def test_the_temporary_file_has_no_limits_of_its_own(monkeypatch):
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
-    deep = "<<( <a:s> <a:p> " * 200 + "<a:o>" + " )>>" * 200
+    deep = "<<( <a:s> <a:p> " * 90 + "<a:o>" + " )>>" * 90
     log = f'A <a:s> <a:p> {deep} .\nA <a:s> <a:p> "{"x" * (65 << 20)}" .\n'
-    found, done = revert(log, max_depth=300, max_message_bytes=1 << 30)
+    found, done = revert(log, max_depth=100, max_message_bytes=1 << 30)
     assert (done.deleted, len(found)) == (2, len(log))
 
 

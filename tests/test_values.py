@@ -185,10 +185,13 @@ def test_a_value_of_several_messages_tells_the_way_out():
         decode_values("nq", pa.array([MANY]), dialect="plain")
     ).to_pylist()
     assert (first["object"], second["object"]) == ("<a:o>", "<a:p>")
-    twice = pa.array(encode_values("jelly", column([[A]]), delimited=True)).to_pylist()[0] * 2
+    log = io.BytesIO()
+    with rdfm.create_log(log, "jelly") as twice:
+        for _ in range(2):
+            twice.write([rdfm.Quad(*map(rdfm.parse_term, (A["subject"], A["predicate"], A["object"])))])
     with pytest.raises(UnsupportedError, match="frames"):
-        decode_values("jelly", pa.array([twice]))
-    assert pa.array(decode_values("jelly", pa.array([twice]), frames="flat")).to_pylist() == [
+        decode_values("jelly", pa.array([log.getvalue()]))
+    assert pa.array(decode_values("jelly", pa.array([log.getvalue()]), frames="flat")).to_pylist() == [
         [A, A]
     ]
 

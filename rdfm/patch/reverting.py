@@ -37,7 +37,7 @@ _OPTIONS = {
 }
 
 # Whoever read the patches has checked their limits.
-_LIMITS = {"max_message_bytes": 3 << 30, "max_frame_bytes": 3 << 30, "max_depth": 1000}
+_LIMITS = {"max_message_bytes": 3 << 30, "max_frame_bytes": 3 << 30, "max_depth": 100}
 
 
 def revert(

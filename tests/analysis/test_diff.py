@@ -334,7 +334,7 @@ def test_namespaces_are_compared_only_if_asked_for():
     found = rdfm.diff(a, b, format="ttl")
     assert (found.same, found.equal) == (True, 2)
     assert found.notes == ("namespaces differ, and were not compared",)
-    assert [remedy.shown() for remedy in found.remedies] == ["namespaces=True compares them"]
+    assert [remedy.render() for remedy in found.remedies] == ["namespaces=True compares them"]
     assert rdfm.diff(a, a, format="ttl").notes == ()
     assert not rdfm.diff(a, b, format="ttl", namespaces=True).same
     # Changed messages are looked at too, beyond the limit as well.

@@ -24,8 +24,8 @@ BAD = b"oops\n" + MARK
 class SlowConsumer(Channel):
     """What is behind it begins when what is before it is at its end."""
 
-    def put(self, item, cost, mark=None):
-        super().put(item, 0, mark)
+    def put(self, item, cost, mark=None, meanwhile=lambda: None):
+        super().put(item, 0, mark, meanwhile)
 
     def __iter__(self):
         with self._changed:

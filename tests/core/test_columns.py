@@ -86,7 +86,7 @@ def test_rows_by_themselves():
         (["a"], {"b": "double"}, r"there is no variable 'b' to give a type; there are \?a"),
         (["a"], {"a": "number"}, r"there is no type 'number' for \?a; types are string, iri"),
         (["source"], {}, r"\?source would be a second column source"),
-        (["a", "a"], {}, r"\?a occurs twice"),
+        (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
 def test_what_no_columns_can_be(variables, types, text):

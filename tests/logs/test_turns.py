@@ -59,9 +59,9 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("shared", [True, False], ids=["one loop", "a loop each"])
+@pytest.mark.parametrize("is_shared", [True, False], ids=["one loop", "a loop each"])
 @pytest.mark.parametrize("use", USES)
-def test_a_second_thread_gets_an_error_and_the_first_all_items(use, shared):
+def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
     make, loop = USES[use]
     file, reader = make()
     items = loop(reader)
@@ -71,7 +71,7 @@ def test_a_second_thread_gets_an_error_and_the_first_all_items(use, shared):
     try:
         assert file.reached.wait(60)
         with pytest.raises(RuntimeError, match=IN_USE):
-            next(iter(items if shared and use != "a log's table" else loop(reader)))
+            next(iter(items if is_shared and use != "a log's table" else loop(reader)))
         with pytest.raises(RuntimeError, match=IN_USE):
             reader.close()
     finally:
