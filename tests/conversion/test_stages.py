@@ -36,8 +36,8 @@ class SlowConsumer(Channel):
 class SlowProducer(Channel):
     """What is before it goes on when what is behind it is done with all it got."""
 
-    def put(self, item, cost, mark=None):
-        super().put(item, cost, mark)
+    def put(self, item, cost, mark=None, meanwhile=lambda: None):
+        super().put(item, cost, mark, meanwhile)
         self.wait_drained()
 
 

@@ -21,6 +21,8 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 use rdfm_core::regroup::changes::dataset::{Applied, Dataset};
 use rdfm_core::regroup::changes::difference::Difference;
+use rdfm_core::regroup::changes::per_message::{MessageDifferences, Which};
+use rdfm_core::regroup::changes::rules::{Found, Rule, Rules};
 
 use crate::decode;
 use crate::message::{Message, Shown, Term, Values, messages};
@@ -58,6 +60,7 @@ pub fn any_bytes(data: &[u8]) -> Tried {
     cuts(&trig, data, error.is_none(), message_statistics);
     compared(&batches, &mut Random::of(data), &mut count);
     differences(&batches);
+    snapshots(&batches);
 
     let patches = Reading::of("rdf-patch");
     let (batches, error) = decode::batches::<Operation>(&patches, data);
@@ -348,7 +351,9 @@ fn differences(batches: &[MessageBatch]) {
             let counts = difference.counts();
             let mut found = dataset(&pair[0]);
             while let Some(patch) = difference.next_batch().expect("a small patch") {
-                found.apply(&patch).expect("a difference can be applied");
+                found
+                    .apply(&patch, true)
+                    .expect("a difference can be applied");
             }
             assert_eq!(quads_of(&found), new, "from {old:#?}");
             let wanted = (old.difference(&new).count(), new.difference(&old).count());
@@ -365,6 +370,33 @@ fn differences(batches: &[MessageBatch]) {
             );
         }
     }
+}
+
+/// The patches from each message of a log to the next one make each of them in turn.
+fn snapshots(batches: &[MessageBatch]) {
+    let mut differences = MessageDifferences::of_snapshots();
+    let mut wanted = batches.iter().flat_map(messages);
+    let mut dataset = Dataset::new();
+    let mut take = |differences: &mut MessageDifferences| {
+        while let Some(batch) = differences.next_batch().expect("small patches") {
+            for patch in 0..batch.len() {
+                let one = batch.slice(patch..patch + 1);
+                dataset
+                    .apply(&one, true)
+                    .expect("a difference can be applied");
+                let message = wanted.next().expect("a patch for each message");
+                let quads: BTreeSet<Values> = message.records.into_iter().collect();
+                assert_eq!(quads_of(&dataset), quads, "message {}", message.index);
+            }
+        }
+    };
+    for batch in batches {
+        differences.add(Which::New, batch).expect("small messages");
+        take(&mut differences);
+    }
+    differences.end(Which::New);
+    take(&mut differences);
+    assert_eq!(wanted.count(), 0, "a message for each patch");
 }
 
 fn dataset(message: &Message) -> Dataset {
@@ -457,7 +489,7 @@ impl Model {
     }
 }
 
-/// Patches do what they do to a set, however they are cut.
+/// Patches do what they do to a set, and break the same rules, however they are cut.
 fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Tried) {
     let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
     let mut model = Model::default();
@@ -467,23 +499,44 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut T
         .map(|patch| patch.records.len())
         .sum::<usize>();
     count.refused += usize::from(!is_valid);
-    let [one, several, quads] = small(reading);
-    for cut in [reading.clone(), one, several, quads] {
-        let (batches, _) = decode::batches::<Operation>(&cut, data);
-        let (found, is_applied) = apply(&batches);
+    let broken = check(batches);
+    let breaks = |is: fn(Rule) -> bool| broken.iter().any(|found| is(found.breach.rule));
+    assert_eq!(is_valid, !breaks(|rule| rule == Rule::Transaction));
+    let is_chained = is_valid && !breaks(Rule::is_chain);
+    let agree = |batches: &[PatchBatch], cut: &Reading| {
+        let (found, is_applied) = apply(batches, false);
         assert_eq!((&found, is_applied), (&model, is_valid), "{cut:?}");
+        let (found, is_applied) = apply(batches, true);
+        assert_eq!(is_applied, is_chained, "{cut:?}: {broken:?}");
+        assert!(!is_applied || found == model, "{cut:?}");
+        assert_eq!(check(batches), broken, "{cut:?}");
+    };
+    agree(batches, reading);
+    for cut in small(reading) {
+        agree(&decode::batches(&cut, data).0, &cut);
     }
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
-    let (batches, error) = decode::batches::<Operation>(&in_parts, data);
+    let (batches, error) = decode::batches(&in_parts, data);
     if error.is_none() {
-        let (found, is_applied) = apply(&batches);
-        assert_eq!((&found, is_applied), (&model, is_valid), "{in_parts:?}");
+        agree(&batches, &in_parts);
     }
 }
 
-fn apply(batches: &[PatchBatch]) -> (Model, bool) {
+/// The rules that patches break.
+fn check(batches: &[PatchBatch]) -> Vec<Found> {
+    let mut rules = Rules::new();
+    rules.begin_log();
+    batches
+        .iter()
+        .flat_map(|batch| rules.check(batch))
+        .collect()
+}
+
+fn apply(batches: &[PatchBatch], chain: bool) -> (Model, bool) {
     let mut dataset = Dataset::new();
-    let is_applied = batches.iter().all(|batch| dataset.apply(batch).is_ok());
+    let is_applied = batches
+        .iter()
+        .all(|batch| dataset.apply(batch, chain).is_ok());
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("texts are UTF-8");
     let prefixes = dataset
         .namespaces()
