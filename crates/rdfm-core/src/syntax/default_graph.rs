@@ -4,8 +4,7 @@
 //! - Out: the default graph for them on reading, an error for them on writing.
 //! - Law: what is written is read as the same quads, also by Jena.
 
-use super::rdf_binary::encode::taken_for;
-use crate::codec::refuse::Refused;
+use crate::codec::refuse::{Refused, taken_for};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 

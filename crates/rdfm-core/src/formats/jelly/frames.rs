@@ -219,7 +219,18 @@ pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
 }
 
 /// Whether the first row of a frame is one of stream options, which are field 1 of the rows of both formats.
+#[inline]
 pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
+    const OPTIONS: u8 = 1 << 3 | LENGTH;
+    // Nearly always the row is one short field, and another one.
+    if let [ROW, length, tag, inner, ..] = *frame
+        && length < 0x80
+        && length == inner.wrapping_add(2)
+        && tag & 7 == LENGTH
+        && tag != OPTIONS
+    {
+        return false;
+    }
     matches!(first_row(frame, known), FirstRow::Row(1, _))
 }
 

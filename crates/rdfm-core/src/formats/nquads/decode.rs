@@ -226,14 +226,9 @@ impl LineReader {
                     at = skip_space(text, at);
                 }
                 b'M' if text[at..].starts_with(b"MESSAGE") && is_word(text, at + 7) => {
-                    let rest = skip_space(text, at + 7);
-                    if !matches!(byte(text, rest), b'#' | b'\n' | b'\r') && rest < text.len() {
-                        return no_delimiter(text, at, rest, dialects, builder.is_open());
-                    }
-                    ends = ends_message(dialects, Delimiter::Directive, builder, at, position(at))?;
+                    (at, ends) = directive(dialects, builder, text, at, position(at))?;
                     check_dialect(fixed, dialects, line)?;
                     last = past;
-                    at = rest;
                 }
                 b'V' if text[at..].starts_with(b"VERSION") && is_word(text, at + 7) => {
                     at = version(dialects, text, at + 7)?;
@@ -401,22 +396,6 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
     }
 }
 
-/// The error of `MESSAGE` before other text. Such a line changes no dialect, also for those who only look for
-/// delimiters.
-#[cold]
-fn no_delimiter<T>(
-    text: &[u8],
-    at: usize,
-    rest: usize,
-    dialects: &Dialects,
-    open: bool,
-) -> Lexed<T> {
-    match dialects.clone().delimiter(Delimiter::Directive, open) {
-        Ok(_) => expected(text, rest, "the end of the line after MESSAGE"),
-        Err(reason) => fail(at, reason),
-    }
-}
-
 #[cold]
 fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
     let found = lex::found(text, at);
@@ -470,6 +449,27 @@ fn ends_message(
             }
             Ok(true)
         }
+        Err(reason) => fail(at, reason),
+    }
+}
+
+/// The position after `MESSAGE`, and whether it ends a message. Before other text it changes no dialect, since those who
+/// only look for delimiters pass over such a line.
+fn directive(
+    dialects: &mut Dialects,
+    builder: &mut BatchBuilder,
+    text: &[u8],
+    at: usize,
+    position: u64,
+) -> Lexed<(usize, bool)> {
+    let rest = skip_space(text, at + b"MESSAGE".len());
+    if matches!(byte(text, rest), b'#' | b'\n' | b'\r') || rest == text.len() {
+        let ends = ends_message(dialects, Delimiter::Directive, builder, at, position)?;
+        return Ok((rest, ends));
+    }
+    let mut unchanged = dialects.clone();
+    match unchanged.delimiter(Delimiter::Directive, builder.is_open()) {
+        Ok(_) => expected(text, rest, "the end of the line after MESSAGE"),
         Err(reason) => fail(at, reason),
     }
 }

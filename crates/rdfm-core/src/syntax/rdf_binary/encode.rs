@@ -10,8 +10,8 @@ use std::ops::Range;
 use super::model::{Kind, Name, Value};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
-use crate::codec::refuse::Refused;
-use crate::model::error::{ErrorClass, quote};
+use crate::codec::refuse::{Refused, taken_for};
+use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
@@ -223,18 +223,6 @@ fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) ->
         }
         _ => Kind::Plain,
     }
-}
-
-#[cold]
-pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
-    (
-        ErrorClass::Unsupported,
-        format!(
-            "readers of the format take the IRI {} for {what}; other formats hold it",
-            quote(iri)
-        )
-        .into(),
-    )
 }
 
 /// The error of a message that becomes too long.
