@@ -13,7 +13,7 @@ use rdfm_core::model::term::Quad;
 use rdfm_laws::options::{Reading, Writing};
 
 const STACK: usize = 128 << 10;
-const DEPTH: usize = MAX_DEPTH as usize;
+const DEPTH: usize = 100;
 
 /// Does work on a thread with a small stack.
 fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -44,47 +44,59 @@ fn triple_terms() -> Vec<MessageBatch> {
 }
 
 #[test]
+fn the_depth_is_the_largest_that_may_be_asked_for() {
+    assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
+}
+
+/// What gets its own stack, and what just does not.
+#[test]
 fn json_ld_and_yaml_ld() {
-    let chain: Vec<String> = (1..DEPTH)
+    for depth in [8, 9, 16, 17, DEPTH] {
+        json_ld_and_yaml_ld_of_depth(depth);
+    }
+}
+
+fn json_ld_and_yaml_ld_of_depth(depth: usize) {
+    let chain: Vec<String> = (1..depth)
         .map(|at| format!("\"t{at}\":\"t{}:x\"", at - 1))
         .collect();
     let scoped = nested(
         "{\"t\":{\"@id\":\"a:t\",\"@context\":",
         "{}",
         "}}",
-        DEPTH / 2 - 1,
+        depth / 2 - 1,
     );
     for document in [
-        nested("{\"a:p\":", "1", "}", DEPTH),
-        format!("{{\"a:p\":{}}}", nested("[", "1", "]", DEPTH - 1)),
-        nested("{\"a:p\":[", "1", "]}", DEPTH / 2),
+        nested("{\"a:p\":", "1", "}", depth),
+        format!("{{\"a:p\":{}}}", nested("[", "1", "]", depth - 1)),
+        nested("{\"a:p\":[", "1", "]}", depth / 2),
         format!(
             "{{\"a:p\":{}}}",
-            nested("{\"@list\":[", "1", "]}", DEPTH / 2 - 1)
+            nested("{\"@list\":[", "1", "]}", depth / 2 - 1)
         ),
-        nested("{\"@graph\":", "{\"a:p\":1}", "}", DEPTH - 1),
+        nested("{\"@graph\":", "{\"a:p\":1}", "}", depth - 1),
         nested(
             "{\"@id\":\"a:s\",\"@graph\":",
             "{\"a:p\":1}",
             "}",
-            DEPTH - 1,
+            depth - 1,
         ),
-        nested("{\"@nest\":", "{\"a:p\":1}", "}", DEPTH - 1),
+        nested("{\"@nest\":", "{\"a:p\":1}", "}", depth - 1),
         nested(
             "{\"@id\":\"a:s\",\"@included\":",
             "{\"a:p\":1}",
             "}",
-            DEPTH - 1,
+            depth - 1,
         ),
         nested(
             "{\"@reverse\":{\"a:p\":",
             "{\"a:p\":1}",
             "}}",
-            DEPTH / 2 - 1,
+            depth / 2 - 1,
         ),
         format!(
             "{{\"a:p\":{{\"@type\":\"@json\",\"@value\":{}}}}}",
-            nested("[", "1", "]", DEPTH - 2)
+            nested("[", "1", "]", depth - 2)
         ),
         format!(
             "{{\"@context\":{{\"t0\":\"a:t\",{}}},\"a:p\":1}}",
@@ -96,10 +108,10 @@ fn json_ld_and_yaml_ld() {
             on_a_small_stack(|| drop(read(format, document.as_bytes())));
         }
     }
-    let blocks: String = (0..DEPTH)
+    let blocks: Vec<String> = (0..depth)
         .map(|at| format!("\n{}a:p:", " ".repeat(at)))
         .collect();
-    let blocks = format!("{blocks} 1\n");
+    let blocks = format!("{} 1\n", blocks.concat());
     on_a_small_stack(|| drop(read("yamlld", blocks.as_bytes())));
 }
 

@@ -188,6 +188,19 @@ fn is_object_term(table: &TermTable, id: TermId) -> bool {
         && is_object_term(table, o)
 }
 
+/// The error of an IRI that readers of the format take for something else.
+#[cold]
+pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        format!(
+            "readers of the format take the IRI {} for {what}; other formats can contain it",
+            quote(iri)
+        )
+        .into(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test

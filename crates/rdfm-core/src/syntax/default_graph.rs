@@ -4,9 +4,7 @@
 //! - Out: the default graph for them on reading, an error for them on writing.
 //! - Law: what is written is read as the same quads, also by Jena.
 
-use crate::codec::refuse::Refused;
-use crate::model::error::{ErrorClass, quote};
-use crate::model::remedy::Reason;
+use crate::codec::refuse::{Refused, taken_for};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 
@@ -43,17 +41,4 @@ fn is_name(table: &TermTable, graph: TermId) -> bool {
     let length = term.length as usize;
     let fits = NAMES.iter().any(|name| name.len() == length);
     fits && term.kind == TermKind::Iri && NAMES.contains(&table.text_of(term))
-}
-
-/// The refusal of an IRI that readers take for something else.
-#[cold]
-pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
-    (
-        ErrorClass::Unsupported,
-        format!(
-            "readers of the format take the IRI {} for {what}; other formats hold it",
-            quote(iri)
-        )
-        .into(),
-    )
 }

@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
 /// Levels that every stack has room for, unoptimized code included.
-const SHALLOW: usize = 8;
+const SHALLOW: usize = 16;
 /// Bytes of stack of the thread for deep work; memory is taken as it is used.
 const STACK: usize = 8 << 20;
 

@@ -279,7 +279,7 @@ fn odd_texts_come_back() {
             assert_eq!(error.message, 0);
             assert_eq!(
                 error.reason.text(),
-                "readers of the format take the IRI '_:x' for a blank node; other formats hold it"
+                "readers of the format take the IRI '_:x' for a blank node; other formats can contain it"
             );
         }
     }

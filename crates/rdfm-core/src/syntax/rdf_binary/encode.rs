@@ -10,13 +10,12 @@ use std::ops::Range;
 use super::model::{Kind, Name, Value};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
-use crate::codec::refuse::Refused;
+use crate::codec::refuse::{Refused, taken_for};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart};
-use crate::syntax::default_graph::taken_for;
 use crate::syntax::prefixes::Prefixes;
 use crate::syntax::text::encode::holds_labels;
 

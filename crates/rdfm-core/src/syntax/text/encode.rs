@@ -7,7 +7,7 @@
 
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
-use crate::codec::refuse::{Refused, refuse_second};
+use crate::codec::refuse::{Refused, refuse_second, taken_for};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
 use crate::codec::{Dialect, Source};
@@ -17,7 +17,6 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
-use crate::syntax::default_graph::taken_for;
 use crate::syntax::text::delimit::{Delimiters, Place};
 
 /// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
