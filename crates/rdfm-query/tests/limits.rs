@@ -165,7 +165,8 @@ fn cells_of_rows_are_counted() {
     }
     // The template makes 10 triples of each of 16,384 rows.
     let patterns: String = (0..14).map(pattern).collect();
-    let template: String = (0..10).map(|at| format!("?a{at} ex:n{at} [] . ")).collect();
+    let template: Vec<String> = (0..10).map(|at| format!("?a{at} ex:n{at} [] . ")).collect();
+    let template = template.concat();
     let query = format!("CONSTRUCT {{ {template} }} {{ {patterns} }}");
     let limits = Limits {
         max_terms: 150_000,
