@@ -548,7 +548,7 @@ def test_a_log_cut_off_in_every_format_and_mode(tmp_path, caplog, format):
     with pytest.raises(type(expected)) as raised:
         read(path)
     assert '; .option("mode", "PERMISSIVE") gives' in str(raised.value)
-    shown = {"surface": "spark", "remedies": ()}
+    shown = {"renderer": None, "remedies": ()}
     assert vars(raised.value) | shown == vars(expected) | shown
     assert str(path) in str(expected)
     assert [row["offset"] for row in read(path, ignoreCorruptFiles="true")] == whole
