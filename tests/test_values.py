@@ -188,12 +188,14 @@ def test_a_value_of_several_messages_tells_the_way_out():
     log = io.BytesIO()
     with rdfm.create_log(log, "jelly") as twice:
         for _ in range(2):
-            twice.write([rdfm.Quad(*map(rdfm.parse_term, (A["subject"], A["predicate"], A["object"])))])
+            twice.write(
+                [rdfm.Quad(*map(rdfm.parse_term, (A["subject"], A["predicate"], A["object"])))]
+            )
     with pytest.raises(UnsupportedError, match="frames"):
         decode_values("jelly", pa.array([log.getvalue()]))
-    assert pa.array(decode_values("jelly", pa.array([log.getvalue()]), frames="flat")).to_pylist() == [
-        [A, A]
-    ]
+    assert pa.array(
+        decode_values("jelly", pa.array([log.getvalue()]), frames="flat")
+    ).to_pylist() == [[A, A]]
 
 
 def flat_value(*objects, delimited=True):

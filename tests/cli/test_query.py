@@ -467,20 +467,25 @@ def test_a_message_that_takes_too_long(rdfm, whole):
     assert len(results("out.srj")[1]) == 1
 
 
+NEVER = "FILTER(?a = ?i && ?a != ?i)"
+
+
+@pytest.mark.parametrize("whole", [[], ["--whole"]])
 @pytest.mark.parametrize(
     "query",
     [
         BOMB,
-        "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
-        "CONSTRUCT { ?a ?b ?f } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
+        "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i %s }",
+        "CONSTRUCT { ?a ?b ?f } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l %s }",
         "ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l FILTER(?a = ?l && ?a != ?l) }",
     ],
 )
-@pytest.mark.parametrize("whole", [[], ["--whole"]])
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
     monkeypatch.chdir(tmp_path)
     big(count=2000)
+    # The rows of one message are held, and would end the query at its limit of memory.
+    query = query.replace("%s", "" if whole else NEVER)
     words = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
     with Path("out.txt").open("wb") as out:
         process = subprocess.Popen(
