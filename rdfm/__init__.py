@@ -28,9 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm import formats
     from rdfm import patch as patch
-    from rdfm import regroup as regroup
-    from rdfm import split as split
-    from rdfm import values as values
     from rdfm._core import (
         Bnode,
         Iri,

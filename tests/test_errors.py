@@ -18,7 +18,7 @@ from rdfm import (
     errors,
     formats,
 )
-from rdfm.cli._remedies import on_command_line
+from rdfm.cli.remedies import on_command_line
 from rdfm.errors import Remedy, render
 from rdfm.spark.remedies import in_function, in_spark
 

@@ -22,7 +22,7 @@ CORE = [
     {"codec"},
     {"syntax"},
     {"formats"},
-    {"regroup", "archive"},
+    {"regroup", "changes", "archive"},
     {"registry"},
     {"lib"},
 ]

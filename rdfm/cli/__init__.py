@@ -24,21 +24,21 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
         arguments: The words after `rdfm`; those of this process unless given.
     """
     try:
-        from rdfm.cli import _signals
+        from rdfm.cli import signals
 
-        _signals.begin()
+        signals.begin()
     except KeyboardInterrupt:
         os.write(2, b"rdfm: error: interrupted\n")
         os._exit(130)
     try:
         if arguments is None:
             _open_closed()
-        from rdfm.cli._run import run
+        from rdfm.cli.run import run
 
         code = run(list(sys.argv[1:] if arguments is None else arguments))
     finally:
         if arguments is not None:
-            _signals.end()
+            signals.end()
     sys.exit(code)
 
 

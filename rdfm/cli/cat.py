@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import Number, Words, option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import Number, Words, option
+from rdfm.cli.specs import SpecCommand, given
 
 _CAT = """Examples:
   rdfm cat nanopubs.jelly.gz -m 5000
@@ -93,16 +93,16 @@ def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
 def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     """Convert to standard output; what is left out is said on standard error."""
     from rdfm import formats
-    from rdfm.cli._io import (
+    from rdfm.cli.losses import say_dropped, say_notes, say_skipped
+    from rdfm.cli.screen import Screen, wants_colours
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import (
         as_printed,
         is_terminal,
         refuse_terminal,
         standard_input,
         standard_output,
     )
-    from rdfm.cli._losses import say_dropped, say_notes, say_skipped
-    from rdfm.cli._screen import Screen, wants_colours
-    from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
     from rdfm.conversion.usual import usual_format
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from rdfm.cli._options import GroupedCommand, Words
+from rdfm.cli.options import GroupedCommand, Words
 
 SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """Where shells look for it:

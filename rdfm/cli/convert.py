@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm convert nanopubs.jelly.gz nanopubs.trig
@@ -58,16 +58,16 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     --from-NAME is for what is read and --to-NAME for what is written, with every option NAME of a format; --NAME
     alone goes to the side that takes it.
     """
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import (
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.losses import say_summary
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import (
         as_printed,
         is_terminal,
         refuse_terminal,
         standard_input,
         standard_output,
     )
-    from rdfm.cli._losses import say_summary
-    from rdfm.cli._signals import unwinding
     from rdfm.conversion.convert import convert
     from rdfm.conversion.usual import usual_format
 

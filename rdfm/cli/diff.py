@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli._options import option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
     from rdfm.analysis.difference import Difference, MessageDifference
@@ -66,9 +66,9 @@ def command(
     """
     from rdfm.analysis.diff import compare
     from rdfm.analysis.options import DIFF
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import standard_input
-    from rdfm.cli._run import Coded
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.run import Coded
+    from rdfm.cli.stdio import standard_input
 
     if a == "-" == b:
         raise click.UsageError("standard input (-) can be read only once")
@@ -114,13 +114,13 @@ class _Json:
 
     def tell(self, difference: MessageDifference) -> None:
         """Print a difference."""
-        from rdfm.cli._io import json_line
+        from rdfm.cli.stdio import json_line
 
         click.echo(json_line(difference.to_dict()))
 
     def end(self, found: Difference) -> None:
         """Print the counts."""
-        from rdfm.cli._io import json_line
+        from rdfm.cli.stdio import json_line
 
         click.echo(json_line({"summary": found.to_dict()}))
 
@@ -158,7 +158,7 @@ class _Text:
             click.echo(f"rdfm: {line}", err=True)
 
     def _summary(self, found: Difference) -> list[str]:
-        from rdfm.cli._io import WORDS, plural
+        from rdfm.cli.stdio import WORDS, plural
 
         word, record = WORDS[found.kind]
         same = plural(found.equal, word)
@@ -194,14 +194,14 @@ def _hint(remedy: Remedy) -> str:
 
 
 def _safe(text: str) -> str:
-    from rdfm.cli._io import safe
+    from rdfm.cli.stdio import safe
 
     return safe(text)
 
 
 def _lines(difference: MessageDifference, kind: str) -> list[str]:
     """A difference for people."""
-    from rdfm.cli._io import WORDS
+    from rdfm.cli.stdio import WORDS
 
     word = WORDS[kind][0]
     names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]

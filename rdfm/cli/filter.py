@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm filter birds.jelly --object ex:crane -o cranes.jelly
@@ -43,10 +43,10 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     A term is written as in N-Triples (<http://example.org/a>, "text"@en), as a name with a namespace of the log or of
     --prefix (ex:crane), or as a number. Messages are written as they are, in order.
     """
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import is_terminal, refuse_terminal, standard_input, standard_output
-    from rdfm.cli._losses import say_notes, say_skipped, say_summary
-    from rdfm.cli._signals import unwinding
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.losses import say_notes, say_skipped, say_summary
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.conversion.filter import count as count_kept
     from rdfm.conversion.filter import filter_logs
     from rdfm.conversion.usual import usual_format

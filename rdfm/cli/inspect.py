@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import FormatName, Number, option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import FormatName, Number, option
+from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm inspect log.jelly.gz
@@ -88,9 +88,9 @@ def command(
     standard input. The exit code is 1 if a log has an error or cannot be read; the other logs are still inspected.
     """
     from rdfm.analysis.inspect import TOP, inspect
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import json_line, safe, standard_input
-    from rdfm.cli._remedies import on_command_line
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.remedies import on_command_line
+    from rdfm.cli.stdio import json_line, safe, standard_input
     from rdfm.errors import UnknownFormatError, render
 
     stats |= as_rdf or html is not None
@@ -98,7 +98,7 @@ def command(
         from rdfm.analysis.report_file import check_report, write_report
         from rdfm.analysis.report_rdf import check_iri
         from rdfm.analysis.statistics import statistics
-        from rdfm.cli import _statistics
+        from rdfm.cli.statistics import lines as statistics_lines
 
         check_iri(iri)
         _refuse(logs, as_json, as_rdf, html)
@@ -142,7 +142,7 @@ def command(
             else:
                 write_report(found.to_html(), html)
         else:
-            shown = (_statistics.lines if stats else _lines)(found)
+            shown = (statistics_lines if stats else _lines)(found)
             click.echo(("\n" if index else "") + "\n".join(shown))
         if stats and found.error and (as_rdf or html is not None):
             click.echo(f"rdfm: error: {safe(found.error)}", err=True)
@@ -198,7 +198,7 @@ def _taken(
 def _lines(report: Any) -> list[str]:
     """The report for people."""
     from rdfm.analysis.inspect import LISTS
-    from rdfm.cli._io import WORDS, plural, safe, several, size
+    from rdfm.cli.stdio import WORDS, plural, safe, several, size
 
     title = (report.format or "none") + (f", {report.compression}" if report.compression else "")
     rows: list[tuple[str, str]] = [("format", title)]
@@ -252,7 +252,7 @@ def _lines(report: Any) -> list[str]:
 
 def _held(report: Any) -> list[tuple[str, str]]:
     """How many messages there are, and what is in them."""
-    from rdfm.cli._io import WORDS, plural, several
+    from rdfm.cli.stdio import WORDS, plural, several
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""
     rows = [(several(WORDS[report.kind][0]), f"{report.messages:,}{empty}")]

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
 
 _APPLY = """Examples:
   rdfm patch apply data.nq monday.rdfp tuesday.rdfp -o now.nq
@@ -199,7 +199,7 @@ def diff(
 
 def _inputs(*names: str) -> list[Any]:
     """What the names of inputs stand for."""
-    from rdfm.cli._io import standard_input
+    from rdfm.cli.stdio import standard_input
 
     if names.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
@@ -212,9 +212,9 @@ def _run(
     """Make a change, of files or of standard input and output."""
     import sys
 
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import is_terminal, refuse_terminal, standard_output
-    from rdfm.cli._signals import unwinding
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_output
     from rdfm.logs.kinds import USUAL
 
     options = given(options)
@@ -232,14 +232,14 @@ def _run(
 
 
 def _plural(count: int, noun: str) -> str:
-    from rdfm.cli._io import plural
+    from rdfm.cli.stdio import plural
 
     return plural(count, noun)
 
 
 def _report(done: Any, quiet: bool, line: str) -> None:
     """What was done and what was left out, on standard error."""
-    from rdfm.cli._io import all_dropped
+    from rdfm.cli.stdio import all_dropped
 
     if quiet:
         return

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli._options import option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rdfm.cli._bar import Bar
+    from rdfm.cli.bar import Bar
     from rdfm.errors import Remedy
     from rdfm.logs.driver import Driver
     from rdfm.sparql.query import Asked
@@ -67,8 +67,8 @@ def command(
     writes a message for each message, as TriG unless --to or the name of OUT says otherwise. ASK prints the indexes of
     the messages for which it holds.
     """
-    from rdfm.cli._io import is_terminal, standard_input
-    from rdfm.cli._signals import unwinding
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import is_terminal, standard_input
     from rdfm.sparql.query import Asked
 
     options = given(options)
@@ -116,9 +116,9 @@ def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
 
 def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> None:
     """Write rows or messages."""
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import as_printed, is_terminal, refuse_terminal, standard_output
-    from rdfm.cli._losses import say_summary
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.losses import say_summary
+    from rdfm.cli.stdio import as_printed, is_terminal, refuse_terminal, standard_output
     from rdfm.logs.kinds import USUAL
 
     if output == "-":
@@ -137,7 +137,7 @@ def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> N
 
 def _answer(asked: Asked, quiet: bool) -> None:
     """Print the indexes of the messages for which the query holds, or the answer."""
-    from rdfm.cli._io import safe
+    from rdfm.cli.stdio import safe
 
     bar = _bar(quiet)
     querying, found, driver = asked.stream(bar)
@@ -154,7 +154,7 @@ def _answer(asked: Asked, quiet: bool) -> None:
 
 def _bar(quiet: bool) -> Bar | None:
     """A progress bar until something is printed."""
-    from rdfm.cli._bar import Bar
+    from rdfm.cli.bar import Bar
 
     return None if quiet else Bar.on_terminal()
 
@@ -173,7 +173,7 @@ def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
 
 def _show(asked: Asked, quiet: bool) -> None:
     """Show rows as a table."""
-    from rdfm.cli._table import Table
+    from rdfm.cli.table import Table
 
     bar = _bar(quiet)
     querying, found, driver = asked.stream(bar)
@@ -193,8 +193,8 @@ def _say_end(
     asked: Asked, querying: Querying, driver: Driver, quiet: bool, rows: int | None = None
 ) -> None:
     """Say on standard error what was skipped, how many rows there were, and what may be missed."""
-    from rdfm.cli._io import plural, safe
-    from rdfm.cli._losses import say_notes
+    from rdfm.cli.losses import say_notes
+    from rdfm.cli.stdio import plural, safe
 
     for text in querying.texts:
         click.echo(f"rdfm: skipped: {safe(text)}", err=True)
@@ -209,7 +209,7 @@ def _say_end(
 
 def _say_hint(hint: Remedy | None, quiet: bool) -> None:
     """Say which option may be missed."""
-    from rdfm.cli._remedies import on_command_line
+    from rdfm.cli.remedies import on_command_line
 
     if hint is not None and not quiet:
         click.echo(

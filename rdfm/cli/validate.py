@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rdfm.cli._options import Words, option
-from rdfm.cli._specs import SpecCommand, given
+from rdfm.cli.options import Words, option
+from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
     from rdfm.analysis.findings import Finding
@@ -63,9 +63,9 @@ def command(
     as FILE:LINE:COLUMN: error: TEXT (message 3) [RULE], on standard output.
     """
     from rdfm.analysis.validate import validate
-    from rdfm.cli._bar import Bar
-    from rdfm.cli._io import json_line, standard_input
-    from rdfm.cli._signals import unwinding
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import json_line, standard_input
 
     if as_json:
         if output == "github":
@@ -114,14 +114,14 @@ def _is_elsewhere() -> bool:
     """Whether standard output is no terminal."""
     import sys
 
-    from rdfm.cli._io import is_terminal
+    from rdfm.cli.stdio import is_terminal
 
     return not is_terminal(sys.stdout)
 
 
 def _line(found: Finding) -> str:
     """A finding for people, and for editors and `grep`."""
-    from rdfm.cli._io import safe
+    from rdfm.cli.stdio import safe
 
     where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
     return safe(f"{found.source}{where}: {found.severity}: {_text(found)} [{found.rule}]")
@@ -129,8 +129,8 @@ def _line(found: Finding) -> str:
 
 def _text(found: Finding) -> str:
     """The text of a finding, with the parts of its position that the line does not show."""
-    from rdfm.cli._io import WORDS
-    from rdfm.cli._remedies import on_command_line
+    from rdfm.cli.remedies import on_command_line
+    from rdfm.cli.stdio import WORDS
 
     known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
     if found.line is None:
@@ -142,8 +142,8 @@ def _text(found: Finding) -> str:
 
 
 def _json(found: Finding) -> str:
-    from rdfm.cli._io import json_line
-    from rdfm.cli._remedies import on_command_line
+    from rdfm.cli.remedies import on_command_line
+    from rdfm.cli.stdio import json_line
 
     return json_line({**found.to_dict(), "text": found.render(on_command_line)})
 
@@ -175,7 +175,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _summary(checked: Validation) -> list[str]:
     """The numbers, for people."""
-    from rdfm.cli._io import WORDS, plural
+    from rdfm.cli.stdio import WORDS, plural
 
     numbers = checked.summary()
     read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
@@ -193,6 +193,6 @@ def _summary(checked: Validation) -> list[str]:
 
 
 def _none(count: int, noun: str) -> str:
-    from rdfm.cli._io import plural
+    from rdfm.cli.stdio import plural
 
     return plural(count, noun) if count else f"no {noun}s"

@@ -15,7 +15,7 @@ from typing import Any
 from rdfm import formats
 from rdfm.errors import OptionError, Remedy
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats._spec import is_of_one_side, listed
+from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.options import READING, WRITING
 

@@ -24,7 +24,7 @@ from rdfm.conversion import regroup
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, LimitError, OptionError, RdfmError
-from rdfm.formats._spec import listed
+from rdfm.formats.spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.driver import Broken, Driver, Lost, Piece, Read, Source, cost

@@ -12,7 +12,7 @@ from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
-from rdfm.formats._spec import Side
+from rdfm.formats.spec import Side
 from rdfm.logs.filtering import FILTERING
 from rdfm.logs.options import CHANGING, QUERYING
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rdfm import _core
 from rdfm.errors import OptionError, UnknownFormatError
-from rdfm.formats._format import (
+from rdfm.formats.format import (
     Decoder,
     DecoderLike,
     Encoder,
@@ -25,7 +25,7 @@ from rdfm.formats._format import (
     Opening,
     encode_all,
 )
-from rdfm.formats._spec import FormatSpec, OptionSpec, key
+from rdfm.formats.spec import FormatSpec, OptionSpec, key
 
 if TYPE_CHECKING:
     from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, given by __getattr__
@@ -57,7 +57,7 @@ GROUP = "rdfm.formats"
 HEAD_BYTES = 4096
 COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
 # Formats written in Python, and their modules here.
-_IN_PYTHON = {"parquet": "_parquet", "arrow": "_arrow"}
+_IN_PYTHON = {"parquet": "parquet_files", "arrow": "arrow_files"}
 _BUILT_IN = (*_core.format_names(), *_IN_PYTHON)
 _registered: dict[str, Format] = {}
 
@@ -69,7 +69,7 @@ def _built_in(name: str) -> Format:
 
         format: Format = import_module(f"rdfm.formats.{_IN_PYTHON[name]}").FORMAT
         return format
-    from rdfm.formats._native import native
+    from rdfm.formats.native import native
 
     return native(name)
 
@@ -114,7 +114,7 @@ def _checked(format: object) -> Format:
     """
     if not isinstance(format, Format):
         raise TypeError(f"it is a {type(format).__name__}, expected rdfm.formats.Format")
-    from rdfm.formats._reserved import refuse_reserved
+    from rdfm.formats.reserved import refuse_reserved
 
     refuse_reserved(format.spec)
     return format

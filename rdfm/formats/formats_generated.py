@@ -3,7 +3,7 @@
 Type checkers read this module; plug-ins are found by `rdfm.formats.find`.
 """
 
-from rdfm.formats._format import Format
+from rdfm.formats.format import Format
 
 nt: Format
 n_triples: Format

@@ -42,7 +42,7 @@ class Table(NamedTuple):
         Raises:
             OptionError: One of them is no such word.
         """
-        from rdfm.formats._rows import ROWS, TERMS  # costly to import
+        from rdfm.formats.rows import ROWS, TERMS  # costly to import
 
         return cls(ROWS.value(rows), TERMS.value(terms))
 

@@ -18,7 +18,7 @@ from rdfm.conversion.options import divide, readers
 from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.formats._spec import listed
+from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Item, Read, Reading
 from rdfm.logs.input import Input, Readable, holds_files
 from rdfm.logs.kinds import other_kind

@@ -18,7 +18,7 @@ from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec, OptionSpec, key
-from rdfm.formats._rows import ROWS, TERMS
+from rdfm.formats.rows import ROWS, TERMS
 
 __all__ = [
     "CORRUPT_RECORD",

@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
-from rdfm.formats._spec import decoded
+from rdfm.formats.spec import decoded
 from rdfm.logs.input import Input
 
 __all__ = ["QueryLike", "Text", "is_text", "parsed", "text_of"]

@@ -14,7 +14,7 @@ from nquads import relabelled
 from support import as_tuple, decoded
 
 import rdfm as library
-from rdfm.cli._screen import Screen
+from rdfm.cli.screen import Screen
 
 QUAD = "<http://e/s> <http://e/p> <http://e/o> ."
 

@@ -108,7 +108,7 @@ def test_namespaces_and_metadata_are_shown(rdfm):
 def test_standard_input_is_a_log(rdfm, monkeypatch, tmp_path):
     write("one.nq", 1, 2)
     with Path("one.nq").open("rb") as file:
-        monkeypatch.setattr("rdfm.cli._io.standard_input", lambda: io.BytesIO(file.read()))
+        monkeypatch.setattr("rdfm.cli.stdio.standard_input", lambda: io.BytesIO(file.read()))
         assert rdfm("diff", "-", "one.nq").code == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from support import FIXTURES
 
 import rdfm as package
-from rdfm.cli._bar import Bar
+from rdfm.cli.bar import Bar
 
 PATCHES = {"jelly-patch": ".jellyp", "rdf-patch": ".rdfp", "rdf-patch-thrift": ".trp"}
 RESULTS = {

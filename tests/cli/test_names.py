@@ -73,7 +73,7 @@ def test_standard_output_is_trig_unless_told(rdfm):
 
 
 def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
-    monkeypatch.setattr("rdfm.cli._io.is_terminal", lambda stream: stream is sys.stdout)
+    monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: stream is sys.stdout)
     run = rdfm("convert", "a.nq", "-", "--to", "jelly")
     assert run.error.startswith("jelly is binary and standard output is a terminal")
     run = rdfm("convert", "a.nq", "-", "--compression", "gzip")

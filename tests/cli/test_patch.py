@@ -101,10 +101,10 @@ def test_revert(data):
 
 def test_a_terminal_shows_progress(data, monkeypatch):
     """A bar on standard error, unless there is a bar among what is printed, or --quiet."""
-    from rdfm.cli import _bar
+    from rdfm.cli import bar
 
     told = []
-    monkeypatch.setattr(_bar.Bar, "__call__", lambda self, progress: told.append(progress))
+    monkeypatch.setattr(bar.Bar, "__call__", lambda self, progress: told.append(progress))
     for words in (
         ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
@@ -115,7 +115,7 @@ def test_a_terminal_shows_progress(data, monkeypatch):
         for quiet in ((), ("--quiet",)):
             told.clear()
             with monkeypatch.context() as patched:
-                patched.setattr(_bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
+                patched.setattr(bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
                 assert data("patch", *words, *quiet).code == 0
             assert bool(told) == (not quiet)
     assert data("patch", *words).code == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rdfm as package
-from rdfm.cli._bar import Bar
+from rdfm.cli.bar import Bar
 
 LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = "# @message\n"

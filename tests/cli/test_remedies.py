@@ -4,8 +4,8 @@ import click
 import pytest
 
 from rdfm import formats
-from rdfm.cli._remedies import on_command_line
 from rdfm.cli.app import app
+from rdfm.cli.remedies import on_command_line
 from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
 

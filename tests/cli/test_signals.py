@@ -92,7 +92,7 @@ counting = False
 def hook(event, values):
     global left, counting
     if event == "import":
-        counting |= values[0] == "rdfm.cli._signals"
+        counting |= values[0] == "rdfm.cli.signals"
         left -= counting
         if counting and left == 0:
             os.kill(os.getpid(), signal.SIGINT)

@@ -148,10 +148,10 @@ def test_shapes(rdfm, tmp_path):
 
 
 def test_standard_input(rdfm, monkeypatch, tmp_path):
-    from rdfm.cli import _io
+    from rdfm.cli import stdio
 
     with (tmp_path / "bad.nq").open("rb") as file:
-        monkeypatch.setattr(_io, "standard_input", lambda: file)
+        monkeypatch.setattr(stdio, "standard_input", lambda: file)
         run = rdfm("validate", "-")
     assert run.code == 1
     assert ":3:27: error: " in run.out

@@ -6,7 +6,7 @@ from support import encode
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
-from rdfm.formats._reserved import RESERVED
+from rdfm.formats.reserved import RESERVED
 from rdfm.logs.filtering import FILTERING
 from rdfm.logs.options import QUERYING
 

@@ -13,7 +13,7 @@ from support import TABLES
 
 import rdfm
 from rdfm import DecodeError, Iri, LimitError, Literal, Message, Quad, TruncatedError, formats
-from rdfm.formats._rows import RowDecoder
+from rdfm.formats.rows import RowDecoder
 
 S, P = Iri("http://e/s"), Iri("http://e/p")
 ROW = {"subject": "<http://e/s>", "predicate": "<http://e/p>", "object": '"x"@en', "graph": None}

@@ -16,7 +16,7 @@ from support import TABLES
 import rdfm
 from rdfm import Bnode, DecodeError, EncodeError, Iri, Literal, OptionError, formats
 from rdfm._core import PatchBatch, ResultBatch
-from rdfm.formats._parquet import WIDE_COLUMNS
+from rdfm.formats.parquet_files import WIDE_COLUMNS
 from rdfm.message import Operation, Patch
 
 S = Iri("http://e/s")

@@ -91,7 +91,7 @@ def test_a_folder_that_is_interrupted_at_any_line_is_the_old_one_or_the_new_one(
 # Ends as the command does, while the main thread is at something that takes long.
 SLOW = """
     import os, shutil, signal, sys, threading, time
-    from rdfm.cli import _signals
+    from rdfm.cli import signals
     from rdfm.logs.output import FolderOutput
     from rdfm.logs.parts import Part
 
@@ -105,9 +105,9 @@ SLOW = """
         remove(path, *args, **options)
 
     shutil.rmtree = slowly
-    _signals.begin()
-    _signals.watch()
-    with _signals.unwinding():
+    signals.begin()
+    signals.watch()
+    with signals.unwinding():
         made = FolderOutput(sys.argv[1], None, overwrite=True)
         made.write([Part("a.nq", b"new a", True), Part("d.nq", b"new d", True)])
         made.commit()

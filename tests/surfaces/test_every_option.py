@@ -9,9 +9,9 @@ from support import option_text
 
 import rdfm
 from rdfm import OptionError, formats
-from rdfm.cli._run import run
-from rdfm.cli._specs import given
 from rdfm.cli.convert import command
+from rdfm.cli.run import run
+from rdfm.cli.specs import given
 from rdfm.spark.options import Options
 
 SIDES = ("read", "write")

@@ -10,9 +10,9 @@ import pytest
 
 import rdfm
 from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
-from rdfm.cli._remedies import on_command_line
-from rdfm.cli._run import run
 from rdfm.cli.convert import command
+from rdfm.cli.remedies import on_command_line
+from rdfm.cli.run import run
 from rdfm.errors import Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.spark.options import Options

@@ -13,6 +13,7 @@ import rdflib
 
 import rdfm
 from rdfm import formats
+from rdfm.split import plan
 
 
 def read(path: Path) -> list[str]:
@@ -147,7 +148,7 @@ def frames(path: str) -> list[int]:
 
 
 def modules(path: str) -> int:
-    splits = rdfm.split.plan(path)
+    splits = plan(path)
     with rdfm.open_log(path, split=splits[0]) as log:
         read = sum(1 for _ in log)
     return read + rdfm.patch.from_log(path, "a.rdfp").messages

@@ -4,14 +4,15 @@
 //!
 //! - [`registry`]: the formats, what each carries, and where to get its codecs.
 //! - [`archive`]: the members of tar archives.
-//! - [`regroup`]: other boundaries of messages, between a decoder and an encoder; what patches do to datasets, and
-//!   make of logs.
+//! - [`regroup`]: other message boundaries, between a decoder and an encoder.
+//! - [`changes`]: datasets, the differences between them, and the patches that change them.
 //! - [`formats`]: the codecs, a folder a family.
 //! - [`syntax`]: what several families share.
 //! - [`codec`]: the contract of every decoder and encoder, and their options.
 //! - [`model`]: terms, batches, limits and errors.
 
 pub mod archive;
+pub mod changes;
 pub mod codec;
 pub mod formats;
 pub mod model;

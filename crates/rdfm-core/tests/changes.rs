@@ -15,15 +15,15 @@ mod support;
 
 use std::collections::BTreeSet;
 
+use rdfm_core::changes::dataset::{Applied, Dataset};
+use rdfm_core::changes::difference::Difference;
+use rdfm_core::changes::logs::{ToMessages, ToPatches};
 use rdfm_core::codec::batch::{KindOf, NextOf as _};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermKind};
-use rdfm_core::regroup::changes::dataset::{Applied, Dataset};
-use rdfm_core::regroup::changes::difference::Difference;
-use rdfm_core::regroup::changes::logs::{ToMessages, ToPatches};
 use support::{Options, decoder, encoder, lines};
 
 /// Batches of so many records at most.

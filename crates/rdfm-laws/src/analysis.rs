@@ -14,15 +14,15 @@ use rdfm_analysis::comparison::{
 };
 use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
 use rdfm_analysis::warnings::{BlankNodes, Checker, Finding};
+use rdfm_core::changes::dataset::{Applied, Dataset};
+use rdfm_core::changes::difference::Difference;
+use rdfm_core::changes::per_message::{MessageDifferences, Which};
+use rdfm_core::changes::rules::{Found, Rule, Rules};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
-use rdfm_core::regroup::changes::dataset::{Applied, Dataset};
-use rdfm_core::regroup::changes::difference::Difference;
-use rdfm_core::regroup::changes::per_message::{MessageDifferences, Which};
-use rdfm_core::regroup::changes::rules::{Found, Rule, Rules};
 
 use crate::decode;
 use crate::message::{Message, Shown, Term, Values, messages};

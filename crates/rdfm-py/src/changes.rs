@@ -4,12 +4,12 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rdfm_core::regroup::changes::dataset;
-use rdfm_core::regroup::changes::difference;
-use rdfm_core::regroup::changes::logs;
-use rdfm_core::regroup::changes::per_message::{self, Which};
-use rdfm_core::regroup::changes::revert::{self, Step};
-use rdfm_core::regroup::changes::rules;
+use rdfm_core::changes::dataset;
+use rdfm_core::changes::difference;
+use rdfm_core::changes::logs;
+use rdfm_core::changes::per_message::{self, Which};
+use rdfm_core::changes::revert::{self, Step};
+use rdfm_core::changes::rules;
 
 use crate::batch::MessageBatch;
 use crate::errors;

@@ -8,7 +8,6 @@
 //!   becomes two: labels are kept apart by the message that they came from, and a blank node that would
 //!   stand in two messages is refused, or made an IRI on request.
 
-pub mod changes;
 pub mod flat;
 pub mod graphs;
 pub mod slices;

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rdfm.cli._io import WORDS, plural, safe, several, size
+from rdfm.cli.stdio import WORDS, plural, safe, several, size
 
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Names, Sizes, Statistics

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rdfm.conversion.remedies import any_of, declared, of_formats
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
-from rdfm.formats._spec import is_of_one_side
+from rdfm.formats.spec import is_of_one_side
 
 __all__ = ["on_command_line"]
 

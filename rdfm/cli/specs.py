@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from rdfm.cli._options import ContextFile, FormatName, GroupedCommand, GroupedOption, Prefix, Words
+from rdfm.cli.options import ContextFile, FormatName, GroupedCommand, GroupedOption, Prefix, Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
-    from rdfm.formats._spec import Side
+    from rdfm.formats.spec import Side
 
 __all__ = ["SpecCommand", "given"]
 
@@ -91,7 +91,7 @@ class SpecCommand(GroupedCommand):
 
     def _make(self, with_plug_ins: bool, *, sided: bool) -> Iterable[click.Parameter]:
         from rdfm import formats
-        from rdfm.formats._spec import is_of_one_side
+        from rdfm.formats.spec import is_of_one_side
 
         stages = self._stage_options()
         for option in stages:

@@ -33,9 +33,9 @@ from rdfm.errors import (
     OptionError,
     Remedy,
 )
-from rdfm.formats._format import DecoderLike, Encoder, FileDecoder, Format, Opening
-from rdfm.formats._native import native
-from rdfm.formats._spec import OptionSpec
+from rdfm.formats.format import DecoderLike, Encoder, FileDecoder, Format, Opening
+from rdfm.formats.native import native
+from rdfm.formats.spec import OptionSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

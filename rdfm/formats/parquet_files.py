@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from rdfm.formats._rows import (
+from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
     KINDS,
@@ -18,7 +18,7 @@ from rdfm.formats._rows import (
     RowEncoder,
     RowFormat,
 )
-from rdfm.formats._spec import FormatSpec
+from rdfm.formats.spec import FormatSpec
 
 __all__ = ["FORMAT", "Decoder", "Encoder"]
 

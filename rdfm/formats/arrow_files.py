@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats._rows import (
+from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
     KINDS,
@@ -19,7 +19,7 @@ from rdfm.formats._rows import (
     RowEncoder,
     RowFormat,
 )
-from rdfm.formats._spec import FormatSpec, OptionSpec
+from rdfm.formats.spec import FormatSpec, OptionSpec
 
 __all__ = ["FORMAT", "Decoder", "Encoder"]
 

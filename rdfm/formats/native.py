@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rdfm import _core
-from rdfm.formats._format import DecoderLike, EncoderLike, Format, Opening
-from rdfm.formats._spec import FormatSpec, OptionSpec
+from rdfm.formats.format import DecoderLike, EncoderLike, Format, Opening
+from rdfm.formats.spec import FormatSpec, OptionSpec
 
 __all__ = ["NativeFormat", "native"]
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.errors import DecodeError, LimitError
-from rdfm.formats._spec import FormatSpec
+from rdfm.formats.spec import FormatSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import warnings
 from collections.abc import Iterator
 
 import rdfm
-from rdfm.cli import _signals
-from rdfm.cli._io import STANDARD_OUTPUT
+from rdfm.cli import signals
+from rdfm.cli.stdio import STANDARD_OUTPUT
 from rdfm.errors import render, visible
 
 __all__ = ["Coded", "run"]
@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
     """Run a command, with all that it prints; gives the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is escaped
         sys.stdout.reconfigure(errors="backslashreplace")
-    _signals.watch()
+    signals.watch()
     code = _run(words)
     if sys.stdout is not None:  # here and not when Python ends
         try:
@@ -111,7 +111,7 @@ def _explain(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
-        from rdfm.cli._remedies import on_command_line
+        from rdfm.cli.remedies import on_command_line
 
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
         return _say(f"{render(error, on_command_line)}{notes}", 2 if is_usage else 1)
@@ -120,7 +120,7 @@ def _explain(error: Exception) -> int:
             error.filename = STANDARD_OUTPUT
         if error.filename == STANDARD_OUTPUT:
             if error.errno == errno.EPIPE:
-                _signals.die_of_pipe()
+                signals.die_of_pipe()
                 return 1
             _forget_output()
         place = f"{error.filename}: " if error.filename is not None else ""
@@ -147,8 +147,8 @@ def _print(kind: str, text: str) -> None:
 
 
 def _interrupted() -> int:
-    _signals.tell()
-    return _signals.CODE
+    signals.tell()
+    return signals.CODE
 
 
 def _in_print(error: OSError) -> bool:

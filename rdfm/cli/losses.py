@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rdfm.cli._io import WORDS, all_dropped, counted, plural, safe, several, size
+from rdfm.cli.stdio import WORDS, all_dropped, counted, plural, safe, several, size
 
 __all__ = ["say_dropped", "say_notes", "say_skipped", "say_summary"]
 

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from rdfm.cli._io import counted
+from rdfm.cli.stdio import counted
 
 
 class Bar:

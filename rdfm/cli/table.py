@@ -43,7 +43,7 @@ class Table:
 
     def add(self, rows: Iterable[Iterable[Term | str | None]]) -> None:
         """Print rows, or hold them."""
-        from rdfm.cli._io import safe
+        from rdfm.cli.stdio import safe
 
         for row in rows:
             self.count += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rdfm.errors import OptionError
-from rdfm.formats._spec import FormatSpec
+from rdfm.formats.spec import FormatSpec
 
 __all__ = ["RESERVED", "refuse_reserved"]
 
