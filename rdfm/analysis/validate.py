@@ -29,7 +29,7 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
-from rdfm.logs.input import Input, Readable, holds_files
+from rdfm.logs.input import Input, Readable, as_inputs, holds_files
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 
@@ -107,7 +107,7 @@ def validate(
         raise OptionError(f"max_errors is {max_errors}, expected 1 or more")
     if max_warnings < 0:
         raise OptionError(f"max_warnings is {max_warnings}, expected 0 or more")
-    given: list[Readable] = _listed(inputs)
+    given = as_inputs(inputs)
     if not given:
         raise OptionError("there is nothing to validate")
     reading = Reading(
@@ -145,14 +145,6 @@ def _own_folder(source: Source, reading: Reading) -> str:
     if reading.options.get("base") is not None or "base" not in source.format.spec.options("read"):
         return ""
     return url.rpartition("/")[0] + "/" if url.startswith("file:") else ""
-
-
-def _listed(inputs: Any) -> list[Readable]:
-    """The inputs, also where there is one."""
-    is_one = isinstance(inputs, (str, bytes, bytearray, memoryview)) or hasattr(inputs, "read")
-    if is_one or not hasattr(inputs, "__iter__"):
-        return [inputs]
-    return list(inputs)
 
 
 def _check_options(inputs: list[Readable], reading: Reading) -> None:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from rdfm.cli.bar import Bar
     from rdfm.errors import Remedy
-    from rdfm.logs.driver import Driver
-    from rdfm.sparql.query import Asked
-    from rdfm.sparql.querying import Querying
+    from rdfm.sparql.query import Asked, Stream
 
 _EPILOG = """Examples:
   rdfm query 'SELECT ?s { ?s a ?type }' birds.jelly
@@ -140,16 +138,16 @@ def _answer(asked: Asked, quiet: bool) -> None:
     from rdfm.cli.stdio import safe
 
     bar = _bar(quiet)
-    querying, found, driver = asked.stream(bar)
-    for each in _closing(bar, found):
-        if asked.whole:
-            click.echo(str(each).lower())
-        elif driver.several:
-            source, index = each
-            click.echo(f"{safe(source)}\t{index}")
-        else:
-            click.echo(str(each[1]))
-    _say_end(asked, querying, driver, quiet)
+    stream = asked.stream(bar)
+    answer = False
+    for some in _closing(bar, stream.solved):
+        answer = True
+        for index in some.indexes:
+            where = f"{safe(some.source)}\t" if stream.driver.several else ""
+            click.echo(f"{where}{index}")
+    if asked.whole:
+        click.echo(str(answer).lower())
+    _say_end(asked, stream, quiet)
 
 
 def _bar(quiet: bool) -> Bar | None:
@@ -176,9 +174,9 @@ def _show(asked: Asked, quiet: bool) -> None:
     from rdfm.cli.table import Table
 
     bar = _bar(quiet)
-    querying, found, driver = asked.stream(bar)
+    stream = asked.stream(bar)
     table = Table([*(() if asked.whole else ("source", "message")), *asked.query.variables])
-    for some in _closing(bar, found):
+    for some in _closing(bar, stream.solved):
         rows = some.rows.rows()
         if asked.whole:
             table.add(rows)
@@ -186,25 +184,24 @@ def _show(asked: Asked, quiet: bool) -> None:
             of = zip(some.indexes, rows, strict=True)
             table.add((some.source, str(index), *row) for index, row in of)
     table.end()
-    _say_end(asked, querying, driver, quiet, rows=table.count)
+    _say_end(asked, stream, quiet, rows=table.count)
 
 
-def _say_end(
-    asked: Asked, querying: Querying, driver: Driver, quiet: bool, rows: int | None = None
-) -> None:
-    """Say on standard error what was skipped, how many rows there were, and what may be missed."""
+def _say_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None) -> None:
+    """Print to standard error what was skipped, the number of rows, notes, and a hint."""
     from rdfm.cli.losses import say_notes
     from rdfm.cli.stdio import plural, safe
 
-    for text in querying.texts:
+    tally = stream.tally
+    for text in tally.errors:
         click.echo(f"rdfm: skipped: {safe(text)}", err=True)
-    if querying.skipped > len(querying.texts):
-        more = querying.skipped - len(querying.texts)
+    if tally.skipped > len(tally.errors):
+        more = tally.skipped - len(tally.errors)
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
-    say_notes(() if quiet else driver.notes())
-    _say_hint(asked.hint(querying), quiet)
+    say_notes(() if quiet else stream.driver.notes())
+    _say_hint(asked.hint(stream.querying), quiet)
 
 
 def _say_hint(hint: Remedy | None, quiet: bool) -> None:

@@ -5,15 +5,13 @@ In: logs in any format. Out: one log in another, and a `Summary`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
-from rdfm._core import MessageBatch, Regrouper
-from rdfm.conversion import regroup
 from rdfm.conversion.options import STAGES, divide, readers
 from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
@@ -21,7 +19,7 @@ from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
-from rdfm.logs.input import Readable, holds_files
+from rdfm.logs.input import Readable, as_inputs, holds_files
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -96,15 +94,7 @@ def convert(
         >>> summary.messages, summary.quads
         (1, 1)
     """
-    single = isinstance(inputs, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
-        inputs, "read"
-    )
-    if not single and not isinstance(inputs, Iterable):
-        raise OptionError(
-            f"cannot read {repr(inputs)[:40]} ({type(inputs).__name__}); "
-            "give a path, a URL, bytes, a binary file object, or a list of these"
-        )
-    sources: list[Any] = [inputs] if single else list(inputs)  # type: ignore[arg-type]  # a sequence
+    sources = as_inputs(inputs)
     if not sources:
         raise OptionError("there is nothing to convert: name an input")
     refuse_own_input(sources, output, options, STAGES)
@@ -144,37 +134,38 @@ def plan(
         stages.get("split_bytes"),
         stages.get("overwrite", False),
     )
-    filtering = None
-    if not _FILTERING.isdisjoint(declared):
-        filtering = Filtering(stages)
-        if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
-            divided.writes["prefixes"] = stages["prefixes"]
+    filters = not _FILTERING.isdisjoint(declared)
+    if filters and "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
+        divided.writes["prefixes"] = stages["prefixes"]
+    filtering = (Filtering(stages),) if filters else ()
     target = Target(output, target_format, divided.writes, shape)
     group_by = stages.get("group_by") or "message"
-    regrouping = group_by != "message"
+    regroups = group_by != "message"
     stays_flat = (
         target.may_stay_flat
-        and filtering is None
-        and not regrouping
+        and not filters
+        and not regroups
         and len(inputs) == 1
         and not holds_files(inputs[0])
     )
-    # Half a broken message cannot be taken back, so skipping holds each message whole.
+    # Part of a broken message cannot be taken back, so skipping errors holds each message whole.
     skip_errors = stages.get("on_error") == "skip"
-    # A message is kept or not by all of it.
-    wanted = (target.takes_parts and filtering is None) or regrouping
+    # Whether a filter keeps a message depends on all of it.
+    wanted = (target.takes_parts and not filters) or regroups
+    held_whole = wanted and skip_errors
 
-    def make_regrouper() -> Regrouper | None:
-        if not regrouping and stages.get("skolemize") is None:
-            return None
-        return regroup.make(
+    def regrouping() -> tuple[Regrouping, ...]:
+        if not regroups and stages.get("skolemize") is None:
+            return ()
+        regrouper = make(
             group_by,
             skolemize=stages.get("skolemize"),
             parts=target.takes_parts or stays_flat,
             max_message_bytes=_largest_message(reads),
         )
+        return (Regrouping(regrouper, held=held_whole),)
 
-    # Streams that say that they hold such terms are written from logs that do.
+    # Output streams announce such terms if the log whose options they take does.
     holds = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),
@@ -189,25 +180,20 @@ def plan(
         message_per_file=stages.get("message_per_file", False),
         hints={**divided.hints, **({"generalized": True} if holds else {})},
     )
-    if (graph := stages.get("default_graph_as")) is not None:
-        MessageBatch.from_messages([]).with_default_graph(graph)  # checks it
-    regrouper = make_regrouper()
-    selection, reading = select(stages, inputs, reading, make_regrouper)
+    graph = stages.get("default_graph_as")
+    renaming = () if graph is None else (DefaultGraph(graph),)
+    selection, reading = select(stages, inputs, reading, regrouping)
     return Plan(
         inputs=inputs,
         driver=Driver(inputs, reading),
+        stages=(*renaming, *filtering, *regrouping(), *selection),
         target=target,
         shape=shape,
-        regrouper=regrouper,
         from_format=stages.get("from_format"),
-        default_graph_as=graph,
-        filtering=filtering,
-        selection=selection,
-        counts_broken="messages" in stages and regrouper is None,
         skip_errors=skip_errors,
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,
-        held_whole=wanted and skip_errors,
+        held_whole=held_whole,
         bytes_total=total,
     )
 

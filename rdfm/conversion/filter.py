@@ -11,15 +11,17 @@ from typing import Any
 
 from rdfm.conversion.convert import plan
 from rdfm.conversion.options import STAGES
-from rdfm.conversion.pipeline import MAX_LISTED_ERRORS, Pipeline
+from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import Summary
-from rdfm.errors import LimitError, OptionError
-from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.errors import OptionError
+from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable
 from rdfm.logs.output import Writable
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.selection import sliced
+from rdfm.logs.stages import SkipBroken, Tally, through
 
 __all__ = ["FILTER", "count", "filter_logs"]
 
@@ -88,34 +90,25 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
             raise OptionError(
                 f"{name} is for what is written, and nothing is where messages are counted"
             )
-    filtering = Filtering(stages)
     each = stages.get("message_per_file", False)
     driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
     most = stages.get("take")
+    line = (
+        SkipBroken(skip=stages.get("on_error") == "skip"),
+        Filtering(stages),
+        sliced(slice(0, most)),
+    )
+    tally = Tally()
     found = quads = bytes_in = 0
-    skipped, errors = 0, []
-    abandoned = []
     start = time.perf_counter()
     try:
-        for item in () if most == 0 else driver:
-            if isinstance(item, Broken):
-                if stages.get("on_error") != "skip" or isinstance(item.error, LimitError):
-                    raise item.error
-                skipped += 1
-                if skipped <= MAX_LISTED_ERRORS:
-                    errors.append(str(item.error))
-            elif isinstance(item, Read):
+        for item in () if most == 0 else through(driver, line):
+            tally.take(item)
+            if isinstance(item, Read):
                 bytes_in = item.bytes_in
-                for batch in filtering.batches(item):
-                    taken = batch if most is None else batch.slice(0, most - found)
-                    found += len(taken)
-                    quads += taken.quad_count
-                if found == most:
-                    break
-            elif item.abandoned:
-                abandoned.append(item.source.name)
-        else:
-            filtering.check()
+                if item.batch is not None:
+                    found += len(item.batch)
+                    quads += item.batch.record_count
     finally:
         driver.close()
     return Summary(
@@ -124,8 +117,8 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
         bytes_in,
         0,
         time.perf_counter() - start,
-        skipped=skipped,
-        errors=tuple(errors),
-        abandoned=tuple(abandoned),
+        skipped=tally.skipped,
+        errors=tuple(tally.errors),
+        abandoned=tuple(tally.abandoned),
         notes=() if found == most else driver.notes(),
     )

@@ -13,62 +13,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rdfm import formats
+from rdfm.conversion.regroup import REGROUPING
 from rdfm.errors import OptionError, Remedy
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
 from rdfm.logs.options import READING, WRITING
+from rdfm.logs.selection import SELECTING
 
 __all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "readers"]
-
-_MESSAGES = "Which messages"
 
 STAGES: dict[str, OptionSpec] = {
     option.name: option
     for option in (
         *READING,
         *WRITING,
-        OptionSpec(
-            "group_by",
-            help="Other messages of the same quads: subject or graph (consecutive quads with the same one), count=N "
-            "(N quads each), bytes=N (of the terms' text), all; message is as before.",
-            metavar="HOW",
-            group=_MESSAGES,
-        ),
-        OptionSpec(
-            "skolemize",
-            "iri",
-            "Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
-            group=_MESSAGES,
-        ),
-        OptionSpec(
-            "default_graph_as",
-            "iri",
-            "Put what is in the default graph into the graph of this name.",
-            group=_MESSAGES,
-        ),
-        OptionSpec(
-            "messages",
-            help="The messages to write, counted from 0: a number, or a slice such as 100:200, -10: or ::100.",
-            metavar="SLICE",
-            group=_MESSAGES,
-            short="m",
-        ),
-        OptionSpec("skip", "count", "Leave out the first N messages.", group=_MESSAGES),
-        OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
-        OptionSpec(
-            "sample",
-            help="Write a random sample: a share of the messages such as 1%, or so many.",
-            metavar="SHARE|N",
-            group=_MESSAGES,
-        ),
-        OptionSpec(
-            "seed",
-            "count",
-            "Another sample for each N; the same N draws the same one.",
-            default=0,
-            group=_MESSAGES,
-        ),
+        *REGROUPING,
+        *SELECTING,
     )
 }
 # Of those, what is for looking at messages: all, and the first or last of them.

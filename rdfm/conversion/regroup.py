@@ -1,23 +1,54 @@
-"""Other boundaries of messages: batches in, batches of the same quads in other messages out.
+"""Regrouping: the same quads in other messages, and other names for blank nodes and the default graph.
 
 In: batches of a log, and how to group. Out: batches.
-Cost: one copy of the quads; memory holds a batch and the open message, and the labels of a message
-that is divided, whatever the input.
-Law: the quads and their order stay; no two blank nodes become one, and none becomes two.
+Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a message that is
+divided.
+Law: quads keep their order. Blank nodes stay distinct, and each stays one blank node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 from rdfm._core import MessageBatch, Regrouper, option_value
-from rdfm.errors import OptionError
+from rdfm.errors import EncodeError, OptionError
+from rdfm.formats import OptionSpec
+from rdfm.logs import remedies
+from rdfm.logs.driver import NOTHING, Item, Read
+from rdfm.logs.options import declare
+from rdfm.logs.stages import Stage
 
-__all__ = ["make", "regrouped"]
+__all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make", "regrouped"]
 
+_MESSAGES = "Which messages"
 _PLAIN = ("message", "subject", "graph", "all")
 _NUMBERED = ("count", "bytes")
 _MAX_NUMBER = (1 << 63) - 1
+
+REGROUPING = declare(
+    OptionSpec(
+        "group_by",
+        help="Other messages of the same quads: subject or graph (consecutive quads with the same one), count=N "
+        "(N quads each), bytes=N (of the terms' text), all; message is as before.",
+        metavar="HOW",
+        group=_MESSAGES,
+    ),
+    OptionSpec(
+        "skolemize",
+        "iri",
+        "Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
+        group=_MESSAGES,
+    ),
+    OptionSpec(
+        "default_graph_as",
+        "iri",
+        "Put what is in the default graph into the graph of this name.",
+        group=_MESSAGES,
+    ),
+)
 
 
 def regrouped(
@@ -31,15 +62,15 @@ def regrouped(
 
     Args:
         batches: Of one log, such as `LogReader.batches()`.
-        group_by: "message" (as before), "subject" or "graph" (consecutive quads with the same one),
-            "count=N" (N quads a message), "bytes=N" (quads until their terms have N bytes), "all".
+        group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same one),
+            "count=N" (N quads per message), "bytes=N" (quads until their terms have N bytes), "all".
         skolemize: Blank nodes become IRIs that begin with this IRI and `/.well-known/genid/`.
-        max_message_bytes: The largest message, in decoded bytes; 64 MiB unless given.
+        max_message_bytes: Size limit of a message, in decoded bytes; 64 MiB by default.
 
     Raises:
-        EncodeError: A blank node would stand in two messages, or a message is larger than
+        EncodeError: A blank node would be in two messages, or a message is larger than
             `max_message_bytes`.
-        OptionError: `group_by` or `skolemize` says nothing known.
+        OptionError: `group_by` or `skolemize` has an invalid value.
 
     Example:
         >>> from rdfm import formats
@@ -50,15 +81,122 @@ def regrouped(
     regrouper = make(group_by, skolemize=skolemize, max_message_bytes=max_message_bytes)
     for batch in batches:
         regrouper.feed(batch)
-        yield from taken(regrouper)
+        yield from _complete(regrouper)
     regrouper.finish()
-    yield from taken(regrouper)
+    yield from _complete(regrouper)
 
 
-def taken(regrouper: Regrouper) -> Iterator[MessageBatch]:
-    """Yield what a regrouper has."""
+def _complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
+    """The batches that are complete."""
     while (batch := regrouper.next_batch()) is not None:
         yield batch
+
+
+class Regrouping(Stage):
+    """Moves message boundaries."""
+
+    def __init__(self, regrouper: Regrouper, *, held: bool = False) -> None:
+        """Take the regrouper.
+
+        Args:
+            regrouper: Made by `make`.
+            held: Whether messages are held whole only because errors are skipped; for remedies.
+        """
+        self._regrouper = regrouper
+        self._held = held
+        self._last: Read | None = None
+        self._fed = self._yielded = 0  # quads
+        # What was left out, with the number of quads before it: it is yielded with the quad after it.
+        self._waiting: deque[tuple[int, Item]] = deque()
+
+    def take(self, item: Item) -> Iterator[Item]:
+        """Process an item.
+
+        Raises:
+            EncodeError: As in `regrouped`.
+            OptionError: The batch contains patches or results.
+        """
+        if not isinstance(item, Read):
+            self._waiting.append((self._fed, item))
+            return
+        self._last = item
+        if item.lost is not NOTHING:
+            self._waiting.append((self._fed, item._replace(batch=None)))
+        batch = item.batch
+        if batch is None:
+            return
+        if not isinstance(batch, MessageBatch):
+            raise OptionError(f"{item.source.name} holds {batch.kind}; only messages are regrouped")
+        with self._explained():
+            self._regrouper.feed(batch)
+        self._fed += batch.record_count
+        yield from self._made(item)
+
+    def finish(self) -> Iterator[Item]:
+        """Yield the last messages, and what was left out after them.
+
+        Raises:
+            EncodeError: As in `regrouped`.
+        """
+        with self._explained():
+            self._regrouper.finish()
+        if self._last is not None:
+            yield from self._made(self._last)
+            yield self._last._replace(batch=None, lost=NOTHING)
+        for _, item in self._waiting:
+            yield item
+
+    def dropped(self) -> dict[str, int]:
+        """Return the counts of the regrouper."""
+        return self._regrouper.dropped()
+
+    def _made(self, read: Read) -> Iterator[Item]:
+        """The batches that are complete, each after what was left out before its last quad."""
+        while True:
+            with self._explained():
+                batch = self._regrouper.next_batch()
+            if batch is None:
+                return
+            self._yielded += batch.record_count
+            while self._waiting and self._waiting[0][0] < max(self._yielded, 1):
+                yield self._waiting.popleft()[1]
+            yield read._replace(batch=batch, lost=NOTHING)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the log and the remedies in an error."""
+        try:
+            yield
+        except EncodeError as error:
+            error.source = None if self._last is None else self._last.source.name
+            remedies.add(error, held=self._held)
+            raise
+
+
+class DefaultGraph(Stage):
+    """Puts the quads of the default graph into a named graph."""
+
+    carries: ClassVar[Mapping[str, Any]] = {"graphs": True}
+
+    def __init__(self, name: str) -> None:
+        """Take the IRI of the graph.
+
+        Raises:
+            OptionError: It is not an IRI.
+        """
+        MessageBatch.from_messages([]).with_default_graph(name)
+        self._name = name
+
+    def batch(self, read: Read) -> tuple[Read]:
+        """Rename the default graph.
+
+        Raises:
+            OptionError: The batch contains patches or results.
+        """
+        if not isinstance(read.batch, MessageBatch):
+            kind = "messages" if read.batch is None else read.batch.kind
+            raise OptionError(f"{read.source.name} holds {kind}; default_graph_as is for messages")
+        return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 
 
 def make(
@@ -68,10 +206,10 @@ def make(
     parts: bool = False,
     max_message_bytes: int | None = None,
 ) -> Regrouper:
-    """Give the native regrouper of a `group_by`.
+    """Return the native regrouper of a `group_by`.
 
     Raises:
-        OptionError: It says nothing known.
+        OptionError: It has an invalid value.
     """
     if not isinstance(group_by, str):
         raise OptionError(f"group_by is a text, such as 'count=100', not {group_by!r}")

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdfm import formats
-from rdfm.conversion.options import STAGES
 from rdfm.errors import Remedy
 from rdfm.formats import OptionSpec
 from rdfm.formats.spec import Side
-from rdfm.logs.filtering import FILTERING
-from rdfm.logs.options import CHANGING, QUERYING
+from rdfm.logs.options import STAGE_OPTIONS
 
 __all__ = ["any_of", "as_keyword", "declared", "in_python", "of_formats"]
 
 _SIDES: tuple[Side, ...] = ("read", "write")
-_STAGES = {**STAGES, **{option.name: option for option in (*CHANGING, *QUERYING, *FILTERING)}}
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:
@@ -38,7 +35,7 @@ def of_formats(name: str) -> dict[Side, OptionSpec]:
 def declared(remedy: Remedy) -> OptionSpec | None:
     """Give what is declared about a remedy's option, if anything is."""
     if remedy.side == "stage":
-        return _STAGES.get(remedy.option)
+        return STAGE_OPTIONS.get(remedy.option)
     return of_formats(remedy.option).get(remedy.side)
 
 

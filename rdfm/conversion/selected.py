@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm._core import MessageBatch, Regrouper
-from rdfm.conversion import regroup
 from rdfm.errors import OptionError, RdfmError
-from rdfm.logs.driver import Broken, Driver, Read, Reading
+from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable
 from rdfm.logs.seek import seek
 from rdfm.logs.selection import (
@@ -25,6 +23,7 @@ from rdfm.logs.selection import (
     sliced,
     some,
 )
+from rdfm.logs.stages import SkipBroken, Stage, through
 
 __all__ = ["select"]
 
@@ -35,41 +34,52 @@ def select(
     stages: Mapping[str, Any],
     inputs: list[Readable],
     reading: Reading,
-    make_regrouper: Callable[[], Regrouper | None],
-) -> tuple[Selection, Reading]:
-    """Give what is written of that which is read, and how it is read for that.
+    regrouping: Callable[[], tuple[Stage, ...]],
+) -> tuple[tuple[Selection, ...], Reading]:
+    """Return the stage that selects messages, if any are left out, and how to read for it.
 
     Args:
-        stages: The options of the stages.
-        inputs: What is read.
-        reading: How all of it is read.
-        make_regrouper: Gives what moves the boundaries of messages, if anything is to.
+        stages: Options of the stages.
+        inputs: The inputs.
+        reading: How to read all of them.
+        regrouping: Makes the stages before the selection that move message boundaries.
 
     Raises:
         OptionError: Options do not fit.
-        DecodeError, UnknownFormatError, OSError: The inputs cannot be read, where that is done first.
+        DecodeError, UnknownFormatError, OSError: The inputs cannot be read, if that is done first.
     """
     _refuse_two(stages)
     if (sample := stages.get("sample")) is not None:
         drawn = parse_sample(sample)
         seed = stages.get("seed", 0)
         if isinstance(drawn, float):
-            return share(drawn, seed), reading
+            return (_renumbered(share(drawn, seed)),), reading
         skips = stages.get("on_error") == "skip"
-        return some(drawn, _count(inputs, reading, make_regrouper(), skips=skips), seed), reading
+        count = _count(inputs, reading, regrouping(), skips=skips)
+        return (_renumbered(some(drawn, count, seed)),), reading
     if "seed" in stages:
         raise OptionError("seed is for a sample; ask for one, such as 1%")
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
-        return sliced(slice(skip, None if take is None else skip + take)), reading
-    chosen = parse_messages(text)
+        if not skip and take is None:
+            return (), reading
+        chosen = slice(skip, None if take is None else skip + take)
+        return (_renumbered(sliced(chosen)),), reading
+    wanted = parse_messages(text)
+    regroups = bool(regrouping())
     split = None
-    if len(inputs) == 1 and make_regrouper() is None and not reading.message_per_file:
-        split = seek(inputs[0], reading, as_slice(chosen))
-    if split is None:
-        return sliced(chosen), reading
-    first = split.first_index or 0
-    return sliced(chosen, first=first), replace(reading, split=split)
+    if len(inputs) == 1 and not regroups and not reading.message_per_file:
+        split = seek(inputs[0], reading, as_slice(wanted))
+    if split is not None:
+        reading = replace(reading, split=split)
+    selection = sliced(wanted, first=0 if split is None else split.first_index or 0)
+    return (_renumbered(selection) if regroups else selection,), reading
+
+
+def _renumbered(selection: Selection) -> Selection:
+    """A selection that does not count skipped messages."""
+    selection.counts_skipped = False
+    return selection
 
 
 def _refuse_two(stages: Mapping[str, Any]) -> None:
@@ -82,9 +92,9 @@ def _refuse_two(stages: Mapping[str, Any]) -> None:
 
 
 def _count(
-    inputs: list[Readable], reading: Reading, regrouper: Regrouper | None, *, skips: bool
+    inputs: list[Readable], reading: Reading, stages: tuple[Stage, ...], *, skips: bool
 ) -> int:
-    """The number of messages."""
+    """Number of messages after the stages."""
     for given in inputs:
         if hasattr(given, "read"):
             name = getattr(given, "name", "a file object")
@@ -92,31 +102,16 @@ def _count(
                 f"a sample of so many messages is drawn of all, and {name} cannot be read twice; "
                 "give a share, such as 1%"
             )
-    count = 0
     driver = Driver(inputs, reading)
-
-    def add(batches: Any) -> None:
-        nonlocal count
-        for batch in batches:
-            count += len(batch) - batch.continued
-
     try:
-        for item in driver:
-            if isinstance(item, Broken) and not skips:
-                raise item.error
-            if isinstance(item, Read) and item.batch is not None:
-                if regrouper is not None and isinstance(item.batch, MessageBatch):
-                    regrouper.feed(item.batch)
-                    add(regroup.taken(regrouper))
-                else:
-                    add([item.batch])
-        if regrouper is not None:
-            regrouper.finish()
-            add(regroup.taken(regrouper))
+        return sum(
+            len(item.batch) - item.batch.continued
+            for item in through(driver, (SkipBroken(skip=skips), *stages))
+            if isinstance(item, Read) and item.batch is not None
+        )
     except RdfmError as error:
         if getattr(error, "source", None) is None:
             error.source = driver.name  # type: ignore[attr-defined]
         raise
     finally:
         driver.close()
-    return count

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
@@ -29,7 +29,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Broken", "Driver", "Item", "Lost", "Piece", "Read", "Reading", "Skipped", "Source"]
+__all__ = [
+    "NOTHING",
+    "NO_LOG",
+    "Broken",
+    "Driver",
+    "Item",
+    "Lost",
+    "Piece",
+    "Read",
+    "Reading",
+    "Skipped",
+    "Source",
+]
 
 # What small logs, as in archives, give goes on together.
 TOGETHER_BYTES = 1 << 20
@@ -80,6 +92,10 @@ class Source(NamedTuple):
     format: Format
     input: Input
     member: bool
+
+
+# The log of results that come from no log, as of an empty folder.
+NO_LOG = Source("no log", cast("Any", None), cast("Any", None), member=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +165,7 @@ class Read(NamedTuple):
 
     Attributes:
         source: The log.
-        batch: The messages; None at the log's end.
+        batch: The messages; None at the end of a log, or if a stage kept none of them.
         header: What the log said about itself when they were read.
         bytes_in: Bytes of all inputs read for everything up to here.
         lost: What was left out before them.
@@ -163,14 +179,14 @@ class Read(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """An error, behind every message that was complete before it. Going on skips it.
+    """An error, after every message that was complete before it. Reading on skips it.
 
     Attributes:
         source: The log.
-        error: What is wrong.
+        error: The error.
         header: What the log said about itself before.
-        resumable: Whether the log goes on behind it.
-        final: Whether it is of an archive itself, so that no log of it follows.
+        resumable: Whether the log continues after it.
+        final: Whether the error is one of the archive itself, so that no log follows.
     """
 
     source: Source
@@ -181,17 +197,21 @@ class Broken(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """What follows `Broken` where somebody goes on.
+    """Data that was left out: what follows `Broken` if the caller reads on, and what stages skip.
 
     Attributes:
         source: The log.
         data: The bytes skipped, at most the first MiB of them.
         abandoned: Whether the rest of the log was given up.
+        errors: Number of errors that a stage skipped.
+        error: The first of these errors.
     """
 
     source: Source
     data: bytes = b""
     abandoned: bool = False
+    errors: int = 0
+    error: RdfmError | None = None
 
 
 Item = Read | Broken | Skipped

@@ -1,29 +1,31 @@
-"""Messages by pattern: what `rdfm filter` and `LogReader.filter` keep.
+"""Filtering messages by pattern, for `rdfm filter` and `LogReader.filter`.
 
-In: batches as they are read, and what is asked for. Out: slices of them.
-Cost: each distinct term of a batch is tested once; a look at each quad.
-Law: what is asked for is asked of one quad; a time is asked of another one of the same message.
+In: messages as they are read, and the criteria. Out: slices of them.
+Cost: each distinct term of a batch is tested once, and each quad is looked at.
+Law: one quad matches all criteria; only a time may be in another quad of the same message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from rdfm._core import Filter, MessageBatch, Query
 from rdfm.errors import LimitError, OptionError, QueryError, Remedy
 from rdfm.formats import OptionSpec
-from rdfm.logs.driver import Item, Read, Source
+from rdfm.logs.driver import NOTHING, Read, Source
 from rdfm.logs.input import Input
 from rdfm.logs.kinds import other_kind
+from rdfm.logs.options import declare
+from rdfm.logs.stages import Stage
 
-__all__ = ["FILTERING", "Filtering", "filter_values", "filtered"]
+__all__ = ["FILTERING", "Filtering", "filter_values"]
 
 _QUADS = "Which messages"
 _TERM = 'write <http://example.org/a>, ex:a, "text" or 5'
 
-FILTERING = (
+FILTERING = declare(
     OptionSpec(
         "subject", help=f"Of quads with this subject; {_TERM}.", metavar="TERM", group=_QUADS
     ),
@@ -84,8 +86,8 @@ FILTERING = (
 _GIVEN = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
 
 
-class Filtering:
-    """Keeps messages."""
+class Filtering(Stage):
+    """Keeps messages that match."""
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
         """Take what is asked for: values of `FILTERING`.
@@ -152,22 +154,21 @@ class Filtering:
         self._filter.within(after, before)
         return True
 
-    def choose(self, read: Read) -> Iterator[Read]:
-        """Give what is kept of messages; errors as in `batches`."""
-        for batch in self.batches(read):
-            yield read._replace(batch=batch)
-
-    def batches(self, read: Read) -> Iterator[MessageBatch]:
-        """Give what is kept of messages; of the end of a log nothing.
+    def batch(self, read: Read) -> Iterator[Read]:
+        """Yield the messages that match, then an item without messages for what was left out.
 
         Raises:
-            OptionError: They are patches or results, or in parts; or a name's namespace is to come from a log whose
-                format has none.
-            LimitError: A message is too much for the query.
+            OptionError: The batch contains patches or results, or parts of messages; or a prefix has to be declared by
+                a log whose format has no namespaces.
+            LimitError: A message exceeds a limit of the query.
         """
+        for some in self._matching(read):
+            yield read._replace(batch=some, lost=NOTHING)
+        yield read._replace(batch=None)
+
+    def _matching(self, read: Read) -> Iterator[MessageBatch]:
         batch = read.batch
-        if batch is None:
-            return
+        assert batch is not None
         if not isinstance(batch, MessageBatch):
             raise other_kind(read.source.name, batch.kind, "messages are filtered")
         if batch.continues or batch.continued:
@@ -206,17 +207,18 @@ class Filtering:
                 remedies=[_GIVEN],
             )
 
-    def check(self) -> None:
-        """Refuse what no message could hold, at the end.
+    def finish(self) -> tuple[()]:
+        """Check that every prefix was declared, if there was a message.
 
         Raises:
-            OptionError: There were messages, and no log declared the namespace of a name.
+            OptionError: No log declared a prefix.
         """
         if self._some and (missing := self._filter.undeclared()):
             raise OptionError(
                 f"no log declares the namespace {missing[0]}:; write the whole <IRI>",
                 remedies=[_GIVEN],
             )
+        return ()
 
 
 def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,16 +232,6 @@ def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
         if name not in declared:
             raise OptionError(f"filters ask for {', '.join(declared)}, not for {name[:40]}")
     return {name: declared[name].value(value) for name, value in asked.items() if value is not None}
-
-
-def filtered(items: Iterable[Item], filtering: Filtering) -> Iterator[Item]:
-    """Give what a driver gives, with the messages that are kept alone."""
-    for item in items:
-        if not isinstance(item, Read) or item.batch is None:
-            yield item
-        else:
-            yield from filtering.choose(item)
-    filtering.check()
 
 
 def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:

@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,7 +33,7 @@ from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
 from rdfm.storage.paths import is_url, local_path, no_path
 
-__all__ = ["Input", "MemberInput", "Readable", "files_of", "holds_files"]
+__all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only where it is named itself"
 LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
@@ -363,6 +363,24 @@ class _RefusedInput(Input):
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
+
+
+def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
+    """Return a list of inputs, from one input or several.
+
+    Raises:
+        OptionError: It is neither.
+    """
+    if isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
+        given, "read"
+    ):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise OptionError(
+            f"cannot read {repr(given)[:40]} ({type(given).__name__}); "
+            "give a path, a URL, bytes, a binary file object, or a list of these"
+        )
+    return list(given)
 
 
 def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:

@@ -6,7 +6,7 @@ Cost: one decoder's memory. Law: each message is whole, and every one before an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain
@@ -17,11 +17,12 @@ from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
 from rdfm.logs.arrow import Table, arrow_reader
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
-from rdfm.logs.filtering import Filtering, filter_values, filtered
+from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.frames import Tabular
 from rdfm.logs.input import Input, Readable
-from rdfm.logs.selection import Selection, as_slice, parse_messages, selected, sliced
+from rdfm.logs.selection import as_slice, parse_messages, sliced
 from rdfm.logs.split import Split
+from rdfm.logs.stages import Stage, through
 from rdfm.logs.turns import Loop, Turn
 from rdfm.message import AnyBatch, Message
 
@@ -115,7 +116,7 @@ def open_log(
     split = seek(source, reading, as_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_index or 0
     reading = replace(reading, split=split)
-    return LogReader(Driver([source], reading), sliced(chosen, first=first), table=table)
+    return LogReader(Driver([source], reading), (sliced(chosen, first=first),), table=table)
 
 
 class LogReader(Tabular):
@@ -137,18 +138,16 @@ class LogReader(Tabular):
     def __init__(
         self,
         driver: Driver,
-        selection: Selection | None = None,
-        stage: Callable[[Iterator[Item]], Iterator[Item]] | None = None,
+        stages: Sequence[Stage] = (),
         *,
         table: Table | None = None,
     ) -> None:
-        """Take what reads, the messages that are wanted, and what is made of them; `open_log` does this.
+        """Take the driver and the stages after it; `open_log` does this.
 
         Args:
-            driver: What reads.
-            selection: The messages that are wanted.
-            stage: What is made of them.
-            table: The table that is asked for.
+            driver: Reads the log.
+            stages: What happens to messages after they are read, in order.
+            table: The form of rows, if the log is read as a table.
         """
         self._driver = driver
         self._table = table
@@ -170,11 +169,8 @@ class LogReader(Tabular):
         self.format = driver.format or ""
         if driver.first is not None:
             self._enter(driver.first)
-        self._items: Iterator[Item] = chain.from_iterable(driver.decode(pieces))
-        if selection is not None:
-            self._items = selected(self._items, selection)
-        if stage is not None:
-            self._items = stage(self._items)
+        items = chain.from_iterable(driver.decode(pieces))
+        self._items = through(items, stages) if stages else items
 
     @property
     def header(self) -> dict[str, Any]:
@@ -260,11 +256,10 @@ class LogReader(Tabular):
             >>> [message.index for message in log.filter(subject="<x:b>")]
             [1]
         """
-        filtering = Filtering(filter_values(asked))
-        return self.staged(lambda items: filtered(items, filtering))
+        return self.staged(Filtering(filter_values(asked)))
 
-    def staged(self, stage: Callable[[Iterator[Item]], Iterator[Item]]) -> LogReader:
-        """Give a reader of what a stage makes of what this one reads, before any was read; for rdfm itself.
+    def staged(self, *stages: Stage) -> LogReader:
+        """Return a reader with more stages, before any message was read; for rdfm itself.
 
         Raises:
             ValueError: Messages were read before.
@@ -274,16 +269,16 @@ class LogReader(Tabular):
                 f"{self.source} has been read from; open it again to filter or query it"
             )
         made = copy(self)
-        made._items = stage(self._items)
+        made._items = through(self._items, stages)
         return made
 
     def items(self) -> Iterator[Item]:
-        """Give what is read as the driver gives it; for rdfm itself.
+        """Return the items that are read, as the driver and the stages yield them; for rdfm itself.
 
         Raises:
             ValueError: Messages were read before.
         """
-        return self.staged(iter)._items
+        return self.staged()._items
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         """Reads as far as the first messages."""

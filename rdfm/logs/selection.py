@@ -1,8 +1,8 @@
-"""Which messages of what is read are wanted: slices as Python has them, and samples.
+"""Selecting messages: slices as in Python, and samples.
 
-In: batches as they are read. Out: those messages, in order.
-Cost: a slice of each batch that holds some; numbers from the end hold back as many messages, within `MAX_HELD_BYTES`.
-Law: messages are counted from 0 over all that is read, and how they are cut into batches changes nothing.
+In: messages as they are read. Out: the selected messages, in order.
+Cost: a slice of each batch that contains some; numbers from the end hold back as many messages, within `MAX_HELD_BYTES`.
+Law: messages are counted from 0 over all inputs, and how they are cut into batches changes nothing.
 """
 
 from __future__ import annotations
@@ -12,39 +12,69 @@ import random
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from rdfm._core import ResultBatch
 from rdfm.errors import OptionError
-from rdfm.logs.driver import Item, Read, Skipped
+from rdfm.formats import OptionSpec
+from rdfm.logs.driver import NOTHING, Item, Read, Skipped
+from rdfm.logs.options import declare
+from rdfm.logs.stages import Stage
 
 __all__ = [
+    "SELECTING",
     "FromEnd",
     "Selection",
+    "as_slice",
     "parse_messages",
     "parse_sample",
-    "selected",
     "share",
     "sliced",
     "some",
 ]
 
 MAX_HELD_BYTES = 1 << 30
-# What follows the last message.
+# A number after that of the last message of any log.
 _END = 1 << 62
+
+_MESSAGES = "Which messages"
+SELECTING = declare(
+    OptionSpec(
+        "messages",
+        help="The messages to write, counted from 0: a number, or a slice such as 100:200, -10: or ::100.",
+        metavar="SLICE",
+        group=_MESSAGES,
+        short="m",
+    ),
+    OptionSpec("skip", "count", "Leave out the first N messages.", group=_MESSAGES),
+    OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
+    OptionSpec(
+        "sample",
+        help="Write a random sample: a share of the messages such as 1%, or so many.",
+        metavar="SHARE|N",
+        group=_MESSAGES,
+    ),
+    OptionSpec(
+        "seed",
+        "count",
+        "Another sample for each N; the same N draws the same one.",
+        default=0,
+        group=_MESSAGES,
+    ),
+)
 
 Ranges = Iterator[tuple[int, int]]
 
 
-class Selection:
-    """Chooses messages.
+class Selection(Stage):
+    """Selects messages by their numbers.
 
     Attributes:
-        done: Whether no message that is still to be read is wanted.
-        needed: The number of the message that has to be there, if it is one.
+        needed: Number of the message that has to exist, if a single one is selected.
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
-        """Take the numbers of the messages, as ranges (first, end) one behind the other.
+        """Take the numbers of the messages, as ranges (first, end) in ascending order.
 
         Args:
             ranges: The ranges.
@@ -55,18 +85,38 @@ class Selection:
         self._range = next(ranges, None)
         self.done = self._range is None
         self.needed: int | None = None
+        self.counts_skipped = True
 
-    def choose(self, read: Read) -> Iterator[Read]:
-        """Give what is wanted of the next messages, in slices."""
+    def take(self, item: Item) -> Iterable[Item]:
+        """Process an item. A message that was skipped keeps its number, unless `counts_skipped` is False."""
+        if isinstance(item, Read) and item.batch is not None:
+            return self.batch(item)
+        if isinstance(item, Skipped) and self.counts_skipped:
+            self._seen += 1
+        return () if self.done else (item,)
+
+    def batch(self, read: Read) -> Iterator[Read]:
+        """Yield the selected messages, in slices. Metadata dropped from other messages is not counted."""
+        if self.done and not isinstance(read.batch, ResultBatch):
+            return
         assert read.batch is not None
-        yield from self.at(self._seen - read.batch.continued, read)
+        lost = read.lost
+        for some in self._selected(read._replace(lost=NOTHING)):
+            yield some._replace(lost=lost)
+            lost = NOTHING
+        if lost is not NOTHING:
+            yield read._replace(batch=None, lost=replace(lost, metadata=0))
 
-    def at(self, first: int, read: Read) -> Iterator[Read]:
-        """Give what is wanted of messages, the first of which has that number."""
+    def _selected(self, read: Read) -> Iterator[Read]:
+        assert read.batch is not None
+        yield from self._at(self._seen - read.batch.continued, read)
+
+    def _at(self, first: int, read: Read) -> Iterator[Read]:
+        """The selected messages of a batch whose first message has the given number."""
         batch = read.batch
         assert batch is not None
         self._seen = first + len(batch)
-        # The last message may go on in the next batch.
+        # The last message may continue in the next batch.
         passed = self._seen - batch.continues
         given = False
         while self._range is not None and self._range[0] < self._seen:
@@ -81,18 +131,14 @@ class Selection:
             self._range = next(self._ranges, None)
         self.done = self._range is None
         if not given and isinstance(batch, ResultBatch):
-            # The variables of results are told, though no row is.
+            # An output of results names their variables, also if no row is selected.
             yield read._replace(batch=batch.slice(0, 0))
 
-    def pass_over(self, count: int) -> None:
-        """Count messages that were not read, since they are broken: each keeps its number."""
-        self._seen += count
-
-    def rest(self) -> Iterator[Read]:
-        """Give what is wanted of the last messages, at the end.
+    def finish(self) -> Iterator[Read]:
+        """Yield the selected ones of the last messages.
 
         Raises:
-            OptionError: The message that has to be there is not.
+            OptionError: The message that has to exist does not.
         """
         self._check()
         return iter(())
@@ -104,20 +150,6 @@ class Selection:
             raise OptionError(f"there is no message {needed}{last}")
 
 
-def selected(items: Iterable[Item], selection: Selection) -> Iterator[Item]:
-    """Give what a driver gives, with the wanted messages alone; ends behind the last of them."""
-    for item in items:
-        if isinstance(item, Skipped):
-            selection.pass_over(1)
-        if not isinstance(item, Read) or item.batch is None:
-            yield item
-            continue
-        yield from selection.choose(item)
-        if selection.done:
-            return
-    yield from selection.rest()
-
-
 class FromEnd(Selection):
     """A slice with numbers from the end: so many messages are held back."""
 
@@ -127,15 +159,14 @@ class FromEnd(Selection):
         super().__init__(iter([(0, _END)]))
         self._chosen = chosen
         self._most = max(-start, -(stop or 0))
-        self._held: deque[tuple[int, Read]] = (
-            deque()
-        )  # with the number of the first message of each
+        # With the number of the first message of each.
+        self._held: deque[tuple[int, Read]] = deque()
         self._held_bytes = 0
-        # What is held no more is before every end that is counted from the end.
+        # A message that is no longer held is before every end that is counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
-    def choose(self, read: Read) -> Iterator[Read]:
-        """Give what is wanted of messages that are far enough from the end."""
+    def _selected(self, read: Read) -> Iterator[Read]:
+        """The selected ones of messages that are far enough from the end."""
         batch = read.batch
         assert batch is not None
         first = self._seen - batch.continued
@@ -149,15 +180,19 @@ class FromEnd(Selection):
                 break
             self._held.popleft()
             self._held_bytes -= held.batch.memory_bytes
-            yield from self._early.at(first, held)
+            yield from self._early._at(first, held)
         if self._held_bytes > MAX_HELD_BYTES:
             raise OptionError(
                 f"the last {self._most:,} messages take more than {MAX_HELD_BYTES >> 20} MiB of memory; "
                 "count from the start of the log instead"
             )
 
-    def rest(self) -> Iterator[Read]:
-        """Give what is wanted of the others."""
+    def finish(self) -> Iterator[Read]:
+        """Yield the selected ones of the messages that are held.
+
+        Raises:
+            OptionError: The message that has to exist does not.
+        """
         self._check()
         if not self._held:
             return
@@ -167,7 +202,7 @@ class FromEnd(Selection):
         start = wanted.start + -(-before // wanted.step) * wanted.step
         last = Selection(_ranges(start, wanted.stop, wanted.step))
         for first, held in self._held:
-            yield from last.at(first, held)
+            yield from last._at(first, held)
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:

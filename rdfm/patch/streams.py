@@ -19,7 +19,7 @@ from rdfm.conversion.target import Target
 from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
-from rdfm.logs.driver import Driver, Item, Read, Reading
+from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Input, Readable, holds_files
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.output import Shape, Writable, output_format
@@ -27,6 +27,7 @@ from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
+from rdfm.logs.stages import Watching
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
 
@@ -95,7 +96,7 @@ class _Meter:
     def __init__(
         self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
     ) -> None:
-        self._tell = Reporter(progress)
+        self._report = Reporter(progress)
         self._wanted = progress is not None
         logs = [log for each in inputs for log in each.logs]
         self._total = total_bytes(logs) if self._wanted else None
@@ -103,18 +104,15 @@ class _Meter:
         self._kind = inputs[0].kind
         self._counts: dict[str, list[int]] = {}  # messages and records, by kind
 
-    def stage(self, number: int) -> Callable[[Iterator[Item]], Iterator[Item]]:
-        """Count what is read of the input with this number."""
+    def stage(self, number: int) -> Watching:
+        """Return a stage that counts what is read of the input with this number."""
 
-        def counted(items: Iterator[Item]) -> Iterator[Item]:
-            for item in items:
-                if self._wanted and isinstance(item, Read):
-                    self._count(number, item)
-                    self._tell(self._progress)
-                yield item
-            self._tell(self._progress, force=True)
+        def count(read: Read) -> None:
+            if self._wanted:
+                self._count(number, read)
+                self._report(self._progress)
 
-        return counted
+        return Watching(count, lambda: self._report(self._progress, force=True))
 
     def _count(self, number: int, item: Read) -> None:
         self._bytes[number] = item.bytes_in
@@ -199,7 +197,7 @@ class Streams:
             hints=self._hints,
             watch=places.watch if placed else None,
         )
-        log = _Log(Driver(list(inputs.logs), reading), stage=self._meter.stage(number))
+        log = _Log(Driver(list(inputs.logs), reading), (self._meter.stage(number),))
         log.places = places
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()

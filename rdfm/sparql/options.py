@@ -9,9 +9,69 @@ from dataclasses import replace
 from typing import Any
 
 from rdfm.errors import OptionError
-from rdfm.logs.options import QUERYING, READING, WRITING
+from rdfm.formats import OptionSpec
+from rdfm.logs.options import READING, WRITING, declare
 
-__all__ = ["QUERY", "as_texts", "seconds", "types_of"]
+__all__ = ["QUERY", "QUERYING", "as_texts", "seconds", "types_of"]
+
+_QUERY = "The query"
+
+QUERYING = declare(
+    OptionSpec(
+        "whole",
+        "switch",
+        "Query all inputs as one dataset, which is held in memory; without, each message by itself.",
+        default=False,
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "union_graphs",
+        "switch",
+        "The default graph of the query is all graphs together, those with names too.",
+        default=False,
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "prefixes",
+        "namespaces",
+        "A namespace that the query need not declare; may be repeated.",
+        group=_QUERY,
+        flag="prefix",
+    ),
+    OptionSpec(
+        "types",
+        help="Types of columns of a table, such as time=dateTime,value=double; others hold terms as N-Triples.",
+        metavar="NAME=TYPE,...",
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "skip_empty",
+        "switch",
+        "Leave out the messages for which CONSTRUCT makes no triple.",
+        default=False,
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "solutions",
+        "file",
+        "SPARQL results that CONSTRUCT makes messages of, one of each row, in the place of logs.",
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "timeout",
+        help="Seconds that the query may take for a message, such as 0.5; with whole for all.",
+        metavar="SECONDS",
+        group=_QUERY,
+    ),
+    OptionSpec(
+        "max_rows",
+        "count",
+        "Solutions that a message may have; with whole all together, which have no limit unless this is given.",
+        least=1,
+        default=1_000_000,
+        group=_QUERY,
+    ),
+)
 
 _OWN = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}

@@ -6,9 +6,7 @@ Cost: that of `Querying`; decoding runs ahead in a thread. Law: Python and the c
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 from rdfm._core import Query
@@ -16,19 +14,18 @@ from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, QueryError, Remedy, UnsupportedError
-from rdfm.logs.driver import Driver, Item, Read, Reading
-from rdfm.logs.input import Readable
-from rdfm.logs.options import QUERYING
+from rdfm.errors import OptionError, QueryError, Remedy
+from rdfm.logs.driver import Driver, Read, Reading
+from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
-from rdfm.logs.selection import sliced
-from rdfm.sparql.options import QUERY, as_texts, seconds, types_of
-from rdfm.sparql.querying import Found, Querying
-from rdfm.sparql.solutions import Solutions, results
-from rdfm.sparql.tables import Cells, Columns, Rows, TableEncoder
+from rdfm.logs.stages import Stage, Tally, Watching
+from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
+from rdfm.sparql.querying import Querying, Solved
+from rdfm.sparql.solutions import Solutions, solve
+from rdfm.sparql.tables import Columns, LabelledRows, TableRows, TableTarget
 from rdfm.sparql.text import QueryLike, is_text, parsed
 
 if TYPE_CHECKING:
@@ -40,7 +37,6 @@ __all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
 _UNION = Remedy("stage", "union_graphs", "true", "queries all graphs together")
-_NULL = Remedy("stage", "on_error", "skip", "makes such values null")
 _TABLES = "types are for the columns of tables; write one, such as out.parquet"
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 _GIVES = {
@@ -378,6 +374,22 @@ def ask(
     return Asked(query, logs, given, storage=storage, kind="ask").answer()
 
 
+class Stream(NamedTuple):
+    """Solutions as they are found.
+
+    Attributes:
+        solved: The solutions.
+        querying: The query.
+        driver: Reads the logs.
+        tally: Counts what is skipped.
+    """
+
+    solved: Iterator[Solved]
+    querying: Querying
+    driver: Driver
+    tally: Tally
+
+
 class Written(NamedTuple):
     """What was written.
 
@@ -494,15 +506,7 @@ class Asked:
         Raises:
             OptionError: There is nothing, or both logs and solutions.
         """
-        single = isinstance(logs, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
-            logs, "read"
-        )
-        if not single and logs is not None and not isinstance(logs, Iterable):
-            raise OptionError(
-                f"cannot read {repr(logs)[:40]} ({type(logs).__name__}); "
-                "give a path, a URL, bytes, a binary file object, or a list of these"
-            )
-        inputs: list[Any] = [logs] if single else list(logs or ())  # type: ignore[arg-type]  # a sequence
+        inputs = [] if logs is None else as_inputs(logs)
         if self._solutions is not None:
             if inputs:
                 raise OptionError("solutions come in the place of logs; leave one of them out")
@@ -544,55 +548,58 @@ class Asked:
     # --- for programs ---
 
     def solutions(self) -> Solutions:
-        """Give the rows of SELECT."""
+        """Return the rows of SELECT."""
         reader = self._reader() if self._log is None else self._log
-        return Solutions(self._querying(), self._columns(), reader)
+        return Solutions(self._querying(), self._columns(), reader, skips=self._skips)
 
     def log(self) -> LogReader:
-        """Give the messages of CONSTRUCT."""
-        querying = self._querying()
+        """Return the messages of CONSTRUCT."""
         if self._log is not None:
-            return self._log.staged(querying.items)
-        return LogReader(self._reader(), stage=querying.items)
+            return self._log.staged(self._querying())
+        return LogReader(self._reader(), (self._querying(),))
 
     def answer(self) -> Answer:
-        """Give the answer of ASK."""
+        """Return the answer of ASK."""
         reader = self._reader() if self._log is None else self._log
-        found = list(results(self._querying(), reader))
+        solved = list(solve(self._querying(), reader, Tally(), skips=self._skips))
         if self.whole:
-            return bool(found[0])
-        return found if reader.several else [index for _, index in found]
+            return bool(solved)
+        if reader.several:
+            return [(some.source, index) for some in solved for index in some.indexes]
+        return [index for some in solved for index in some.indexes]
 
     # --- for the command ---
 
-    def stream(
-        self, progress: Callable[[Progress], None] | None = None
-    ) -> tuple[Querying, Iterator[Any], Driver]:
-        """Give what is found as it is found: of SELECT `Found`, of ASK sources and indexes, or the answer.
+    def stream(self, progress: Callable[[Progress], None] | None = None) -> Stream:
+        """Return the solutions of SELECT or ASK, as they are found.
 
         Args:
             progress: As in `convert`.
         """
         if self._types:
             raise OptionError(_TABLES)
-        querying, driver = self._querying(), self._reader()
+        querying, driver, tally = self._querying(), self._reader(), Tally()
         report = Reporter(progress)
         total = None if progress is None else total_bytes(self._inputs)
+        bytes_in = messages = quads = 0
 
-        def watched(items: Iterable[Item]) -> Iterator[Item]:
-            read = messages = quads = 0
-            for item in items:
-                if isinstance(item, Read):
-                    if item.batch is not None:
-                        messages += len(item.batch) - item.batch.continued
-                        quads += item.batch.record_count
-                    read = item.bytes_in
-                    report(partial(Progress, read, total, messages, quads))
-                yield item
+        def see(read: Read) -> None:
+            nonlocal bytes_in, messages, quads
+            if read.batch is not None:
+                messages += len(read.batch) - read.batch.continued
+                quads += read.batch.record_count
+            bytes_in = read.bytes_in
+            report(lambda: Progress(bytes_in, total, messages, quads))
+
+        def end() -> None:
             if self.whole:
-                report(partial(Progress, read, total, messages, quads, evaluating=True), force=True)
+                report(
+                    lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
+                )
 
-        return querying, results(querying, driver, watch=watched), driver
+        watching = Watching(see, end)
+        solved = solve(querying, driver, tally, skips=self._skips, before=(watching,))
+        return Stream(solved, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
         """Take options of what is written."""
@@ -617,8 +624,8 @@ class Asked:
             OptionError: The format holds something else, or options do not fit.
             RdfmError, OSError: As `convert`.
         """
-        kind, stages = self.makes, self._stages
-        format = output_format(output, stages.get("to_format"), kind)
+        kind, given = self.makes, self._stages
+        format = output_format(output, given.get("to_format"), kind)
         spec = format.spec
         if kind not in spec.kinds:
             gives, such = _GIVES[self.query.kind]
@@ -628,74 +635,44 @@ class Asked:
             )
         refuse_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(
-            self._options, readers(self._inputs, stages.get("from_format")), spec, QUERY
+            self._options, readers(self._inputs, given.get("from_format")), spec, QUERY
         )
-        if "prefixes" in stages and "prefixes" in spec.options("write"):
-            divided.writes.setdefault("prefixes", stages["prefixes"])
+        if "prefixes" in given and "prefixes" in spec.options("write"):
+            divided.writes.setdefault("prefixes", given["prefixes"])
         if "lossy" in spec.options("write"):  # who asks for CSV wants the values of a table
             divided.writes.setdefault("lossy", True)
         shape = Shape(
             output,
-            stages.get("compression"),
-            stages.get("split_messages"),
-            stages.get("split_bytes"),
-            stages.get("overwrite", False),
+            given.get("compression"),
+            given.get("split_messages"),
+            given.get("split_bytes"),
+            given.get("overwrite", False),
         )
         target: Any = Target(output, format, divided.writes, shape)
         is_table = kind == "results" and kind in spec.written_only
         if self._types and not is_table:
             raise OptionError(_TABLES)
         querying = self._querying()
+        stages: tuple[Stage, ...] = (querying,)
         if is_table:
             if shape.folder or shape.archive:
                 raise OptionError("a table is one file; name one, such as out.parquet")
             columns = self._columns()
-            target = _TableTarget(target, columns)
-
-            def form(found: Found) -> Rows:
-                try:
-                    table, nulls = columns(found)
-                except UnsupportedError as error:
-                    error.remedies = (_NULL,)
-                    raise
-                querying.skipped += nulls
-                return Rows(table)
-
-            querying.form = form
+            target = TableTarget(target, columns)
+            stages = (querying, TableRows(columns))
         elif kind == "results":
-            cells = Cells(self.query, whole=self.whole)
-            querying.form, querying.head = cells, cells.head
+            stages = (querying, LabelledRows(self.query, whole=self.whole))
         plan = Plan(
             inputs=self._inputs,
             driver=self._driver(divided.reads, divided.hints),
+            stages=stages,
             target=target,
             shape=shape,
-            regrouper=None,
-            from_format=stages.get("from_format"),
-            default_graph_as=None,
-            filtering=None,
-            selection=sliced(slice(None)),
-            counts_broken=False,
+            from_format=given.get("from_format"),
             skip_errors=self._skips,
-            keep_partial=stages.get("keep_partial", False),
-            stays_flat=False,
+            keep_partial=given.get("keep_partial", False),
             held_whole=self.whole and self._skips,
             bytes_total=None if progress is None else total_bytes(self._inputs),
-            querying=querying,
         )
         summary = Pipeline(plan, Reporter(progress)).run()
         return Written(summary, self.hint(querying))
-
-
-class _TableTarget:
-    """What a table is written with, in the place of a conversion's target."""
-
-    takes_parts = False
-
-    def __init__(self, target: Target, columns: Columns) -> None:
-        self.format = target.format
-        self._target = target
-        self._columns = columns
-
-    def encoder(self, source: object, known: object) -> TableEncoder:
-        return TableEncoder(self._target.encoder(None, None), self._columns.schema)

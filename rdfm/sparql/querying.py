@@ -1,72 +1,85 @@
-"""A query as a stage between what reads messages and what takes the results.
+"""A SPARQL query as a stage.
 
-In: messages as they are read. Out: rows, messages or indexes, in the order of the messages that they are of.
-Cost: a batch and its solutions; with `whole` the dataset. Law: what came before an error is given before it.
+In: messages as they are read. Out: solutions (SELECT and ASK) or messages (CONSTRUCT), in the order of the messages
+that they come from.
+Cost: a batch and its solutions; with `whole` the dataset.
+Law: everything found before an error is yielded before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
 from rdfm.errors import LimitError, OptionError, Remedy
-from rdfm.logs.driver import Broken, Item, Read
+from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.kinds import other_kind
+from rdfm.logs.stages import Stage
 
-if TYPE_CHECKING:
-    from rdfm.message import AnyBatch
+__all__ = ["Querying", "Solved"]
 
-__all__ = ["MAX_LISTED", "Found", "Querying"]
-
-MAX_LISTED = 10
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 
 
-@dataclass(frozen=True)
-class Found:
-    """Solutions of a query.
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A batch of solutions. An ASK query has one solution, without variables, for each message for which it is true.
 
     Attributes:
-        rows: The rows, without what says whose they are.
-        source: The name of the log that they are of; None where all logs are one dataset.
-        batch: The messages that were queried.
-        evaluated: What the query gave for them.
-        first: What is added to the index of a message in its log for its number over all logs.
+        rows: The rows, without the columns that identify their messages.
+        source: Name of the log that the messages are from; None if all logs are one dataset.
+        batch: The messages that were queried; None if all logs are one dataset.
+        messages: Position in `batch` of each row's message.
+        first: Difference between the number of a message over all logs and its index in its log.
+        evaluated: The result of SELECT, for columns with types.
     """
 
     rows: ResultBatch
     source: str | None = None
     batch: MessageBatch | None = None
-    evaluated: Evaluated | None = None
+    messages: tuple[int, ...] | list[int] = ()
     first: int = 0
+    evaluated: Evaluated | None = None
+
+    kind = "results"
+    continued = continues = False
+    first_index = 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    @property
+    def record_count(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Size of the rows in bytes."""
+        return self.rows.memory_bytes
 
     @property
     def indexes(self) -> list[int]:
-        """The index in its log of each row's message."""
-        if self.batch is None or self.evaluated is None:
-            return []
-        return [self.batch.index_of(at) for at in self.evaluated.messages]
+        """Index in its log of each row's message; empty if all logs are one dataset."""
+        return [] if self.batch is None else [self.batch.index_of(at) for at in self.messages]
 
 
-class Querying:
-    """Evaluates a query over messages as they are read.
+class Querying(Stage):
+    """Evaluates a query over messages as they are read. Yields batches of messages, or `Solved`.
 
     Attributes:
         query: The query.
-        kind: What is made: "messages" or "results".
-        whole: Whether all that is read is one dataset.
-        skipped: Messages that were left out, since they met a limit.
-        texts: What was wrong with the first of them.
-        found: Whether there was any row or triple.
-        graphs: Whether what was queried has named graphs.
-        head: What is given before everything else.
-        form: Makes of solutions what is given; without, they are given themselves.
+        whole: Whether all messages are one dataset.
+        found: Whether there was a solution or a triple so far.
+        graphs: Whether the messages have named graphs, and the query looks at the default graph only.
     """
 
-    form: Callable[[Found], Any] | None = None
-    head: AnyBatch | None = None
+    # Triples, with any term that the query names.
+    carries: ClassVar[Mapping[str, Any]] = {"graphs": False, "triple_terms": "anywhere"}
+    is_slow = True
 
     def __init__(
         self,
@@ -81,44 +94,52 @@ class Querying:
 
         Args:
             query: The query.
-            whole: Whether all that is read is one dataset, which is queried at its end.
+            whole: Whether all messages are one dataset, which is queried at the end.
             skip_empty: Whether messages for which CONSTRUCT makes no triple are left out.
-            skips: Whether messages that meet a limit are left out, and counted.
-            instantiates: Whether rows of results are read, each of which CONSTRUCT makes a message of.
+            skips: Whether messages that exceed a limit are skipped.
+            instantiates: Whether the input is results, and CONSTRUCT makes a message of each row.
         """
         self.query = query
         self.kind = "messages" if query.kind == "construct" else "results"
-        self.whole = whole
-        self.skipped = 0
-        self.texts: list[str] = []
+        self.whole = self.works_at_end = whole
         self.found = self.graphs = False
         self._dataset = QueryDataset() if whole else None
         self._skip_empty = skip_empty
         self._skips = skips
         self._instantiates = instantiates
         self._seen = 0  # messages queried
+        self._last = Read(NO_LOG, None, {}, 0)
 
-    def evaluate(self, read: Read) -> Iterator[Any]:
-        """Give what the query makes of the next messages.
+    def take(self, item: Item) -> Iterator[Item]:
+        """Process an item.
 
         Raises:
-            OptionError: They are of another kind.
-            LimitError: One of them meets a limit.
+            OptionError: The batch is of another kind.
+            LimitError: A message exceeds a limit.
         """
+        if not isinstance(item, Read):
+            yield item
+            return
+        self._last = item._replace(batch=None, lost=NOTHING)
+        if item.batch is not None:
+            yield from self.batch(item)
+        yield item._replace(batch=None)
+
+    def batch(self, read: Read) -> Iterator[Item]:
+        """Yield what the query finds in messages."""
         batch = read.batch
+        assert batch is not None
         if self._instantiates:
             if not isinstance(batch, ResultBatch):
-                kind = "results" if batch is None else batch.kind
                 raise OptionError(
-                    f"{read.source.name} holds {kind}, and solutions are results; name a file of SPARQL results, such as r.srj"
+                    f"{read.source.name} holds {batch.kind}, and solutions are results; name a file of SPARQL results, such as r.srj"
                 )
             yield from self._constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):
-            kind = "messages" if batch is None else batch.kind
-            raise other_kind(read.source.name, kind, "messages are queried")
+            raise other_kind(read.source.name, batch.kind, "messages are queried")
         if self._dataset is not None:
-            self._add(batch, read)
+            self._add(self._dataset, batch, read)
             return
         evaluate = getattr(self.query, _METHODS[self.query.kind])
         first, done = self._seen - batch.first_index, 0
@@ -126,48 +147,25 @@ class Querying:
         while done < len(batch):
             made: Evaluated = evaluate(batch, done)
             self.graphs = self.graphs or (made.has_named and self.query.asks_default)
-            if made.rows is not None and len(made.rows):
-                yield self._formed(Found(made.rows, read.source.name, batch, made, first))
+            name = read.source.name
+            if made.rows is not None:
+                yield from self._solved(
+                    Solved(made.rows, name, batch, made.messages, first, evaluated=made)
+                )
             yield from self._constructed(made.constructed)
-            for at, holds in enumerate(made.answers, done):
-                if holds:
-                    self.found = True
-                    yield read.source.name, batch.index_of(at)
+            true = [at for at, answer in enumerate(made.answers, done) if answer]
+            if true:
+                yield from self._solved(Solved(_rows(len(true)), name, batch, true, first))
             done = made.done
             if made.error is not None:
-                self._leave_out(read, batch.index_of(done), *made.error)
+                yield self._skip(read, batch.index_of(done), *made.error)
                 done += 1
 
-    def _constructed(self, batch: MessageBatch | None) -> Iterator[MessageBatch]:
-        """Messages that CONSTRUCT makes, but the empty ones where these are left out."""
-        if batch is None:
-            return
-        self.found = self.found or batch.quad_count > 0
-        if not self._skip_empty:
-            yield batch
-            return
-        start = None
-        for at, count in enumerate((*batch.quad_counts(), 0)):
-            if count and start is None:
-                start = at
-            elif not count and start is not None:
-                yield batch.slice(start, at)
-                start = None
-
-    def _add(self, batch: MessageBatch, read: Read) -> None:
-        """Take messages into the dataset."""
-        assert self._dataset is not None
-        try:
-            self._dataset.add(batch)
-        except LimitError as error:
-            error.source = read.source.name
-            raise
-
-    def rest(self) -> Iterator[Any]:
-        """Give what the query makes of the dataset of all messages, at the end.
+    def finish(self) -> Iterator[Item]:
+        """Yield what the query finds in the dataset of all messages.
 
         Raises:
-            LimitError: It meets a limit.
+            LimitError: It exceeds a limit.
         """
         if self._dataset is None:
             return
@@ -176,58 +174,55 @@ class Querying:
         try:
             for made in result:
                 if isinstance(made, ResultBatch):
-                    if len(made):
-                        yield self._formed(Found(made))
+                    yield from self._solved(Solved(made))
                 elif isinstance(made, MessageBatch):
                     yield from self._constructed(made)
-                else:
-                    self.found = made
-                    yield made
+                elif made:
+                    yield from self._solved(Solved(_rows(1)))
         finally:
             result.close()
 
-    def _formed(self, found: Found) -> Any:
-        self.found = True
-        return found if self.form is None else self.form(found)
+    def _solved(self, solved: Solved) -> Iterator[Read]:
+        if len(solved):
+            self.found = True
+            batch: Any = solved
+            yield self._last._replace(batch=batch)
 
-    def _leave_out(self, read: Read, index: int, reason: str, limit: str | None) -> None:
-        """Count a message that meets a limit; raise that where none is left out."""
+    def _constructed(self, batch: MessageBatch | None) -> Iterator[Read]:
+        """Messages that CONSTRUCT makes, without the empty ones if these are left out."""
+        if batch is None:
+            return
+        self.found = self.found or batch.quad_count > 0
+        if not self._skip_empty:
+            yield self._last._replace(batch=batch)
+            return
+        start = None
+        for at, count in enumerate((*batch.quad_counts(), 0)):
+            if count and start is None:
+                start = at
+            elif not count and start is not None:
+                yield self._last._replace(batch=batch.slice(start, at))
+                start = None
+
+    @staticmethod
+    def _add(dataset: QueryDataset, batch: MessageBatch, read: Read) -> None:
+        """Add messages to the dataset."""
+        try:
+            dataset.add(batch)
+        except LimitError as error:
+            error.source = read.source.name
+            raise
+
+    def _skip(self, read: Read, index: int, reason: str, limit: str | None) -> Skipped:
+        """A message that exceeds a limit, as an item; raises the error if such messages are not skipped."""
         error = LimitError(reason, message_index=index, source=read.source.name)
-        if not self._skips:
-            if limit is not None:
-                error.remedies = (Remedy("stage", limit, None, ""),)
-            raise error
-        self.skipped += 1
-        if len(self.texts) < MAX_LISTED:
-            self.texts.append(str(error))
+        if self._skips:
+            return Skipped(read.source, errors=1, error=error)
+        if limit is not None:
+            error.remedies = (Remedy("stage", limit, None, ""),)
+        raise error
 
-    def items(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Give what a driver gives, with the messages that CONSTRUCT makes for those that it reads."""
-        last: Read | None = None
-        for item in items:
-            last = item if isinstance(item, Read) else last
-            if isinstance(item, Read) and item.batch is not None:
-                for made in self.evaluate(item):
-                    yield item._replace(batch=made)
-            else:
-                yield item
-        if last is not None:
-            for made in self.rest():
-                yield last._replace(batch=made)
 
-    def results(self, items: Iterable[Item]) -> Iterator[Any]:
-        """Give what the query makes of what a driver gives.
-
-        Raises:
-            RdfmError, OSError: As the driver, as `evaluate` and as `rest`.
-        """
-        for item in items:
-            if isinstance(item, Broken):
-                if not self._skips or isinstance(item.error, LimitError):
-                    raise item.error
-                self.skipped += 1
-                if len(self.texts) < MAX_LISTED:
-                    self.texts.append(str(item.error))
-            elif isinstance(item, Read) and item.batch is not None:
-                yield from self.evaluate(item)
-        yield from self.rest()
+def _rows(count: int) -> ResultBatch:
+    """Rows without variables."""
+    return ResultBatch.from_rows([()] * count, [])

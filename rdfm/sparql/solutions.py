@@ -6,13 +6,14 @@ Cost: a batch of messages and its rows. Law: rows before an error come first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from rdfm.logs.ahead import ahead
-from rdfm.logs.driver import Driver, Item, Piece
+from rdfm.logs.driver import Driver, Piece, Read
 from rdfm.logs.frames import Tabular, needed
 from rdfm.logs.reader import LogReader
+from rdfm.logs.stages import SkipBroken, Stage, Tally, through
 from rdfm.logs.turns import Loop, Turn
 from rdfm.sparql.querying import Querying
 from rdfm.sparql.tables import Columns
@@ -22,37 +23,41 @@ if TYPE_CHECKING:
 
     from rdfm._core import Term
 
-__all__ = ["Solutions", "results"]
+__all__ = ["Solutions", "solve"]
 
 
-def results(
+def solve(
     querying: Querying,
     driver: Driver | LogReader,
+    tally: Tally,
+    *,
+    skips: bool = False,
     pieces: Iterable[Piece] | None = None,
-    watch: Callable[[Iterable[Item]], Iterable[Item]] | None = None,
+    before: Sequence[Stage] = (),
 ) -> Generator[Any, None, None]:
-    """Give what a query makes of what a driver reads, which is closed at the end.
+    """Yield the batches that a query makes of what is read; closes the input at the end.
 
     Args:
         querying: The query.
-        driver: The driver; or a log that is open.
-        pieces: What its first half gives, where that has begun.
-        watch: Is given what is read, and gives it on.
+        driver: Reads the logs; or a log that is open.
+        tally: Counts what is skipped.
+        skips: Whether broken messages are skipped.
+        pieces: The output of the driver's first half, if it has begun.
+        before: Stages before the query.
 
     Raises:
         RdfmError, OSError: As the driver and the query.
     """
-    if isinstance(driver, LogReader):
-        try:
-            yield from querying.results(driver.items())
-        finally:
-            driver.close()
-        return
-    items = ahead(driver, pieces)
+    items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
+    stages = (*before, SkipBroken(skip=skips), querying)
     try:
-        yield from querying.results(items if watch is None else watch(items))
+        for item in through(items, stages):
+            tally.take(item)
+            if isinstance(item, Read) and item.batch is not None:
+                yield item.batch
     finally:
-        items.close()
+        if isinstance(items, Generator):
+            items.close()
         driver.close()
 
 
@@ -66,10 +71,17 @@ class Solutions(Tabular):
         variables: The names of the query's variables, without `?`.
     """
 
-    def __init__(self, querying: Querying, columns: Columns, driver: Driver | LogReader) -> None:
-        """Take the query, what makes columns, and what reads; `rdfm.select` does this."""
+    def __init__(
+        self,
+        querying: Querying,
+        columns: Columns,
+        driver: Driver | LogReader,
+        *,
+        skips: bool = False,
+    ) -> None:
+        """Take the query, the columns, the input, and whether broken messages are skipped; `rdfm.select` does this."""
         self.variables = tuple(querying.query.variables)
-        self._querying = querying
+        self._tally = Tally()
         self._columns = columns
         self._driver = driver
         self._ended = False
@@ -83,7 +95,7 @@ class Solutions(Tabular):
             except BaseException:
                 driver.close()
                 raise
-        self._found = results(querying, driver, pieces)
+        self._found = solve(querying, driver, self._tally, skips=skips, pieces=pieces)
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -97,7 +109,7 @@ class Solutions(Tabular):
     @property
     def skipped(self) -> int:
         """Errors that were skipped so far (`on_error="skip"`): broken messages, those that met a limit, and values."""
-        return self._querying.skipped + self._nulls
+        return self._tally.skipped + self._nulls
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Give the rows as record batches.

@@ -6,59 +6,79 @@ Cost: a batch of rows. Law: what says whose a row is stands before the variables
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Query, ResultBatch, TypedColumns
+from rdfm.conversion.target import Target
+from rdfm.errors import Remedy, UnsupportedError
+from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.frames import needed
-from rdfm.sparql.querying import Found
+from rdfm.logs.stages import Stage
+from rdfm.sparql.querying import Solved
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Cells", "Columns", "Rows", "TableEncoder"]
+__all__ = ["Columns", "LabelledRows", "Rows", "TableEncoder", "TableRows", "TableTarget"]
 
 _OWN = ("source", "message")
 _WHAT = "a table of solutions"
+_NULL = Remedy("stage", "on_error", "skip", "makes such values null")
 
 
-class Cells:
-    """Makes rows of results, which begin with cells for `source` and `message`.
+class LabelledRows(Stage):
+    """Makes results of solutions: a header with the variables, then rows that begin with `source` and `message`.
 
-    Blank nodes are of one message each: those of others get other labels.
+    Blank nodes belong to one message each: those of other messages get other labels.
     """
 
+    kind = "results"
+
     def __init__(self, query: Query, *, whole: bool) -> None:
-        """Take the query, and whether all that is read is one dataset.
+        """Take the query, and whether all logs are one dataset, so that rows have no source and message.
 
         Raises:
-            OptionError: A variable is called as one of the cells.
+            OptionError: A variable has the name of one of these columns.
         """
         self._whole = whole
         if not whole:
             TypedColumns(query.variables)  # checks them
-        self._variables = [*(() if whole else _OWN), *query.variables]
+        variables = [*(() if whole else _OWN), *query.variables]
+        self._header: ResultBatch | None = ResultBatch.from_rows([], variables)
 
-    @property
-    def head(self) -> ResultBatch:
-        """The variables, without rows."""
-        return ResultBatch.from_rows([], self._variables)
+    def take(self, item: Item) -> Iterator[Item]:
+        """Yield the rows of solutions; the header first."""
+        if isinstance(item, Read):
+            yield from self._begin(item)
+            solved: Any = item.batch
+            if solved is not None:
+                item = item._replace(batch=self._labelled(solved))
+        yield item
 
-    def __call__(self, found: Found) -> ResultBatch:
-        """Give the rows."""
+    def finish(self) -> Iterator[Item]:
+        """Yield the header, if there was no log."""
+        yield from self._begin(Read(NO_LOG, None, {}, 0))
+
+    def _begin(self, read: Read) -> Iterator[Read]:
+        if self._header is not None:
+            yield read._replace(batch=self._header, lost=NOTHING)
+            self._header = None
+
+    def _labelled(self, solved: Solved) -> ResultBatch:
         if self._whole:
-            return found.rows
-        return found.rows.labelled(found.source or "", found.indexes, found.first)
+            return solved.rows
+        return solved.rows.labelled(solved.source or "", solved.indexes, solved.first)
 
 
 class Rows:
-    """Rows of a table as they go through a conversion, in the place of a batch.
+    """Rows of a table as a batch.
 
     Attributes:
         table: The record batch.
-        record_count: The number of rows.
-        memory_bytes: What it takes.
+        record_count: Number of rows.
+        memory_bytes: Size in bytes.
     """
 
     kind = "results"
@@ -72,7 +92,7 @@ class Rows:
         self.memory_bytes = table.nbytes
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Number of rows."""
         return self.record_count
 
 
@@ -107,7 +127,7 @@ class Columns:
             import pyarrow as pa
         return pa.schema(self._columns)
 
-    def __call__(self, found: Found) -> tuple[pyarrow.RecordBatch, int]:
+    def __call__(self, found: Solved) -> tuple[pyarrow.RecordBatch, int]:
         """Give the rows, and how many values are null since they are not of their column's type.
 
         Raises:
@@ -122,6 +142,49 @@ class Columns:
         with needed("pyarrow", _WHAT):
             import pyarrow as pa
         return pa.record_batch(made), nulls
+
+
+class TableRows(Stage):
+    """Makes rows of a table of solutions."""
+
+    kind = "results"
+
+    def __init__(self, columns: Columns) -> None:
+        """Take the columns."""
+        self._columns = columns
+
+    def batch(self, read: Read) -> Iterator[Item]:
+        """Yield the rows; values that are null because of their type count as skipped errors.
+
+        Raises:
+            UnsupportedError: A value does not have the type of its column.
+        """
+        solved: Any = read.batch
+        try:
+            table, nulls = self._columns(solved)
+        except UnsupportedError as error:
+            error.remedies = (_NULL,)
+            raise
+        if nulls:
+            yield Skipped(read.source, errors=nulls)
+        rows: Any = Rows(table)
+        yield read._replace(batch=rows)
+
+
+class TableTarget:
+    """Takes the place of a conversion's target if a table is written."""
+
+    takes_parts = False
+
+    def __init__(self, target: Target, columns: Columns) -> None:
+        """Take the target and the columns."""
+        self.format = target.format
+        self._target = target
+        self._columns = columns
+
+    def encoder(self, source: object, known: object) -> TableEncoder:
+        """Return the encoder; what is known about the input makes no difference."""
+        return TableEncoder(self._target.encoder(None, None), self._columns.schema)
 
 
 class TableEncoder:

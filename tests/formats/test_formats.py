@@ -8,7 +8,7 @@ from rdfm.conversion.options import STAGES
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.reserved import RESERVED
 from rdfm.logs.filtering import FILTERING
-from rdfm.logs.options import QUERYING
+from rdfm.sparql.options import QUERYING
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ def chosen(made, given_batches):
     """The numbers of the messages that a selection chooses, read until it is done."""
     out = []
     for batch in given_batches:
-        out += made.choose(Read(None, batch, {}, 0))
+        out += made.take(Read(None, batch, {}, 0))
         if made.done:
             break
     else:
-        out += made.rest()
+        out += made.finish()
     return [
         int(quad.object.value.rpartition("/")[2])
         for read in out
