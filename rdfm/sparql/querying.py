@@ -120,7 +120,10 @@ class Querying(Stage):
         if not isinstance(item, Read):
             yield item
             return
+        begins = self._last.source is NO_LOG
         self._last = item._replace(batch=None, lost=NOTHING)
+        if begins:  # so that a header is written before an error
+            yield self._last
         if item.batch is not None:
             yield from self.batch(item)
         yield item._replace(batch=None)
