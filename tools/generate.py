@@ -12,9 +12,9 @@ from pathlib import Path
 from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.formats import FormatSpec, OptionSpec
-from rdfm.logs.options import CHANGING, QUERYING
-from rdfm.patch.options import FROM_LOG
+from rdfm.patch.options import CHANGING, FROM_LOG
 from rdfm.spark.options import FILES, READING, STREAMING, WRITE_ID, WRITING, camel
+from rdfm.sparql.options import QUERYING
 
 ROOT = Path(__file__).resolve().parent.parent
 SPARK_PAGE = ROOT / "docs/spark.md"
