@@ -13,11 +13,11 @@ __all__ = ["DIFF", "MAX_TOTAL_STEPS", "VALIDATE"]
 # About 20 s of search on one core.
 MAX_TOTAL_STEPS = 50 * MAX_STEPS
 
-_FORMATS = "Formats"
-_SAME = "What is the same"
-_TOLD = "What is told"
-_CHECKED = "What else is checked"
-_FOUND = "How differences are found"
+_INPUT = "Input"
+_SAME = "Comparison"
+_TOLD = "Output"
+_CHECKED = "Checks"
+_FOUND = "Output"
 
 _FORMAT = {option.name: option for option in READING}["from_format"]
 
@@ -27,22 +27,22 @@ DIFF: dict[str, OptionSpec] = {
         replace(_FORMAT, help=_FORMAT.help.replace("the inputs", "both logs")),
         OptionSpec(
             "from_format_a",
-            help="Format of A, if it is another than B's.",
+            help="Format of A, if it differs from B's.",
             metavar="FORMAT",
-            group=_FORMATS,
+            group=_INPUT,
             flag="from-a",
         ),
         OptionSpec(
             "from_format_b",
             help="Format of B.",
             metavar="FORMAT",
-            group=_FORMATS,
+            group=_INPUT,
             flag="from-b",
         ),
         OptionSpec(
             "quads",
             "choice",
-            "Whether a message is a set of quads, or their order and repetitions count too.",
+            "Compare quads as a set, or with their order and repetitions.",
             choices=("set", "ordered"),
             default="set",
             group=_SAME,
@@ -50,14 +50,14 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "unordered",
             "switch",
-            "The order of the messages does not count, but how often each is there.",
+            "Ignore the order of messages, but not how often each occurs.",
             default=False,
             group=_SAME,
         ),
         OptionSpec(
             "ignore_metadata",
             "switch",
-            "Do not compare metadata. By default they are compared if both formats have them.",
+            "Do not compare metadata (default: compared if both formats have it).",
             default=False,
             group=_SAME,
         ),
@@ -71,14 +71,14 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "limit",
             "count",
-            "Show the first N differences; the others are counted.",
+            "Show the first N differences and count the others.",
             default=10,
             group=_FOUND,
         ),
         OptionSpec(
             "window",
             "count",
-            "After a difference, look for where the logs meet again among the next N messages of both at least.",
+            "Number of messages to search for the next equal ones after a difference.",
             least=1,
             most=100_000,
             default=1000,
@@ -87,7 +87,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "max_steps",
             "count",
-            "Work that two messages with blank nodes may take, in quads looked at; over it they are undecided.",
+            "Maximum work to compare two messages with blank nodes, in quads visited.",
             least=1,
             default=MAX_STEPS,
             group="Limits that protect memory",
@@ -95,7 +95,7 @@ DIFF: dict[str, OptionSpec] = {
         OptionSpec(
             "max_total_steps",
             "count",
-            "The same for all messages together, except 64 steps for each quad.",
+            "The same for all messages; 64 steps for each quad are free.",
             default=MAX_TOTAL_STEPS,
             group="Limits that protect memory",
         ),
@@ -115,7 +115,7 @@ VALIDATE: dict[str, OptionSpec] = {
         OptionSpec(
             "max_errors",
             "count",
-            "Stop at so many errors.",
+            "Stop after N errors.",
             least=1,
             metavar="N",
             group=_TOLD,
@@ -123,7 +123,7 @@ VALIDATE: dict[str, OptionSpec] = {
         OptionSpec(
             "max_warnings",
             "count",
-            "Show so many warnings of each rule; the others are counted.",
+            "Show the first N warnings of each rule and count the others.",
             default=20,
             metavar="N",
             group=_TOLD,
@@ -131,21 +131,20 @@ VALIDATE: dict[str, OptionSpec] = {
         OptionSpec(
             "chain",
             "switch",
-            "The first patch of a log has to follow the last patch of the log before: if not, it is an error.",
+            "Require that patches continue the chain of ids across logs.",
             default=False,
             group=_CHECKED,
         ),
         OptionSpec(
             "options_from",
             "log",
-            "A Jelly log, whose stream options no Jelly log may go beyond: other types, larger tables, a newer version.",
+            "Jelly log whose stream options the inputs must not exceed.",
             group=_CHECKED,
         ),
         OptionSpec(
             "shapes",
             "file",
-            "SHACL shapes, to which each message has to conform by itself, the union of its graphs taken as one. Needs "
-            "rdfm[shacl].",
+            "SHACL shapes for each message, all graphs merged. Needs rdfm[shacl].",
             group=_CHECKED,
         ),
     )

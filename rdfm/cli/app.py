@@ -12,20 +12,22 @@ import click
 import rdfm
 
 _COMMANDS = {
-    "convert": "Convert message logs from one format to another.",
-    "cat": "Show messages as text; head and tail show the first and the last ones.",
-    "validate": "Check logs: every error, and what is legal and suspicious.",
+    "convert": "Convert logs to another format.",
+    "cat": "Print messages as text.",
+    "head": "Print the first messages.",
+    "tail": "Print the last messages.",
+    "inspect": "Describe a log: format, counts, sizes, predicates, first error.",
+    "validate": "Check logs for errors and suspicious data.",
     "diff": "Compare two logs message by message.",
-    "filter": "Keep the messages that hold what is asked for.",
-    "query": "Ask a SPARQL query of each message, or of all of them.",
-    "inspect": "Say what is in a log: format, messages, quads, sizes, names, first error.",
-    "patch": "Apply, make and compare changes of datasets.",
-    "formats": "List the formats and what each can carry.",
+    "filter": "Keep messages that match.",
+    "query": "Run a SPARQL query on each message, or on all of them.",
+    "patch": "Apply, revert and make patches.",
+    "formats": "List the formats, or describe one.",
     "completion": "Print the completion script of a shell.",
+    "help": "Print the complete help of a command.",
 }
-# Short forms, with the module and the name of the command there.
+# Commands in the module of another one, with their names there.
 SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
-_KINDS = ("messages", "patches", "results")
 
 
 class ClosedPipe(Exception):
@@ -60,10 +62,10 @@ class _Lazy(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_COMMANDS, *SHORT_FORMS]
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS and cmd_name not in SHORT_FORMS:
+        if cmd_name not in _COMMANDS:
             return None
         name, attribute = SHORT_FORMS.get(cmd_name, (cmd_name, "command"))
         command: click.Command = getattr(importlib.import_module(f"rdfm.cli.{name}"), attribute)
@@ -73,8 +75,7 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        known = name in _COMMANDS or name in SHORT_FORMS
-        if not known and not name.startswith("-") and not ctx.resilient_parsing:
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             commands = ", ".join(_COMMANDS)
             raise click.UsageError(f"No such command '{name}'; there are {commands}", ctx)
         return super().resolve_command(ctx, args)
@@ -83,11 +84,13 @@ class _Lazy(click.Group):
         from rdfm import formats
 
         super().format_help_text(ctx, formatter)
+        messages = [spec.name for spec in formats.specs() if "messages" in spec.kinds]
+        others = [spec.name for spec in formats.specs() if "messages" not in spec.kinds]
+        formatter.write("\n  Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig\n")
         formatter.write_paragraph()
         with formatter.indentation():
-            for kind in _KINDS:
-                *titles, last = (spec.title for spec in formats.specs() if kind in spec.kinds)
-                formatter.write_text(f"Formats of {kind}: {', '.join(titles)} and {last}.")
+            formatter.write_text(f"Formats: {', '.join(messages)};")
+            formatter.write_text(f"of patches and results: {', '.join(others)}.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -98,9 +101,7 @@ class _Lazy(click.Group):
 @click.version_option(rdfm.__version__, message="rdfm %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback after an error.")
 def app(debug: bool) -> None:
-    """Convert RDF message logs from one format to another.
+    """Convert logs of RDF messages from one format to another, and look into them.
 
-    A log is a sequence of messages; a message is an RDF dataset of its own. Logs of patches, which
-    are changes of datasets, and of SPARQL results are read and written too. Each command explains
-    itself: rdfm COMMAND --help.
+    A log is a sequence of messages, and a message is a small RDF dataset. Logs of patches and of SPARQL results work too.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -26,16 +27,16 @@ _color = option(
     group="Other options",
     type=Words(["auto", "always", "never"]),
     default="auto",
-    help="Colours: auto is on a terminal, unless NO_COLOR is set.",
+    help="Print colours; auto: on a terminal, unless NO_COLOR is set.",
 )
 _count = option(
     "-n",
     "--count",
-    group="Which messages",
+    group="Messages",
     type=Number(0),
     default=10,
     show_default=True,
-    help="How many messages.",
+    help="Number of messages.",
 )
 
 
@@ -45,48 +46,60 @@ _count = option(
     stages=_STAGES,
     sides=("read", "write"),
     epilog=_CAT,
-    short_help="Show messages as text on standard output.",
+    short_help="Print messages as text.",
 )
 @_logs
 @_color
 def command(logs: tuple[str, ...], color: str, **options: Any) -> None:
-    """Show the messages of each LOG as one log on standard output.
+    """Print the messages of each LOG as text.
 
-    A LOG is a file, a folder, a glob, a tar archive, a URL, or - for standard input. Messages are shown as TriG, patches
-    as RDF Patch and SPARQL results as TSV, unless --to says otherwise. Messages are counted from 0 over all logs.
+    LOG is a file, folder, glob, tar archive, URL, or - for standard input. By default messages are printed as TriG,
+    patches as RDF Patch, and SPARQL results as TSV. Messages are numbered from 0 over all logs.
     """
     _show(logs, color, options)
 
 
+class _CountCommand(SpecCommand):
+    """A command that takes `-5` for `-n 5`, as head and tail of coreutils do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words."""
+        counts = (word for word in args if re.fullmatch(r"-\d+", word))
+        if (count := next(counts, None)) is not None and "-n" not in args:
+            at = args.index(count)
+            args = [*args[:at], "-n", count[1:], *args[at + 1 :]]
+        return super().parse_args(ctx, args)
+
+
 @click.command(
     "head",
-    cls=SpecCommand,
+    cls=_CountCommand,
     stages="rdfm.conversion.options:SHOWING_FIRST",
     sides=("read", "write"),
     epilog=_HEAD,
-    short_help="Show the first messages.",
+    short_help="Print the first messages.",
 )
 @_logs
 @_count
 @_color
 def head(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
-    """Show the first messages of the LOGs, as rdfm cat -m :N."""
+    """Print the first messages of each LOG together, as rdfm cat -m :N. `-5` means `-n 5`."""
     _show(logs, color, {**options, "messages": f":{count}"})
 
 
 @click.command(
     "tail",
-    cls=SpecCommand,
+    cls=_CountCommand,
     stages="rdfm.conversion.options:SHOWING_FIRST",
     sides=("read", "write"),
     epilog=_TAIL,
-    short_help="Show the last messages.",
+    short_help="Print the last messages.",
 )
 @_logs
 @_count
 @_color
 def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
-    """Show the last messages of the LOGs, as rdfm cat -m -N:."""
+    """Print the last messages of each LOG together, as rdfm cat -m -N:. `-5` means `-n 5`."""
     _show(logs, color, {**options, "messages": f"-{count}:" if count else "0:0"})
 
 

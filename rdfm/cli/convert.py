@@ -12,15 +12,10 @@ from rdfm.cli.specs import SpecCommand, given
 
 _EPILOG = """Examples:
   rdfm convert nanopubs.jelly.gz nanopubs.trig
-  rdfm convert monday.nq tuesday.nq -o week.jelly
   rdfm convert --message-per-file sensors/*.ttl -o sensors.jelly
-  rdfm convert stream_full.tar.gz stream.jelly
-  rdfm convert week.jelly week/ --to ttl
-  curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig | less
-  rdfm convert --on-error skip dirty.nq clean.nq.zst
+  curl -s https://example.org/log.nq | rdfm convert - - --from nq --to trig
 
-Formats are found from the suffix, then from the content; rdfm formats lists them. Compression (.gz .zst .bz2
-.xz) is read by content and written by suffix. Exit codes: 0 done, 1 bad data, 2 bad usage."""
+Exit status: 0 done, 1 bad data, 2 bad usage."""
 
 
 @click.command(
@@ -29,34 +24,29 @@ Formats are found from the suffix, then from the content; rdfm formats lists the
     stages="rdfm.conversion.options:STAGES",
     sides=("read", "write"),
     epilog=_EPILOG,
-    short_help="Convert message logs from one format to another.",
+    short_help="Convert logs to another format.",
 )
 @click.argument("files", nargs=-1, metavar="IN... [OUT]", type=click.Path())
 @option(
     "-o",
     "--output",
-    group="Formats",
+    group="Output",
     metavar="OUT",
     type=click.Path(),
-    help="The file to write (- for standard output); needed with several inputs. Of exactly two names the second is the output, which is replaced, as by cp.",
+    help="Output; required for several inputs.",
 )
 @option(
     "-q",
     "--quiet",
     group="Other options",
     is_flag=True,
-    help="Print errors only: no summary, no progress bar.",
+    help="Print errors only.",
 )
 def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
-    """Convert message logs to one log in another format.
+    """Convert logs to one log in another format.
 
-    IN is a file, a folder, a glob, a tar archive, a URL, or - for standard input; several are read one
-    after the other. OUT is a file; a folder such as out/, which gets a file for each message; a tar
-    archive, which gets a member for each; or - for standard output. It appears only when it is complete,
-    and replaces a file that is there: of exactly two names the second is OUT, as with cp.
-
-    --from-NAME is for what is read and --to-NAME for what is written, with every option NAME of a format; --NAME
-    alone goes to the side that takes it.
+    IN is a file, folder, glob, tar archive, URL, or - for standard input. OUT is a file, a folder (out/) or tar archive
+    with a file for each message, or - for standard output. It appears when it is complete, and replaces an existing file.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import say_summary

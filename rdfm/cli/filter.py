@@ -1,4 +1,4 @@
-"""`rdfm filter`: the messages that hold what is asked for."""
+"""`rdfm filter`: keep messages that match."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _EPILOG = """Examples:
     stages="rdfm.conversion.filter:FILTER",
     sides=("read", "write"),
     epilog=_EPILOG,
-    short_help="Keep the messages that hold what is asked for.",
+    short_help="Keep messages that match.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
 @option(
     "-o",
     "--output",
-    group="Formats",
+    group="Output",
     metavar="OUT",
     default="-",
     type=click.Path(),
-    help="The file to write; else standard output.",
+    help="Output file; by default standard output.",
 )
-@option("--count", group="Other options", is_flag=True, help="Print only how many there are.")
+@option("--count", group="Output", is_flag=True, help="Print only the number of matching messages.")
 @option("-q", "--quiet", group="Other options", is_flag=True, help="Print errors only.")
 def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
-    """Keep the messages of each LOG that hold a quad with everything that is asked for.
+    """Keep the messages of each LOG in which one quad matches all criteria.
 
-    A term is written as in N-Triples (<http://example.org/a>, "text"@en), as a name with a namespace of the log or of
-    --prefix (ex:crane), or as a number. Messages are written as they are, in order.
+    A TERM is written as in N-Triples (<http://example.org/a>, "text"@en), as a name with a prefix of the log or of
+    --prefix (ex:crane), or as a number.
     """
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import say_notes, say_skipped, say_summary

@@ -1,13 +1,20 @@
-"""`rdfm formats`: what each format reads, writes and carries."""
+"""`rdfm formats`: list the formats, or describe one."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import click
 
-# What formats of each kind can carry: only what tells them apart.
+from rdfm.cli.options import FormatName
+
+if TYPE_CHECKING:
+    from rdfm.formats import FormatSpec, OptionSpec
+    from rdfm.formats.spec import Side
+
+# Features by kind of log, if the formats of the kind differ in them.
 _CARRIED = {
     "messages": (
         "graphs",
@@ -24,29 +31,72 @@ _TITLES = {"messages": "Messages", "patches": "Patches", "results": "Results of 
 _TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 
 
-@click.command("formats", short_help="List the formats and what each can carry.")
+@click.command("formats", short_help="List the formats, or describe one.")
+@click.argument("name", required=False, type=FormatName())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(as_json: bool) -> None:
-    """List the formats: names, suffixes, and what each can carry.
+def command(name: str | None, as_json: bool) -> None:
+    """List the formats: names, suffixes, and the features that each can represent. With NAME, describe one format.
 
-    A log holds messages, patches or results, and is converted to formats of its kind. What a format
-    cannot carry is refused, with the option that would allow it; without boundaries a log is one
-    message. Plug-ins are listed too.
+    A log contains messages, patches or results, and is converted to formats of the same kind. If a
+    format cannot represent something, the conversion is refused, and the error names the option
+    that allows it. Plug-ins are listed too.
     """
     from rdfm import formats
 
-    rows = [_row(format) for format in formats.every()]
+    rows = [_row(formats.find(name))] if name else [_row(format) for format in formats.every()]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps(rows[0] if name else rows, indent=2))
+        return
+    if name:
+        _describe(rows[0], formats.find(name).spec)
         return
     for kind, carried in _CARRIED.items():
         of_kind = [row for row in rows if kind in row["kinds"]]
         click.echo(f"{_TITLES[kind]}:\n")
         _print([_heads(carried), *(_cells(row, kind, carried) for row in of_kind)])
         click.echo()
-    click.echo(
-        "Compression by suffix: .gz .zst .bz2 .xz. Other names of a format: rdfm formats --json."
-    )
+    click.echo("Compression by suffix: .gz .zst .bz2 .xz. One format: rdfm formats NAME.")
+
+
+def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
+    """Print a format: names, features and options."""
+    from rdfm.cli.specs import help_of
+
+    click.echo(f"{row['title']} ({row['name']}): a format of {_listed(row['kinds'])}.\n")
+    facts = [
+        ("Names", " ".join((row["name"], *row["aliases"]))),
+        ("Suffixes", " ".join(row["suffixes"])),
+        ("Media types", " ".join(row["media_types"])),
+        ("Reads", _yes(row["reads"])),
+        ("Writes", _yes(row["writes"])),
+        *((name.replace("_", " ").capitalize(), _cell(of)) for name, of in row["carries"].items()),
+        ("Resumes after errors", _yes(row["resumable"])),
+        ("Read in splits", _yes(row["splittable"])),
+    ]
+    _print([(f"{heading}:", value or "none") for heading, value in facts])
+    sides: tuple[tuple[Side, str], ...] = (("read", "from"), ("write", "to"))
+    for side, prefix in sides:
+        options = [each for each in spec.options(side).values() if not each.python_only]
+        if options:
+            click.echo(f"\nOptions to {side} it, also as --{prefix}-NAME:\n")
+            formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
+            with formatter.indentation():
+                formatter.write_dl([(_flag(each), help_of(each)) for each in options], col_max=28)
+            click.echo(formatter.getvalue(), nl=False)
+
+
+def _flag(option: OptionSpec) -> str:
+    """An option as help shows it."""
+    if option.kind == "switch":
+        return f"--{option.option}" + (f" / --{option.off}" if option.off else "")
+    if option.choices and not option.metavar:
+        return f"--{option.option} [{'|'.join(word.replace('_', '-') for word in option.choices)}]"
+    return f"--{option.option} {option.placeholder}"
+
+
+def _listed(words: list[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _row(format: Any) -> dict[str, Any]:

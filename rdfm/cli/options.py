@@ -18,19 +18,30 @@ else:  # not generic in older releases of click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Headings that stand behind all others.
+# Headings of options in help, first and last; those of formats are between them.
+_FIRST = ("Criteria", "Query", "Changes", "Comparison", "Checks", "Input", "Output", "Messages")
 _LAST = ("Limits that protect memory", "Other formats", "Other options")
+# Key of a context whose help lists all options.
+COMPLETE = "rdfm.cli.complete"
 # What other programs call an option, and what it is called here.
 _SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
 
 
 class GroupedOption(click.Option):
-    """An option that stands under a heading of its command's help."""
+    """An option under a heading of its command's help.
 
-    def __init__(self, *args: Any, group: str = "Options", **kwargs: Any) -> None:
-        """Take the heading besides what click takes."""
+    Attributes:
+        group: The heading.
+        of_format: Whether the option belongs to a format; `COMMAND --help` leaves it out.
+    """
+
+    def __init__(
+        self, *args: Any, group: str = "Options", of_format: bool = False, **kwargs: Any
+    ) -> None:
+        """Take the arguments of click, and the attributes."""
         super().__init__(*args, **kwargs)
         self.group = group
+        self.of_format = of_format
 
 
 class GroupedCommand(click.Command):
@@ -55,7 +66,8 @@ class GroupedCommand(click.Command):
         """Write the options, a section for each heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            if isinstance(parameter, click.Argument):
+            of_format = getattr(parameter, "of_format", False)
+            if isinstance(parameter, click.Argument) or (of_format and not ctx.meta.get(COMPLETE)):
                 continue
             if (record := parameter.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
@@ -65,13 +77,15 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records, col_max=28)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog as it is, since it holds examples."""
+        """Write the epilog unchanged, since it has examples."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
 
 
 def _place(heading: str) -> int:
-    return _LAST.index(heading) if heading in _LAST else -1
+    if heading in _LAST:
+        return len(_FIRST) + 1 + _LAST.index(heading)
+    return _FIRST.index(heading) if heading in _FIRST else len(_FIRST)
 
 
 def _similar(name: str, options: list[str]) -> list[str]:

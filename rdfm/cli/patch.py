@@ -1,4 +1,4 @@
-"""`rdfm patch`: changes of datasets."""
+"""`rdfm patch`: apply, revert and make patches."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ _DIFF = """Examples:
   rdfm patch diff --snapshots states.trig -o changes.rdfp"""
 
 
-@click.group("patch", short_help="Apply, revert and make changes of datasets.")
+@click.group("patch", short_help="Apply, revert and make patches.")
 def command() -> None:
-    """Changes of datasets: logs of patches in RDF Patch, in its Thrift form and in Jelly-Patch.
+    """Apply, revert and make patches: changes of datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
 
-    rdfm convert converts them, and rdfm inspect counts what is in them.
+    rdfm convert converts logs of patches, and rdfm inspect describes them.
     """
 
 
 _output = option(
     "-o",
     "--output",
-    group="Formats",
+    group="Output",
     metavar="OUT",
     required=True,
     type=click.Path(),
-    help="The file to write, or - for standard output.",
+    help="Output file, or - for standard output.",
 )
 _quiet = option(
     "-q",
     "--quiet",
     group="Other options",
     is_flag=True,
-    help="Print errors only: no summary, no progress bar.",
+    help="Print errors only.",
 )
 
 
@@ -66,10 +66,10 @@ _quiet = option(
 @_output
 @_quiet
 def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
-    """Apply each PATCH to DATASET, in order, and write what it is then.
+    """Apply each PATCH to DATASET, in order, and write the result.
 
-    DATASET is a log of one message, and PATCH a log of patches. A transaction that is aborted, or that its patch does
-    not end, changes nothing. A patch whose header has a prev that is not the id of the patch before is refused.
+    DATASET is a log of one message, and PATCH a log of patches. Aborted and unfinished transactions change nothing. A
+    patch whose prev is not the id of the patch before is refused.
     """
     from rdfm import patch
 
@@ -89,24 +89,24 @@ def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **op
     sides=("read", "write"),
     kinds={"read": ("patches",), "write": ("patches",)},
     epilog=_REVERT,
-    short_help="Write the patches that undo patches.",
+    short_help="Write patches that undo patches.",
 )
 @click.argument("patches", nargs=-1, required=True, metavar="PATCH...", type=click.Path())
 @option(
     "-o",
     "--output",
-    group="Formats",
+    group="Output",
     metavar="OUT",
     default="-",
     type=click.Path(),
-    help="The file to write; by default standard output.",
+    help="Output file; by default standard output.",
 )
 @_quiet
 def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
-    """Write the patches that undo each PATCH: the last patch first, its operations in reverse order.
+    """Write patches that undo each PATCH: the last patch first, with its operations in reverse order.
 
-    Adds become deletes, and deletes adds. Aborted transactions are left out. The result is exact if each add and each
-    delete of the patches has an effect: a quad that was there before it was added is deleted too.
+    Adds become deletes, and deletes become adds. Aborted transactions are left out. The result is exact if each add and
+    each delete has an effect: a quad that existed before it was added is deleted too.
     """
     from rdfm import patch
 
@@ -122,15 +122,15 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_FROM_LOG,
-    short_help="Make patches of a log's messages.",
+    short_help="Make a patch of each message.",
 )
 @click.argument("log", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
 @_quiet
 def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
-    """Make a patch of each message of LOG: a transaction of adds.
+    """Make a patch of each message of LOG: a transaction that adds its quads.
 
-    The labels of blank nodes are set apart by message, since those of patches are the whole log's.
+    Blank nodes get different labels in each message, since labels in patches are valid for the whole log.
     """
     from rdfm import patch
 
@@ -145,16 +145,15 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     sides=("read", "write"),
     kinds={"read": ("patches",), "write": ("messages",)},
     epilog=_TO_LOG,
-    short_help="Make messages of transactions.",
+    short_help="Make a message of each transaction.",
 )
 @click.argument("patches", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
 @_quiet
 def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
-    """Make a message of each transaction of PATCHES that is committed.
+    """Make a message of each committed transaction of PATCHES.
 
-    What is added outside of transactions is a message too. Patches that delete quads are refused: rdfm patch apply
-    makes a dataset of them.
+    Quads added outside transactions become a message too. Patches that delete quads are refused; use rdfm patch apply.
     """
     from rdfm import patch
 
@@ -177,9 +176,9 @@ def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
 def diff(
     inputs: tuple[str, ...], output: str, quiet: bool, snapshots: bool | None, **options: Any
 ) -> None:
-    """Write the patch that makes the dataset OLD the dataset NEW: a transaction of deletes, then adds.
+    """Write the patch that changes the dataset OLD into the dataset NEW: a transaction of deletes, then adds.
 
-    Blank nodes are known by their labels, unless --canonical is given. With --snapshots there is one log, LOG.
+    Blank nodes are identified by their labels, unless --canonical is given. --snapshots takes one log.
     """
     from rdfm import patch
 

@@ -1,4 +1,4 @@
-"""`rdfm query`: SPARQL over messages."""
+"""`rdfm query`: run SPARQL queries on messages."""
 
 from __future__ import annotations
 
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 _EPILOG = """Examples:
   rdfm query 'SELECT ?s { ?s a ?type }' birds.jelly
   rdfm query measurements.rq sensors/ --types time=dateTime,value=double -o measurements.parquet
-  rdfm query 'ASK { ?s <http://example.org/count> ?n FILTER(?n > 10) }' birds.jelly
-  rdfm query construct.rq birds.jelly -o seen.jelly --skip-empty
   rdfm query --whole 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }' birds.jelly week/
-  rdfm query construct.rq --solutions answer.srj -o made.trig
 
-Exit codes: 0 done, 1 bad data or a limit met, 2 bad usage."""
+Exit status: 0 done, 1 bad data or a limit exceeded, 2 bad usage."""
 
 
 @click.command(
@@ -34,36 +31,33 @@ Exit codes: 0 done, 1 bad data or a limit met, 2 bad usage."""
     stages="rdfm.sparql.options:QUERY",
     sides=("read", "write"),
     epilog=_EPILOG,
-    short_help="Ask a SPARQL query of each message, or of all of them.",
+    short_help="Run a SPARQL query on each message, or on all of them.",
 )
 @click.argument("query", metavar="QUERY")
 @click.argument("logs", nargs=-1, metavar="[LOG...]", type=click.Path())
 @option(
     "-o",
     "--output",
-    group="Formats",
+    group="Output",
     metavar="OUT",
     type=click.Path(),
-    help="The file to write (- for standard output).",
+    help="Output file, or - for standard output.",
 )
 @option(
     "-q",
     "--quiet",
     group="Other options",
     is_flag=True,
-    help="Print errors and what was found only.",
+    help="Print results and errors only.",
 )
 def command(
     query: str, logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any
 ) -> None:
-    """Ask a SPARQL query of each message of each LOG by itself, or with --whole of all of them as one dataset.
+    """Run a SPARQL query on each message of each LOG, or with --whole on all messages as one dataset.
 
-    QUERY is the text of a query, or the name of a file: a text with a brace is a query, and - is standard input.
-
-    SELECT writes a row for each solution, with source and message, which say whose it is, before the variables: to a
-    table (.parquet, .arrow), to SPARQL results (.csv, .tsv, .srj, ...), on a terminal as a table, else as TSV. CONSTRUCT
-    writes a message for each message, as TriG unless --to or the name of OUT says otherwise. ASK prints the indexes of
-    the messages for which it holds.
+    QUERY is the text of a query (with a brace), the name of a file, or - for standard input. SELECT writes solutions
+    with the columns source and message: to .parquet, .arrow, .csv, .tsv or .srj, or as a table on a terminal. CONSTRUCT
+    writes a message for each message. ASK prints the indexes of the messages for which it is true.
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, standard_input

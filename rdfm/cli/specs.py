@@ -12,15 +12,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from rdfm.cli.options import ContextFile, FormatName, GroupedCommand, GroupedOption, Prefix, Words
+from rdfm.cli.options import (
+    COMPLETE,
+    ContextFile,
+    FormatName,
+    GroupedCommand,
+    GroupedOption,
+    Prefix,
+    Words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-__all__ = ["SpecCommand", "given"]
+__all__ = ["SpecCommand", "given", "help_of"]
 
 _MADE = "rdfm.cli.options"
 _SIDED = "rdfm.cli.sided"
@@ -72,9 +81,26 @@ class SpecCommand(GroupedCommand):
         return super().parse_args(ctx, words)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those of plug-ins too."""
-        self._add_plug_ins(ctx)
+        """Write the options: all of them, or only those that do not belong to a format."""
+        if ctx.meta.get(COMPLETE):
+            self._add_plug_ins(ctx)
+            super().format_options(ctx, formatter)
+            return
         super().format_options(ctx, formatter)
+        _, _, path = ctx.command_path.partition(" ")
+        formatter.write(f"\nOptions of formats, and limits: rdfm help {path}, rdfm formats NAME\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the options of one side too, such as --to-frames, which help lists only if they are needed."""
+        found = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith(("--from-", "--to-")):
+            return found
+        names = {item.value for item in found}
+        for each in self._make(with_plug_ins=True, sided=True):
+            for name in (*each.opts, *each.secondary_opts):
+                if name.startswith(incomplete) and name not in names:
+                    found.append(CompletionItem(name, help=getattr(each, "help", None)))
+        return found
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:
         """Make the options again; gives whether plug-ins have any."""
@@ -118,12 +144,14 @@ class SpecCommand(GroupedCommand):
             if first.python_only:
                 continue
             both = is_of_one_side(shown.values())
-            yield _option(first, name, first.option, hidden=both or not shown)
+            yield _option(first, name, first.option, hidden=both or not shown, of_format=True)
             for side, spec in specs.items() if sided else ():
                 prefix = "from" if side == "read" else "to"
                 named = f"{prefix}-{spec.option}"
                 hidden = not both or side not in shown
-                yield _option(spec, f"{prefix}_{name}", named, prefix=prefix, hidden=hidden)
+                yield _option(
+                    spec, f"{prefix}_{name}", named, prefix=prefix, hidden=hidden, of_format=True
+                )
 
     def _fits(self, side: Side, spec: FormatSpec) -> bool:
         """Whether a format may be on a side."""
@@ -150,13 +178,20 @@ def _options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
 
 
 def _option(
-    spec: OptionSpec, name: str, flag: str, *, prefix: str = "", hidden: bool = False
+    spec: OptionSpec,
+    name: str,
+    flag: str,
+    *,
+    prefix: str = "",
+    hidden: bool = False,
+    of_format: bool = False,
 ) -> GroupedOption:
-    """An option of the command line as its spec declares it."""
+    """An option of the command line, from its declaration."""
     settings: dict[str, Any] = {
         "group": spec.group or "Other formats",
-        "help": _help(spec),
+        "help": help_of(spec),
         "hidden": hidden,
+        "of_format": of_format,
     }
     declared = f"--{flag}"
     if spec.kind == "switch":
@@ -173,6 +208,7 @@ def _option(
         settings |= {"multiple": True, "metavar": spec.placeholder}
     elif spec.choices:
         settings["type"] = Words([word.replace("_", "-") for word in spec.choices])
+        settings["metavar"] = spec.metavar or None
     elif spec.metavar == "FORMAT":
         settings["type"] = FormatName()
     else:
@@ -183,8 +219,8 @@ def _option(
     return GroupedOption([*short, declared, name], **settings)
 
 
-def _help(spec: OptionSpec) -> str:
-    """What an option does, with its default."""
+def help_of(spec: OptionSpec) -> str:
+    """Return the help of an option, with its default."""
     default = spec.default
     if spec.default_from == "input":
         shown = "detected"

@@ -38,7 +38,7 @@ SHOWING_FIRST = {
     for name in ("from_format", "to_format", "message_per_file", "default_graph_as", "on_error")
 }
 SHOWING_FIRST["to_format"] = replace(
-    STAGES["to_format"], help="Format of what is shown, such as nq; else TriG, RDF Patch or TSV."
+    STAGES["to_format"], help="Format to print, such as nq (default: TriG, RDF Patch or TSV)."
 )
 SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "sample", "seed")}}
 

@@ -23,7 +23,7 @@ from rdfm.logs.stages import Stage
 
 __all__ = ["REGROUPING", "DefaultGraph", "Regrouping", "make", "regrouped"]
 
-_MESSAGES = "Which messages"
+_MESSAGES = "Messages"
 _PLAIN = ("message", "subject", "graph", "all")
 _NUMBERED = ("count", "bytes")
 _MAX_NUMBER = (1 << 63) - 1
@@ -31,21 +31,20 @@ _MAX_NUMBER = (1 << 63) - 1
 REGROUPING = declare(
     OptionSpec(
         "group_by",
-        help="Other messages of the same quads: subject or graph (consecutive quads with the same one), count=N "
-        "(N quads each), bytes=N (of the terms' text), all; message is as before.",
+        help="Regroup: subject, graph, count=N, bytes=N or all.",
         metavar="HOW",
         group=_MESSAGES,
     ),
     OptionSpec(
         "skolemize",
         "iri",
-        "Replace blank nodes with IRIs that begin with this one and /.well-known/genid/.",
+        "Replace blank nodes with IRIs under this IRI.",
         group=_MESSAGES,
     ),
     OptionSpec(
         "default_graph_as",
         "iri",
-        "Put what is in the default graph into the graph of this name.",
+        "Move the default graph into this graph.",
         group=_MESSAGES,
     ),
 )

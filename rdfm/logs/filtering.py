@@ -22,63 +22,62 @@ from rdfm.logs.stages import Stage
 
 __all__ = ["FILTERING", "Filtering", "filter_values"]
 
-_QUADS = "Which messages"
-_TERM = 'write <http://example.org/a>, ex:a, "text" or 5'
+_QUADS = "Criteria"
 
 FILTERING = declare(
-    OptionSpec(
-        "subject", help=f"Of quads with this subject; {_TERM}.", metavar="TERM", group=_QUADS
-    ),
-    OptionSpec("predicate", help="Of quads with this predicate.", metavar="TERM", group=_QUADS),
-    OptionSpec("object", help="Of quads with this object.", metavar="TERM", group=_QUADS),
+    OptionSpec("subject", help="Subject of a quad.", metavar="TERM", group=_QUADS),
+    OptionSpec("predicate", help="Predicate of the same quad.", metavar="TERM", group=_QUADS),
+    OptionSpec("object", help="Object of the same quad.", metavar="TERM", group=_QUADS),
     OptionSpec(
         "graph",
-        help="Of quads in this graph; default for the default graph.",
+        help="Graph of the same quad; default is the default graph.",
         metavar="TERM",
         group=_QUADS,
     ),
     OptionSpec(
         "any",
         "texts",
-        "Of quads with this term anywhere, in a triple term too; may be repeated, and is of the same quad then.",
+        "Term anywhere in the same quad; repeatable.",
         metavar="TERM",
         group=_QUADS,
     ),
-    OptionSpec(
-        "contains", help="Of quads whose object is a literal that holds this text.", group=_QUADS
-    ),
+    OptionSpec("contains", help="Text that the object, a literal, contains.", group=_QUADS),
     OptionSpec(
         "regex",
-        help="Of quads whose object is a literal in which this regular expression is found.",
+        help="Regular expression that matches in the object, a literal.",
         metavar="REGEX",
         group=_QUADS,
     ),
     OptionSpec(
         "time",
-        help="The predicate of a message's time, such as sosa:resultTime, for after and before.",
+        help="Predicate of the time in a message, for after and before.",
         metavar="PREDICATE",
         group=_QUADS,
     ),
-    OptionSpec("after", help="Of this date or time, or later.", metavar="TIME", group=_QUADS),
-    OptionSpec("before", help="Of an earlier time.", metavar="TIME", group=_QUADS),
+    OptionSpec(
+        "after", help="Date or time, inclusive, such as 2026-06-01.", metavar="TIME", group=_QUADS
+    ),
+    OptionSpec("before", help="Date or time, exclusive.", metavar="TIME", group=_QUADS),
     OptionSpec(
         "where",
-        help="Of which this SPARQL query holds, such as ASK { ?s ex:count ?n FILTER (?n > 5) }.",
+        help="ASK query that is true for the message.",
         metavar="QUERY",
         group=_QUADS,
     ),
     OptionSpec(
         "prefixes",
         "namespaces",
-        "A namespace for names such as ex:a, before those that logs declare; may be repeated.",
+        "Namespace for names such as ex:a; repeatable.",
         group=_QUADS,
         flag="prefix",
     ),
-    OptionSpec("invert", "switch", "Keep the others instead.", default=False, group=_QUADS),
+    OptionSpec(
+        "invert", "switch", "Keep the messages that do not match.", default=False, group=_QUADS
+    ),
     OptionSpec(
         "quads",
         "switch",
-        "Keep of each message the matching quads alone.",
+        "Keep only the matching quads of each message.",
         default=False,
         group=_QUADS,
     ),

@@ -7,8 +7,8 @@ from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
 __all__ = ["READING", "STAGE_OPTIONS", "WRITING", "declare"]
 
-_FORMATS = "Formats"
-_MESSAGES = "Which messages"
+_INPUT = "Input"
+_OUTPUT = "Output"
 
 # Options of stages and commands by name, as far as the modules that declare them are imported.
 STAGE_OPTIONS: dict[str, OptionSpec] = {}
@@ -24,74 +24,74 @@ def declare(*options: OptionSpec) -> tuple[OptionSpec, ...]:
 READING = declare(
     OptionSpec(
         "from_format",
-        help="Format of the inputs, such as nq; else as each shows by its suffix, then by its content.",
+        help="Format of the inputs, such as nq (default: detected).",
         metavar="FORMAT",
-        group=_FORMATS,
+        group=_INPUT,
         flag="from",
         keyword="format",
     ),
     OptionSpec(
         "message_per_file",
         "switch",
-        "Each input is one message, also an empty one.",
+        "Read each input as one message, even if it is empty.",
         default=False,
-        group=_MESSAGES,
+        group=_INPUT,
     ),
     OptionSpec(
         "on_error",
         "choice",
-        "What to do at broken data: stop, or leave it out and go on; what meets a limit still fails.",
+        "Stop at broken data, or skip it; limits always stop.",
         choices=("fail", "skip"),
         default="fail",
         instead="skip_message() of a log",
-        group=_MESSAGES,
+        group=_INPUT,
     ),
 )
 WRITING = declare(
     OptionSpec(
         "to_format",
-        help="Format of the output, such as jelly; else as its suffix says.",
+        help="Format of the output (default: by its suffix).",
         metavar="FORMAT",
-        group=_FORMATS,
+        group=_OUTPUT,
         flag="to",
         keyword="format",
     ),
     OptionSpec(
         "compression",
         "choice",
-        "Compression of the output, or of each file of a folder, perhaps with a level, such as zstd:19; else as its "
-        "suffix says.",
+        "gzip, zstd, zstd:19, bzip2, xz or none (default: by suffix).",
         choices=(*COMPRESSIONS, "none"),
+        metavar="NAME",
         levels=tuple((name, *levels) for name, levels in LEVELS.items()),
-        group=_FORMATS,
+        group=_OUTPUT,
     ),
     OptionSpec(
         "split_messages",
         "count",
-        "Write a folder of logs with at most N messages each; without, a folder has one each.",
+        "Write a folder of logs of up to N messages.",
         least=1,
         metavar="N",
-        group=_FORMATS,
+        group=_OUTPUT,
     ),
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Write a folder of logs that each end at about this size, not compressed.",
+        "Write a folder of logs of this size, uncompressed.",
         least=1,
-        group=_FORMATS,
+        group=_OUTPUT,
     ),
     OptionSpec(
         "overwrite",
         "switch",
-        "Replace a folder that holds something: everything in it is removed.",
+        "Replace a folder with everything in it.",
         default=False,
-        group=_FORMATS,
+        group=_OUTPUT,
     ),
     OptionSpec(
         "keep_partial",
         "switch",
-        "After an error keep what came before it, as NAME.partial, or NAME.partial.1 and so on.",
+        "On error, keep the output as NAME.partial.",
         default=False,
-        group=_MESSAGES,
+        group=_OUTPUT,
     ),
 )

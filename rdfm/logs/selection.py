@@ -37,27 +37,27 @@ MAX_HELD_BYTES = 1 << 30
 # A number after that of the last message of any log.
 _END = 1 << 62
 
-_MESSAGES = "Which messages"
+_MESSAGES = "Messages"
 SELECTING = declare(
     OptionSpec(
         "messages",
-        help="The messages to write, counted from 0: a number, or a slice such as 100:200, -10: or ::100.",
+        help="Numbers from 0: 5000, 100:200, -10: or ::100.",
         metavar="SLICE",
         group=_MESSAGES,
         short="m",
     ),
-    OptionSpec("skip", "count", "Leave out the first N messages.", group=_MESSAGES),
+    OptionSpec("skip", "count", "Skip the first N messages.", group=_MESSAGES),
     OptionSpec("take", "count", "Write at most N messages.", group=_MESSAGES),
     OptionSpec(
         "sample",
-        help="Write a random sample: a share of the messages such as 1%, or so many.",
+        help="Random sample: 1%, or a number of messages.",
         metavar="SHARE|N",
         group=_MESSAGES,
     ),
     OptionSpec(
         "seed",
         "count",
-        "Another sample for each N; the same N draws the same one.",
+        "Seed of the random sample.",
         default=0,
         group=_MESSAGES,
     ),

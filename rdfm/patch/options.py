@@ -9,20 +9,20 @@ from rdfm.logs.options import READING, WRITING, declare
 
 __all__ = ["APPLY", "CHANGING", "DIFF", "FROM_LOG", "REVERT", "TO_LOG"]
 
-_FORMATS = "Formats"
+_INPUT = "Input"
 _CHANGES = "Changes"
 
 CHANGING = declare(
     OptionSpec(
         "patch_format",
-        help="Format of the patches, such as rdf-patch; else as each shows by its suffix.",
+        help="Format of the patches, such as rdf-patch; by default from the suffix.",
         metavar="FORMAT",
-        group=_FORMATS,
+        group=_INPUT,
     ),
     OptionSpec(
         "chain",
         "switch",
-        "Refuse a patch whose prev is not the id of the patch before it, or apply it all the same.",
+        "Refuse a patch whose prev is not the id of the patch before, or do not.",
         default=True,
         off="no-chain",
         group=_CHANGES,
@@ -30,28 +30,28 @@ CHANGING = declare(
     OptionSpec(
         "separate_blank_nodes",
         "switch",
-        "A blank node that is used in several transactions becomes several; else it is refused.",
+        "Split a blank node used in several transactions (default: an error).",
         default=False,
         group=_CHANGES,
     ),
     OptionSpec(
         "per_message",
         "switch",
-        "Compare the messages of two logs one by one, a patch each.",
+        "Compare two logs message by message, with a patch for each.",
         default=False,
         group=_CHANGES,
     ),
     OptionSpec(
         "snapshots",
         "switch",
-        "Of one log, the changes from each message to the next, a patch each; the first makes the first message.",
+        "Write the changes from each message of one log to the next.",
         default=False,
         group=_CHANGES,
     ),
     OptionSpec(
         "canonical",
         "switch",
-        "Know blank nodes by what is said of them, not by their labels.",
+        "Match blank nodes by their properties instead of their labels.",
         default=False,
         group=_CHANGES,
     ),

@@ -14,59 +14,59 @@ from rdfm.logs.options import READING, WRITING, declare
 
 __all__ = ["QUERY", "QUERYING", "as_texts", "seconds", "types_of"]
 
-_QUERY = "The query"
+_QUERY = "Query"
 
 QUERYING = declare(
     OptionSpec(
         "whole",
         "switch",
-        "Query all inputs as one dataset, which is held in memory; without, each message by itself.",
+        "Query all messages as one dataset, in memory.",
         default=False,
         group=_QUERY,
     ),
     OptionSpec(
         "union_graphs",
         "switch",
-        "The default graph of the query is all graphs together, those with names too.",
+        "Query all graphs together as the default graph.",
         default=False,
         group=_QUERY,
     ),
     OptionSpec(
         "prefixes",
         "namespaces",
-        "A namespace that the query need not declare; may be repeated.",
+        "Namespace for the query; repeatable.",
         group=_QUERY,
         flag="prefix",
     ),
     OptionSpec(
         "types",
-        help="Types of columns of a table, such as time=dateTime,value=double; others hold terms as N-Triples.",
+        help="Types of columns, such as time=dateTime,n=integer.",
         metavar="NAME=TYPE,...",
         group=_QUERY,
     ),
     OptionSpec(
         "skip_empty",
         "switch",
-        "Leave out the messages for which CONSTRUCT makes no triple.",
+        "Omit messages without constructed triples.",
         default=False,
         group=_QUERY,
     ),
     OptionSpec(
         "solutions",
         "file",
-        "SPARQL results that CONSTRUCT makes messages of, one of each row, in the place of logs.",
+        "SPARQL results instead of logs, for CONSTRUCT.",
         group=_QUERY,
     ),
     OptionSpec(
         "timeout",
-        help="Seconds that the query may take for a message, such as 0.5; with whole for all.",
+        help="Time limit per message (with whole: in total).",
         metavar="SECONDS",
         group=_QUERY,
     ),
     OptionSpec(
         "max_rows",
         "count",
-        "Solutions that a message may have; with whole all together, which have no limit unless this is given.",
+        "Solutions per message (with whole: in total).",
         least=1,
         default=1_000_000,
         group=_QUERY,
@@ -77,8 +77,7 @@ _OWN = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}
 _READING["on_error"] = replace(
     _READING["on_error"],
-    help="What to do at broken data, at a message that meets timeout or max_rows, and at a value that is not of its "
-    "column's type: stop, or leave it out and go on.",
+    help="Stop at broken data, query limits and ill-typed values, or skip.",
 )
 QUERY = {**_OWN, **_READING, **{option.name: option for option in WRITING}}
 

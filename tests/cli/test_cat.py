@@ -247,3 +247,13 @@ def test_a_reader_that_goes_away_ends_it(tmp_path):
     command = f"{sys.executable} -m rdfm cat {log} | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == (f"{QUAD}\n", "")
+
+
+@pytest.mark.parametrize("command", ["head", "tail"])
+def test_a_count_may_be_written_as_in_coreutils(rdfm, command):
+    assert rdfm(command, "-2", "a.nq").out == rdfm(command, "-n", "2", "a.nq").out
+    assert (
+        rdfm(command, "a.nq", "-1", "--to", "nq").out
+        == rdfm(command, "-n", "1", "a.nq", "--to", "nq").out
+    )
+    assert rdfm(command, "-2", "a.nq").out != rdfm(command, "-1", "a.nq").out

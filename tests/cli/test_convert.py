@@ -243,7 +243,24 @@ def test_completion(rdfm, shell):
     assert run.code == 0
 
 
-@pytest.mark.parametrize("command", ["convert", "inspect", "formats", "completion"])
+def test_completion_offers_the_options_of_each_side():
+    from click.shell_completion import ShellComplete
+
+    from rdfm.cli.app import app
+
+    complete = ShellComplete(app, {}, "rdfm", "_RDFM_COMPLETE")
+
+    def offered(*words, incomplete):
+        return {item.value for item in complete.get_completions(list(words), incomplete)}
+
+    assert {"--to-frames", "--to-dialect"} <= offered("convert", incomplete="--to-")
+    assert {"--from-max-depth", "--from-undelimited"} <= offered("convert", incomplete="--from-")
+    assert all(name.startswith("--from-fr") for name in offered("cat", incomplete="--from-fr"))
+    assert offered("convert", incomplete="--to-frames") == {"--to-frames"}
+    assert "--dialect" not in offered("convert", incomplete="--d")
+
+
+@pytest.mark.parametrize("command", ["convert", "inspect", "formats", "completion", "help"])
 def test_help(rdfm, command):
     run = rdfm(command, "--help")
     assert run.code == 0
@@ -251,14 +268,56 @@ def test_help(rdfm, command):
     assert "\\b" not in run.out
 
 
-def test_help_and_docstring_name_every_format(rdfm):
-    for text in (rdfm("--help").out, package.__doc__):
-        words = " ".join(text.split())
-        for kind in ("messages", "patches", "results"):
-            listed = re.search(rf"Formats of {kind}: ([^.]*)\.", words)[1]
-            titles = listed.replace(" and ", ", ").split(", ")
-            specs = [package.formats.find(name).spec for name in package.formats.names()]
-            assert titles == [spec.title for spec in specs if kind in spec.kinds]
+def test_the_docstring_names_every_format():
+    words = " ".join(package.__doc__.split())
+    specs = [package.formats.find(name).spec for name in package.formats.names()]
+    for kind in ("messages", "patches", "results"):
+        listed = re.search(rf"Formats of {kind}: ([^.]*)\.", words)[1]
+        titles = listed.replace(" and ", ", ").split(", ")
+        assert titles == [spec.title for spec in specs if kind in spec.kinds]
+
+
+def test_help_names_every_format_and_command(rdfm):
+    help = rdfm("--help").out
+    words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
+    listed = re.search(r"Formats: ([^.]*)\.", words, re.S)[1]
+    names = re.findall(r"[a-z-]+(?=[,;.]|$)", listed)
+    assert sorted(names) == sorted(package.formats.names())
+    assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help
+    for command in ("head", "tail", "convert", "help"):
+        assert re.search(rf"^  {command} +[A-Z]", help, re.M)
+
+
+COMMANDS = [
+    *("convert", "cat", "head", "tail", "inspect", "validate", "diff", "filter", "query"),
+    *("patch apply", "patch revert", "patch diff", "patch to-log", "patch from-log"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_short_and_complete_help_lists_options_of_formats(rdfm, command):
+    short, complete = rdfm(*command.split(), "--help"), rdfm("help", *command.split())
+    assert (short.code, complete.code) == (0, 0)
+    assert len(short.out.splitlines()) <= 60
+    assert "Example" in short.out
+    assert "--max-message-bytes" not in short.out
+    assert "--max-message-bytes" in complete.out
+    assert complete.out.startswith(f"Usage: rdfm {command} ")
+    if command != "inspect":
+        assert f"rdfm help {command}" in short.out
+
+
+def test_complete_help_of_an_unknown_command_is_refused(rdfm):
+    assert "No such command 'frobnicate'" in rdfm("help", "frobnicate").error
+    assert "No such command 'convert apply'" in rdfm("help", "convert", "apply").error
+    assert rdfm("help").out == rdfm("--help").out
+
+
+def test_criteria_come_first_in_the_help_of_filter(rdfm):
+    help = rdfm("filter", "--help").out
+    headings = re.findall(r"^([A-Z][a-z ]+):$", help, re.M)
+    assert headings[:3] == ["Criteria", "Input", "Output"]
+    assert "  -o, --output OUT" in help.partition("Output:")[2].partition("\n\n")[0]
 
 
 def test_every_option_of_convert_is_an_option_of_the_command():
@@ -347,7 +406,7 @@ def test_lines_of_json_on_standard_output_are_each_whole(rdfm, words):
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
     # Other formats have no other default there.
     assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
-    assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm(words[0], "--help").out)
+    assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm("help", words[0]).out)
 
 
 @pytest.fixture

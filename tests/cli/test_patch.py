@@ -399,7 +399,7 @@ def test_broken_patches_of_each_format(data, name, change):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_names_every_option(data, name):
-    done = data("patch", name, "--help")
+    done = data("help", "patch", name)
     assert done.code == 0
     of_all = {"from_format": "--from", "to_format": "--to"}
     own = {
@@ -429,7 +429,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_leaves_out_the_options_of_formats_that_do_not_fit(data, name):
-    shown = set(re.findall(r"--([a-z0-9-]+)", data("patch", name, "--help").out))
+    shown = set(re.findall(r"--([a-z0-9-]+)", data("help", "patch", name).out))
     every, fitting = set(), set()
     for side, kinds in zip(("read", "write"), KINDS[name], strict=True):
         for spec in formats.specs():

@@ -51,7 +51,8 @@ def test_the_page_shows_a_package_that_works(install):
     listed = rdfm("formats")
     assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
     assert listed.stderr == ""
-    assert "Arrow IPC and JSON quads." in " ".join(rdfm("--help").stdout.split())
+    assert "arrow, jsonq;" in " ".join(rdfm("--help").stdout.split())
+    assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
     Path("a.log").write_text(log)  # told by its content
     assert "2 messages" in rdfm("convert", "a.log", "b.jelly").stderr
@@ -61,7 +62,7 @@ def test_the_page_shows_a_package_that_works(install):
     assert "2 messages" in rdfm("convert", "b.jelly", "e.jsonq", "--no-spaces").stderr
     assert Path("e.jsonq").read_text() == log.replace(", ", ",")
     assert "2 messages" in rdfm("convert", "e.jsonq", "f.jsonq", "--to-quote", "ascii").stderr
-    assert "--no-spaces" in rdfm("convert", "--help").stdout
+    assert "--no-spaces" in rdfm("help", "convert").stdout
     refused = rdfm("convert", "a.log", "f.nq", "--from", "jsonq", "--quote", "ascii")
     assert (refused.returncode, refused.stderr) == (
         2,

@@ -79,7 +79,7 @@ import pytest
         ("completion", "name a shell, bash, zsh or fish, as in: rdfm completion bash"),
         (
             "frobnicate",
-            "No such command 'frobnicate'; there are convert, cat, validate, diff, filter, query, inspect, patch, formats, completion",
+            "No such command 'frobnicate'; there are convert, cat, head, tail, inspect",
         ),
         ("--frobnicate", "No such option '--frobnicate'"),
         ("convert a.nq out.nt --head 2", "No such option '--head'; did you mean --take?"),

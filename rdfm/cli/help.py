@@ -1,0 +1,35 @@
+"""`rdfm help`: the complete help of a command."""
+
+from __future__ import annotations
+
+import click
+
+from rdfm.cli.options import COMPLETE, GroupedCommand
+
+
+_EPILOG = """Examples:
+  rdfm help convert
+  rdfm help patch apply"""
+
+
+@click.command(
+    "help",
+    cls=GroupedCommand,
+    epilog=_EPILOG,
+    short_help="Print the complete help of a command.",
+)
+@click.argument("names", nargs=-1, metavar="[COMMAND...]")
+def command(names: tuple[str, ...]) -> None:
+    """Print the complete help of a COMMAND, with the options of all formats and the limits."""
+    from rdfm.cli.app import app
+
+    found: click.Command = app
+    context = click.Context(app, info_name="rdfm")
+    for name in names:
+        inner = found.get_command(context, name) if isinstance(found, click.Group) else None
+        if inner is None:
+            raise click.UsageError(f"No such command '{' '.join(names)[:40]}'; see rdfm --help")
+        found = inner
+        context = click.Context(found, info_name=name, parent=context)
+    context.meta[COMPLETE] = True
+    click.echo(found.get_help(context))
