@@ -6,7 +6,6 @@ import click
 
 from rdfm.cli.options import COMPLETE, GroupedCommand
 
-
 _EPILOG = """Examples:
   rdfm help convert
   rdfm help patch apply"""
