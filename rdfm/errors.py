@@ -39,8 +39,6 @@ __all__ = [
     "UnknownFormatError",
     "UnsupportedError",
     "render",
-    "set_surface",
-    "visible",
 ]
 
 

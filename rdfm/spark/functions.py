@@ -24,7 +24,8 @@ from pyspark.sql.types import BinaryType, DataType
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
-from rdfm.formats import Format, key
+from rdfm.formats import Format
+from rdfm.formats.spec import key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODE, Options, as_text
 from rdfm.spark.remedies import in_function
