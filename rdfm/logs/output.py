@@ -371,30 +371,22 @@ class Shape:
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(f"{name} is a number from 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
-        ends = path is not None and (path.endswith("/") or path.endswith(os.sep))
+        # The slash alone says that a new folder is meant: names of folders may have suffixes, and those of files none.
         self.folder = (
-            not self.archive and path is not None and (ends or splits or Path(path).is_dir())
+            not self.archive
+            and path is not None
+            and (path.endswith(("/", os.sep)) or Path(path).is_dir())
         )
         if splits and not self.folder:
-            what = (
-                "an archive has a member for each message"
-                if self.archive
-                else "a file is no folder"
-            )
-            raise OptionError(
-                f"split_messages and split_bytes are for folders, and {what}; name a folder, such as out/"
-            )
-        if (
-            path is not None
-            and splits
-            and not ends
-            and not Path(path).is_dir()
-            and _is_of_file(path)
-        ):
-            raise OptionError(
-                f"{path} is the name of a file, and split_messages and split_bytes write a folder; "
-                f"write {path}/ for a folder of this name"
-            )
+            if self.archive:
+                what = "an archive has a member for each message; name a folder, such as out/"
+            elif path is None:
+                what = "the output is a stream; name a folder, such as out/"
+            elif not Path(path).exists():
+                what = f"{path} is not one; write {path}/ for a new folder"
+            else:
+                what = f"{path} is a file; name a folder, such as out/"
+            raise OptionError(f"split_messages and split_bytes are for folders, and {what}")
         if overwrite and not self.folder:
             raise OptionError("overwrite is for folders; files are replaced without it")
         if self.folder and path is not None and Path(path).is_file():
@@ -439,15 +431,6 @@ class Shape:
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
-
-
-def _is_of_file(path: str) -> bool:
-    """Whether a name has the suffix of a format, of a compression or of another kind of file."""
-    return (
-        formats.by_path(path) is not None
-        or compressions.by_suffix(path) is not None
-        or to_write(path) is not None
-    )
 
 
 def _here(path: str) -> str:
