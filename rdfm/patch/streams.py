@@ -163,6 +163,7 @@ class Streams:
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
         self._inputs = list(inputs)
+        self._drivers: list[Driver] = []
         self._meter = _Meter(progress, inputs)
         self._output = output
         self._format = output_format(output, options.get("to_format"), kind)
@@ -199,12 +200,18 @@ class Streams:
             hints=self._hints,
             watch=places.watch if placed else None,
         )
-        log = _Log(Driver(list(inputs.logs), reading), stage=self._meter.stage(number))
+        driver = Driver(list(inputs.logs), reading)
+        self._drivers.append(driver)
+        log = _Log(driver, stage=self._meter.stage(number))
         log.places = places
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
             raise other_kind(log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here")
         return log
+
+    def notes(self, log: LogWriter) -> tuple[str, ...]:
+        """Notes about the inputs, which are read to their ends, and about the log that is written."""
+        return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
     def create(self) -> Writing:
         """Open the output.
