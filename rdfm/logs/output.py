@@ -24,11 +24,11 @@ from typing import Any, BinaryIO
 from rdfm import formats
 from rdfm.errors import (
     OptionError,
-    Remedy,
     UnknownFormatError,
     visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
+from rdfm.logs import remedies
 from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
@@ -229,7 +229,7 @@ class FolderOutput:
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
                 f"{self.name} holds files; name another folder",
-                remedies=[Remedy("stage", "overwrite", "true", "removes all that is in it")],
+                remedies=[remedies.OVERWRITTEN],
             )
         beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{beside}.tmp")
@@ -395,9 +395,7 @@ class Shape:
         if named and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
                 f"{path}: {reason}",
-                remedies=[
-                    Remedy("stage", "compression", "none", "writes it as it is under that name")
-                ],
+                remedies=[remedies.NOT_COMPRESSED],
             )
         self._target = target
         self._compression = compression
@@ -590,16 +588,10 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path is not None and (likely := to_write(path)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"
+    names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(
         f"{shown} does not show its format by its suffix",
-        remedies=[
-            Remedy(
-                "stage",
-                "to_format",
-                "|".join(spec.name for spec in formats.specs() if kind in spec.kinds),
-                "says it",
-            )
-        ],
+        remedies=[remedies.named_format("to_format", names)],
     )
 
 

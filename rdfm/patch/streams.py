@@ -16,7 +16,7 @@ from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.target import Target
-from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
+from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Item, Read, Reading
@@ -27,6 +27,7 @@ from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
+from rdfm.logs.remedies import named_format
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
 
@@ -340,12 +341,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
             path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
             several = path is not None and (holds_files(path) or archive.stem(path) is not None)
             if path is None or not (several or formats.by_path(path)):
-                remedy = Remedy(
-                    "stage",
-                    inputs.format_option,
-                    "|".join(spec.name for spec in names),
-                    "says it",
-                )
+                remedy = named_format(inputs.format_option, (spec.name for spec in names))
                 raise UnknownFormatError(
                     f"{path or getattr(log, 'name', 'the input')} does not show its format by its suffix",
                     remedies=[remedy],
