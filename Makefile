@@ -12,13 +12,17 @@ FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle query analysis
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 # The folder with the suites of the specifications; only test-suites runs the tests that read it.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
+# What `make test-fast` runs in Python: round trips through every format, the command line and the API.
+FAST := not slow and not spark and not peers and not suites
+FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session spec) \
+  $(filter-out tests/property/test_round_trips%,$(wildcard tests/property/*.py))
 BROWSERS := chromium chromium-browser google-chrome chrome
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := fuzz/target/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build dev test test-fast test-rust test-python test-plain test-spark test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
+.PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -48,15 +52,19 @@ build: .venv/.built ## The .venv with pinned dependencies and the release build 
 	@touch $@
 
 # The fast loop: incremental, without link-time optimization. `make build` makes the release build again.
-dev: .venv/.installed ## An incremental build of the core, for development
+dev: .venv/.dev ## An incremental build of the core, for development
+
+.venv/.dev: .venv/.installed pyproject.toml $(RUST_SOURCES)
+	@tools/prerequisites.sh
 	@MATURIN_PEP517_ARGS='--profile dev-release' $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch -d 1970-01-01 .venv/.built
+	@touch $@
+	@touch -t 197001010000 .venv/.built
 
 .venv/.built: .venv/.installed pyproject.toml $(RUST_SOURCES)
 	@tools/prerequisites.sh
 	@echo 'Building the core (a few minutes the first time)'
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch $@
+	@touch $@ .venv/.dev
 
 test: test-rust test-python ## All tests of both languages that need nothing but this repository
 	@echo
@@ -67,7 +75,7 @@ test: test-rust test-python ## All tests of both languages that need nothing but
 	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
 # These never read the suites, whatever the environment says.
-test test-rust test-python test-plain test-fast test-spark: export RDFM_SHARED :=
+test test-rust test-python test-plain test-fast-rust test-fast-python test-spark: export RDFM_SHARED :=
 
 test-rust: ## The tests of the Rust crates
 	cargo test --quiet --locked
@@ -78,9 +86,14 @@ test-python: build ## The tests in Python, those with a Spark session beside the
 test-plain: build ## The tests in Python without a Spark session
 	$(PY) -m pytest -m 'not spark and not peers and not suites'
 
-test-fast: build ## Fast tests of both languages
-	cargo test --quiet --locked -p rdfm-core -p rdfm-arrow -p rdfm-analysis -p rdfm-query
-	$(PY) -m pytest --quiet -m 'not slow and not spark and not peers and not suites'
+test-fast: .venv/.dev ## One minute of tests of both languages, with the build of `make dev`
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-fast-rust test-fast-python
+
+test-fast-rust:
+	cargo test --quiet --locked -p rdfm-core --lib
+
+test-fast-python:
+	$(PY) -m pytest --quiet --hypothesis-profile=fast -m '$(FAST)' $(addprefix --ignore=,$(FAST_IGNORED))
 
 test-spark: build ## The tests with a Spark session
 	$(PY) -m pytest -m spark

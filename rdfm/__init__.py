@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         LimitError,
         MissingExtraError,
         OptionError,
+        QueryError,
         RdfmError,
         TruncatedError,
         UnknownFormatError,
@@ -92,6 +93,7 @@ __all__ = [
     "PatchBatch",
     "Progress",
     "Quad",
+    "QueryError",
     "RdfmError",
     "ReadOptions",
     "Report",
@@ -149,6 +151,7 @@ _PLACES = {
         "LimitError",
         "MissingExtraError",
         "OptionError",
+        "QueryError",
         "RdfmError",
         "TruncatedError",
         "UnknownFormatError",
@@ -170,7 +173,7 @@ _PLACES = {
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["errors", "formats", "patch", "regroup", "split", "values"]
+_MODULES = ["analysis", "errors", "formats", "patch", "regroup", "split", "values"]
 
 
 def __dir__() -> list[str]:

@@ -21,7 +21,8 @@ passes to `render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
@@ -39,8 +40,6 @@ __all__ = [
     "UnknownFormatError",
     "UnsupportedError",
     "render",
-    "set_surface",
-    "visible",
 ]
 
 
@@ -115,6 +114,20 @@ def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -
     """
     global _default_renderer, _message_word
     _default_renderer, _message_word = renderer, message_word
+
+
+@contextmanager
+def surface(renderer: Renderer) -> Iterator[None]:
+    """Use the renderer of a surface that owns the process in every text that is made in a `with` block.
+
+    Texts of errors that are skipped are made below the surface.
+    """
+    global _default_renderer
+    before, _default_renderer = _default_renderer, renderer
+    try:
+        yield
+    finally:
+        _default_renderer = before
 
 
 def visible(text: str) -> str:

@@ -130,7 +130,6 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 
     Raises:
         EncodeError: A generalized quad, or an IRI or language tag that pyoxigraph refuses.
-        LimitError: Triple terms nest deeper than Python's recursion limit allows.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -146,8 +145,6 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
                 _to_oxigraph(term, oxigraph) for term in (quad.subject, quad.predicate, quad.object)
             )
             quads.append(oxigraph.Quad(*triple, graph))
-        except RecursionError:
-            raise _too_deep() from None
         except (ValueError, TypeError) as error:
             if isinstance(error, EncodeError):
                 raise
@@ -167,7 +164,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
     """Make a message of pyoxigraph quads or triples (a dataset, what `pyoxigraph.parse` or a CONSTRUCT query gives).
 
     Raises:
-        LimitError: Triple terms nest deeper than Python's recursion limit allows.
+        LimitError: Triple terms nest more than 100 deep.
         UnsupportedError: They are the results of a SELECT or ASK query.
         MissingExtraError: pyoxigraph is not installed.
     """
@@ -182,10 +179,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
         default = name is None or isinstance(name, oxigraph.DefaultGraph)
         graph = None if default else _from_oxigraph(name, oxigraph)
         triple = (quad.subject, quad.predicate, quad.object)
-        try:
-            s, p, o = (_from_oxigraph(term, oxigraph) for term in triple)
-        except RecursionError:
-            raise _too_deep() from None
+        s, p, o = (_from_oxigraph(term, oxigraph) for term in triple)
         quads.append(Quad(s, p, o, graph))
     return Message(quads)
 
@@ -257,7 +251,6 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
     Raises:
         EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term, when
             its row is asked for.
-        LimitError: Triple terms nest deeper than Python's recursion limit allows.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -282,7 +275,7 @@ def results_from_oxigraph(
 
     Raises:
         UnsupportedError: They are triples.
-        LimitError: Triple terms nest deeper than Python's recursion limit allows, when their row is asked for.
+        LimitError: Triple terms nest more than 100 deep, when their row is asked for.
         TypeError: They are no results of pyoxigraph.
         MissingExtraError: pyoxigraph is not installed.
     """
@@ -300,12 +293,7 @@ def results_from_oxigraph(
 
     def rows() -> Iterator[list[Term | None]]:
         for solution in results:
-            try:
-                yield [
-                    None if term is None else _from_oxigraph(term, oxigraph) for term in solution
-                ]
-            except RecursionError:
-                raise _too_deep() from None
+            yield [None if term is None else _from_oxigraph(term, oxigraph) for term in solution]
 
     return Results([variable.value for variable in results.variables], None, rows())
 
@@ -439,6 +427,13 @@ def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
 
 
 def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
+    try:
+        return _made_from_oxigraph(term, oxigraph)
+    except RecursionError:
+        raise LimitError("triple terms nest at most 100 deep") from None
+
+
+def _made_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     if isinstance(term, oxigraph.NamedNode):
         return Iri(term.value)
     if isinstance(term, oxigraph.BlankNode):
@@ -446,7 +441,8 @@ def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
         return parse_term(f"_:{term.value}") if escaped else Bnode(term.value)
     if isinstance(term, oxigraph.Triple):
         s, p, o = (
-            _from_oxigraph(part, oxigraph) for part in (term.subject, term.predicate, term.object)
+            _made_from_oxigraph(part, oxigraph)
+            for part in (term.subject, term.predicate, term.object)
         )
         return TripleTerm(s, p, o)
     if isinstance(term, oxigraph.Literal):
@@ -519,8 +515,6 @@ def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
     try:
         _to_oxigraph(term, oxigraph)
         return _relabelled(term)
-    except RecursionError:
-        raise _too_deep() from None
     except (ValueError, TypeError) as error:
         reason = str(error) if isinstance(error, ValueError) else "it holds no generalized triples"
         raise EncodeError(
@@ -544,13 +538,6 @@ def _cell(term: Term | None) -> str:
         link = html.escape(term.value, quote=True)
         return f'<a href="{link}" rel="noopener noreferrer">{text}</a>'
     return text
-
-
-def _too_deep() -> LimitError:
-    return LimitError(
-        "the triple terms nest deeper than Python's recursion limit allows; "
-        "sys.setrecursionlimit raises it"
-    )
 
 
 def _cut(text: str, length: int = 80) -> str:

@@ -1,4 +1,4 @@
-"""Profiles of the random tests: the same examples on every run; more of them in `make soak`.
+"""Profiles of the random tests: the same examples on every run; few in `make test-fast`, many in `make soak`.
 
 A failure is shown as found; `--hypothesis-profile=shrink` makes it small, which takes minutes.
 Only tests with the marker `suites` read the suites: see `suites.path`.
@@ -24,6 +24,7 @@ settings.register_profile("shrink", settings.get_profile("default"), phases=list
 settings.register_profile(
     "soak", settings.get_profile("default"), max_examples=2000, derandomize=False
 )
+settings.register_profile("fast", settings.get_profile("default"), max_examples=2)
 settings.load_profile("default")
 
 SPEC = Path(__file__).parent / "spec"

@@ -118,6 +118,16 @@ def test_deep_triple_terms_are_an_answer_or_an_error_of_ours():
         TripleTerm(S, P, deep)
 
 
+@pytest.mark.parametrize("depth", [101, 600])
+def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
+    name = pyoxigraph.NamedNode("http://e/p")
+    term = pyoxigraph.BlankNode("a")
+    for _ in range(depth):
+        term = pyoxigraph.Triple(name, name, term)
+    with pytest.raises(LimitError, match="nest at most 100 deep"):
+        Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
+
+
 def test_html_escapes_terms_and_links_only_the_web():
     quads = [
         Quad(Iri("javascript:alert(1)"), P, Literal("<script>alert('x')</script>")),

@@ -106,6 +106,7 @@ def applied(rows, data="", **options):
 MESSAGES = (*NATIVE, *TABLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("second", MESSAGES)
 @pytest.mark.parametrize("first", MESSAGES)
@@ -154,6 +155,7 @@ def test_differences_by_message(name, data):
         assert len(made) == len(deletes) + len(adds) + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_snapshots_are_states_that_the_patches_go_through(name, data):
@@ -239,6 +241,7 @@ def test_by_structure_what_did_not_change_keeps_its_labels():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("first", MESSAGES)
 @FEW
@@ -588,6 +591,7 @@ def test_the_limit_of_a_message_is_that_of_a_transaction():
     assert caught.value.remedies[0].option == "max_message_bytes"
 
 
+@pytest.mark.slow
 def test_a_patch_of_many_batches():
     """Parts of a patch go on over batches, in everything that reads and writes them."""
     rows = [

@@ -214,6 +214,7 @@ def as_quad(quad):
     return rdfm.Quad(*map(as_term, quad[:3]), None if quad[3] is None else as_term(quad[3]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
 @given(drawn=effective())
@@ -246,6 +247,7 @@ def without_aborted(rows):
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [0, 1 << 20, 64 << 20])
 def test_transactions_larger_than_a_batch(memory, monkeypatch):
     """What was stored of one that is aborted is forgotten, also of a temporary file."""
@@ -287,6 +289,7 @@ def test_transactions_larger_than_a_batch(memory, monkeypatch):
         assert (done.committed, done.undone, done.deleted, done.added) == (2, 2, 40_005, 0)
 
 
+@pytest.mark.slow
 def test_the_temporary_file_has_no_limits_of_its_own(monkeypatch):
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
     deep = "<<( <a:s> <a:p> " * 90 + "<a:o>" + " )>>" * 90

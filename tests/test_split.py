@@ -130,6 +130,7 @@ def test_a_log_that_changes_its_dialect_is_not_counted_in_splits(tmp_path):
     assert split.whole
 
 
+@pytest.mark.slow
 def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)

@@ -89,9 +89,8 @@ def command(
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar
-    from rdfm.cli.remedies import on_command_line
     from rdfm.cli.stdio import json_line, safe, standard_input
-    from rdfm.errors import UnknownFormatError, render
+    from rdfm.errors import UnknownFormatError
 
     stats |= as_rdf or html is not None
     if stats:
@@ -123,7 +122,7 @@ def command(
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
                 raise
             broken = True
-            reason = render(error, on_command_line)
+            reason = str(error)
             if isinstance(error, OSError) and error.strerror:
                 reason = f"{log}: {error.strerror}"
             click.echo(f"rdfm: error: {safe(reason)}", err=True)

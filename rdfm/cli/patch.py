@@ -238,6 +238,7 @@ def _plural(count: int, noun: str) -> str:
 
 def _report(done: Any, quiet: bool, line: str) -> None:
     """What was done and what was left out, on standard error."""
+    from rdfm.cli.losses import say_notes
     from rdfm.cli.stdio import all_dropped
 
     if quiet:
@@ -247,3 +248,4 @@ def _report(done: Any, quiet: bool, line: str) -> None:
     click.echo(f"rdfm: {line} in {done.seconds:.2f} s", err=True)
     if done.dropped:
         click.echo(f"rdfm: dropped: {all_dropped(done.dropped)}", err=True)
+    say_notes(done.notes)

@@ -200,11 +200,9 @@ def _say_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None)
 
 def _say_hint(hint: Remedy | None, quiet: bool) -> None:
     """Say which option may be missed."""
-    from rdfm.cli.remedies import on_command_line
-
     if hint is not None and not quiet:
         click.echo(
             "rdfm: note: nothing was found in the default graph, and there are named graphs: "
-            f"{hint.render(on_command_line)}",
+            f"{hint.render()}",
             err=True,
         )

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import rdfm
 from rdfm.cli import signals
 from rdfm.cli.stdio import STANDARD_OUTPUT
-from rdfm.errors import render, visible
+from rdfm.errors import Remedy, surface, visible
 
 __all__ = ["Coded", "run"]
 
@@ -43,7 +43,8 @@ def run(words: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is escaped
         sys.stdout.reconfigure(errors="backslashreplace")
     signals.watch()
-    code = _run(words)
+    with surface(_on_command_line):
+        code = _run(words)
     if sys.stdout is not None:  # here and not when Python ends
         try:
             sys.stdout.flush()
@@ -51,6 +52,12 @@ def run(words: list[str]) -> int:
             error.filename = STANDARD_OUTPUT
             code = _explain(error)
     return code
+
+
+def _on_command_line(remedy: Remedy) -> str | None:
+    from rdfm.cli.remedies import on_command_line  # most commands render no remedy
+
+    return on_command_line(remedy)
 
 
 @contextlib.contextmanager
@@ -111,10 +118,8 @@ def _explain(error: Exception) -> int:
     """Say what went wrong, and give the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
-        from rdfm.cli.remedies import on_command_line
-
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
-        return _say(f"{render(error, on_command_line)}{notes}", 2 if is_usage else 1)
+        return _say(f"{error}{notes}", 2 if is_usage else 1)
     if isinstance(error, OSError):
         if error.filename is None and _in_print(error):
             error.filename = STANDARD_OUTPUT

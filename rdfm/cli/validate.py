@@ -129,7 +129,6 @@ def _line(found: Finding) -> str:
 
 def _text(found: Finding) -> str:
     """The text of a finding, with the parts of its position that the line does not show."""
-    from rdfm.cli.remedies import on_command_line
     from rdfm.cli.stdio import WORDS
 
     known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
@@ -138,14 +137,13 @@ def _text(found: Finding) -> str:
     place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
     if found.follows:
         place += ("; " if place else "") + "may follow from a skipped message"
-    return found.render(on_command_line) + (f" ({place})" if place else "")
+    return found.render() + (f" ({place})" if place else "")
 
 
 def _json(found: Finding) -> str:
-    from rdfm.cli.remedies import on_command_line
     from rdfm.cli.stdio import json_line
 
-    return json_line({**found.to_dict(), "text": found.render(on_command_line)})
+    return json_line(found.to_dict())
 
 
 def _annotation(found: Finding) -> str:

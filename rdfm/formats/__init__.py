@@ -25,7 +25,7 @@ from rdfm.formats.format import (
     Opening,
     encode_all,
 )
-from rdfm.formats.spec import FormatSpec, OptionSpec, key
+from rdfm.formats.spec import FormatSpec, OptionSpec
 
 if TYPE_CHECKING:
     from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, given by __getattr__
@@ -40,13 +40,11 @@ __all__ = [
     "FormatSpec",
     "Opening",
     "OptionSpec",
-    "by_clear_content",
     "by_content",
     "by_path",
     "encode_all",
     "every",
     "find",
-    "key",
     "names",
     "register",
     "specs",

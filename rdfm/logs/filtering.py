@@ -12,8 +12,9 @@ from itertools import groupby
 from typing import Any
 
 from rdfm._core import Filter, MessageBatch, Query
-from rdfm.errors import LimitError, OptionError, QueryError, Remedy
+from rdfm.errors import LimitError, OptionError, QueryError
 from rdfm.formats import OptionSpec
+from rdfm.logs import remedies
 from rdfm.logs.driver import NOTHING, Read, Source
 from rdfm.logs.input import Input
 from rdfm.logs.kinds import other_kind
@@ -82,7 +83,6 @@ FILTERING = declare(
         group=_QUADS,
     ),
 )
-_GIVEN = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
 
 
 class Filtering(Stage):
@@ -124,7 +124,7 @@ class Filtering(Stage):
             return
         raise OptionError(
             "nothing is asked for",
-            remedies=[Remedy("stage", "any", "TERM", "asks for a term, for instance")],
+            remedies=[remedies.ANY_TERM],
         )
 
     def _ask_time(self, predicate: str | None, after: str | None, before: str | None) -> bool:
@@ -138,15 +138,12 @@ class Filtering(Stage):
                 return False
             raise OptionError(
                 f"{predicate} is where messages have their time, and no time is asked for",
-                remedies=[
-                    Remedy("stage", "after", "TIME", "asks for this one or a later one"),
-                    Remedy("stage", "before", "TIME", "asks for an earlier one"),
-                ],
+                remedies=remedies.TIMES,
             )
         if predicate is None:
             raise OptionError(
                 "after and before need the predicate of the times of messages",
-                remedies=[Remedy("stage", "time", "PREDICATE", "says it")],
+                remedies=[remedies.TIME],
             )
         self._filter.begin_pattern()
         self._filter.term("predicate", predicate)
@@ -203,7 +200,7 @@ class Filtering(Stage):
         if (names := self._filter.prefixes()) and not spec.carries.get("namespaces", True):
             raise OptionError(
                 f"{source.name}: {spec.title} has no namespaces, and so none for {names[0]}:",
-                remedies=[_GIVEN],
+                remedies=[remedies.PREFIX],
             )
 
     def finish(self) -> tuple[()]:
@@ -215,7 +212,7 @@ class Filtering(Stage):
         if self._some and (missing := self._filter.undeclared()):
             raise OptionError(
                 f"no log declares the namespace {missing[0]}:; write the whole <IRI>",
-                remedies=[_GIVEN],
+                remedies=[remedies.PREFIX],
             )
         return ()
 

@@ -25,6 +25,7 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
+from rdfm.logs import remedies
 from rdfm.logs.likely import has_unread_suffix, to_read
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -36,7 +37,6 @@ from rdfm.storage.paths import is_url, local_path, no_path
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only where it is named itself"
-LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
 
 # Of a compressed file at least so many bytes are taken at once.
 COUNTED_BYTES = 1 << 16
@@ -174,7 +174,7 @@ class Input:
         )
         raise UnknownFormatError(
             f"{self.name} {reason}",
-            remedies=[Remedy("stage", "from_format", "|".join(formats.names()), "says it")],
+            remedies=[remedies.named_format("from_format", formats.names())],
         )
 
     def _refuse(self, head: bytes) -> Format:
@@ -190,8 +190,8 @@ class Input:
                 else ("it is empty, and its name does not show its format")
             )
             self.refusal = what
-            named = Remedy("stage", "from_format", "|".join(formats.names()), "says that of all")
-            self.refusal_remedies = (named, LEFT_OUT)
+            named = remedies.named_format("from_format", formats.names(), "says that of all")
+            self.refusal_remedies = (named, remedies.LEFT_OUT)
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -354,7 +354,7 @@ class _RefusedInput(Input):
         self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
         self.refusal = refusal
-        self.refusal_remedies = (LEFT_OUT,)
+        self.refusal_remedies = (remedies.LEFT_OUT,)
         self._owned = False
 
     def is_archive(self, format: str | None = None) -> bool:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from rdfm import formats
 from rdfm.errors import Remedy
+from rdfm.logs.remedies import named_format
 
 __all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
@@ -120,7 +121,7 @@ def _may_be(suffix: str, direction: Literal["from", "to"]) -> Likely | None:
     listed = " or ".join(_format(name).title for name in names)
     return Likely(
         f"{suffix} does not say which format it is; it may be {listed}",
-        (Remedy("stage", f"{direction}_format", "|".join(names), "says it"),),
+        (named_format(f"{direction}_format", names),),
     )
 
 

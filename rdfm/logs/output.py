@@ -24,11 +24,11 @@ from typing import Any, BinaryIO
 from rdfm import formats
 from rdfm.errors import (
     OptionError,
-    Remedy,
     UnknownFormatError,
     visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
+from rdfm.logs import remedies
 from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
@@ -229,7 +229,7 @@ class FolderOutput:
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
                 f"{self.name} holds files; name another folder",
-                remedies=[Remedy("stage", "overwrite", "true", "removes all that is in it")],
+                remedies=[remedies.OVERWRITTEN],
             )
         beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
         self._staging = self._final.with_name(f"{beside}.tmp")
@@ -371,30 +371,22 @@ class Shape:
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(f"{name} is a number from 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
-        ends = path is not None and (path.endswith("/") or path.endswith(os.sep))
+        # The slash alone says that a new folder is meant: names of folders may have suffixes, and those of files none.
         self.folder = (
-            not self.archive and path is not None and (ends or splits or Path(path).is_dir())
+            not self.archive
+            and path is not None
+            and (path.endswith(("/", os.sep)) or Path(path).is_dir())
         )
         if splits and not self.folder:
-            what = (
-                "an archive has a member for each message"
-                if self.archive
-                else "a file is no folder"
-            )
-            raise OptionError(
-                f"split_messages and split_bytes are for folders, and {what}; name a folder, such as out/"
-            )
-        if (
-            path is not None
-            and splits
-            and not ends
-            and not Path(path).is_dir()
-            and _is_of_file(path)
-        ):
-            raise OptionError(
-                f"{path} is the name of a file, and split_messages and split_bytes write a folder; "
-                f"write {path}/ for a folder of this name"
-            )
+            if self.archive:
+                what = "an archive has a member for each message; name a folder, such as out/"
+            elif path is None:
+                what = "the output is a stream; name a folder, such as out/"
+            elif not Path(path).exists():
+                what = f"{path} is not one; write {path}/ for a new folder"
+            else:
+                what = f"{path} is a file; name a folder, such as out/"
+            raise OptionError(f"split_messages and split_bytes are for folders, and {what}")
         if overwrite and not self.folder:
             raise OptionError("overwrite is for folders; files are replaced without it")
         if self.folder and path is not None and Path(path).is_file():
@@ -403,9 +395,7 @@ class Shape:
         if named and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
                 f"{path}: {reason}",
-                remedies=[
-                    Remedy("stage", "compression", "none", "writes it as it is under that name")
-                ],
+                remedies=[remedies.NOT_COMPRESSED],
             )
         self._target = target
         self._compression = compression
@@ -439,15 +429,6 @@ class Shape:
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
-
-
-def _is_of_file(path: str) -> bool:
-    """Whether a name has the suffix of a format, of a compression or of another kind of file."""
-    return (
-        formats.by_path(path) is not None
-        or compressions.by_suffix(path) is not None
-        or to_write(path) is not None
-    )
 
 
 def _here(path: str) -> str:
@@ -607,16 +588,10 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path is not None and (likely := to_write(path)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"
+    names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(
         f"{shown} does not show its format by its suffix",
-        remedies=[
-            Remedy(
-                "stage",
-                "to_format",
-                "|".join(spec.name for spec in formats.specs() if kind in spec.kinds),
-                "says it",
-            )
-        ],
+        remedies=[remedies.named_format("to_format", names)],
     )
 
 

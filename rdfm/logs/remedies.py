@@ -1,4 +1,4 @@
-"""What helps against the errors of codecs on the floors above them: options of stages, and other targets.
+"""The remedies of reading and writing logs, and those that a conversion adds to the errors of codecs.
 
 In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
 Law: a codec names its own options only; who drives it calls this for the rest.
@@ -6,15 +6,32 @@ Law: a codec names its own options only; who drives it calls this for the rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rdfm import formats
 from rdfm.errors import DecodeError, EncodeError, Remedy
 from rdfm.formats import FormatSpec
 
-__all__ = ["add"]
+__all__ = ["add", "named_format"]
 
+LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
+OVERWRITTEN = Remedy("stage", "overwrite", "true", "removes all that is in it")
+NOT_COMPRESSED = Remedy("stage", "compression", "none", "writes it as it is under that name")
+ANY_TERM = Remedy("stage", "any", "TERM", "asks for a term, for instance")
+PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
+TIME = Remedy("stage", "time", "PREDICATE", "says it")
+TIMES = (
+    Remedy("stage", "after", "TIME", "asks for this one or a later one"),
+    Remedy("stage", "before", "TIME", "asks for an earlier one"),
+)
 _DIVIDED = Remedy("stage", "group_by", "count=N", "divides messages")
 _NOT_HELD = Remedy("stage", "on_error", "fail", "holds no message whole")
 _FILES = Remedy("stage", "split_messages", "1", "writes a file for each message, in a folder")
+
+
+def named_format(option: str, names: Iterable[str], text: str = "says it") -> Remedy:
+    """Return the remedy for a format that is not found out: the option that names it."""
+    return Remedy("stage", option, "|".join(names), text)
 
 
 def add(
@@ -49,4 +66,4 @@ def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     names = [spec.name for spec in alike if spec.continuable is True]
     if not names:
         return ()
-    return (Remedy("stage", "to_format", "|".join(names), how),)
+    return (named_format("to_format", names, how),)

@@ -225,7 +225,6 @@ class ResultReader(Tabular):
         Raises:
             EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term,
                 when its row is asked for.
-            LimitError: Triple terms nest deeper than Python's recursion limit allows.
             MissingExtraError: pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())

@@ -97,6 +97,7 @@ def apply(
         **state.applied(),
         dropped=all_dropped(target.dropped),
         seconds=time.perf_counter() - start,
+        notes=streams.notes(target),
     )
 
 

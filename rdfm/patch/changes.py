@@ -22,6 +22,7 @@ class Changes:
         undone: Transactions that were aborted, or that their patch did not end.
         dropped: What could not be held and was left out, by name and count.
         seconds: Time taken.
+        notes: What readers of the logs should know, a sentence each.
     """
 
     messages: int = 0
@@ -33,6 +34,7 @@ class Changes:
     undone: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 def all_dropped(*counts: Mapping[str, int]) -> dict[str, int]:

@@ -96,6 +96,7 @@ def diff(
         deleted=deleted,
         dropped=all_dropped(target.dropped),
         seconds=time.perf_counter() - start,
+        notes=streams.notes(target),
     )
 
 

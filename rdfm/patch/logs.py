@@ -65,6 +65,7 @@ def from_log(
         messages=target.messages,
         dropped=all_dropped({"metadata": made.dropped()}, target.dropped),
         seconds=time.perf_counter() - start,
+        notes=streams.notes(target),
     )
 
 
@@ -130,4 +131,5 @@ def to_log(
         messages=target.messages,
         dropped=all_dropped(made.dropped(), target.dropped),
         seconds=time.perf_counter() - start,
+        notes=streams.notes(target),
     )

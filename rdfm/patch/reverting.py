@@ -125,6 +125,7 @@ def revert(
             {"headers": done["headers"], "deletions of prefixes": done["prefixes"]}, target.dropped
         ),
         seconds=time.perf_counter() - start,
+        notes=streams.notes(target),
     )
 
 

@@ -16,7 +16,7 @@ from rdfm import formats
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.target import Target
-from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy, UnknownFormatError
+from rdfm.errors import DecodeError, EncodeError, OptionError, UnknownFormatError
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import listed
 from rdfm.logs.driver import Driver, Read, Reading
@@ -27,6 +27,7 @@ from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.positions import Lines
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
+from rdfm.logs.remedies import named_format
 from rdfm.logs.stages import Watching
 from rdfm.logs.writer import LogWriter
 from rdfm.storage import archive
@@ -161,6 +162,7 @@ class Streams:
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
         self._inputs = list(inputs)
+        self._drivers: list[Driver] = []
         self._meter = _Meter(progress, inputs)
         self._output = output
         self._format = output_format(output, options.get("to_format"), kind)
@@ -197,12 +199,18 @@ class Streams:
             hints=self._hints,
             watch=places.watch if placed else None,
         )
-        log = _Log(Driver(list(inputs.logs), reading), (self._meter.stage(number),))
+        driver = Driver(list(inputs.logs), reading)
+        self._drivers.append(driver)
+        log = _Log(driver, (self._meter.stage(number),))
         log.places = places
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
             raise other_kind(log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here")
         return log
+
+    def notes(self, log: LogWriter) -> tuple[str, ...]:
+        """Notes about the inputs, which are read to their ends, and about the log that is written."""
+        return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
     def create(self) -> Writing:
         """Open the output.
@@ -331,12 +339,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
             path = os.fspath(log) if isinstance(log, (str, os.PathLike)) else None
             several = path is not None and (holds_files(path) or archive.stem(path) is not None)
             if path is None or not (several or formats.by_path(path)):
-                remedy = Remedy(
-                    "stage",
-                    inputs.format_option,
-                    "|".join(spec.name for spec in names),
-                    "says it",
-                )
+                remedy = named_format(inputs.format_option, (spec.name for spec in names))
                 raise UnknownFormatError(
                     f"{path or getattr(log, 'name', 'the input')} does not show its format by its suffix",
                     remedies=[remedy],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from rdfm.errors import OptionError
-from rdfm.formats import key
+from rdfm.formats.spec import key
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
 from rdfm.storage.paths import no_path

@@ -17,8 +17,9 @@ from typing import Any, Literal
 from rdfm import formats
 from rdfm.conversion.options import STAGES
 from rdfm.errors import OptionError
-from rdfm.formats import FormatSpec, OptionSpec, key
+from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.rows import ROWS, TERMS
+from rdfm.formats.spec import key
 
 __all__ = [
     "CORRUPT_RECORD",

@@ -22,6 +22,18 @@ from rdfm.spark.options import (
 
 __all__ = ["in_function", "in_spark"]
 
+NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "gives null for such a value")
+MODES_OF_ERRORS = (
+    Remedy("stage", "mode", "PERMISSIVE", "gives a row that holds the error"),
+    Remedy("stage", "mode", "DROPMALFORMED", "leaves it out"),
+    Remedy("stage", "ignore_corrupt_files", "true", "ends the file there"),
+)
+OTHER_FILES = (
+    Remedy("stage", "path_glob_filter", "PATTERN", "chooses files by their names"),
+    Remedy("stage", "ignore_corrupt_files", "true", "passes over such files"),
+)
+NOT_SPLIT = Remedy("stage", "split_bytes", "0", "does that")
+
 # Spark's own options, under the names that remedies have for them.
 _OWN = {
     spec.name: (name, spec)

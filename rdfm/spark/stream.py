@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from rdfm.errors import OptionError
-from rdfm.formats import key
+from rdfm.formats.spec import key
 from rdfm.spark.filelist import FileList
 from rdfm.spark.options import FILE_SOURCE, FILES, STREAMING, Options
 from rdfm.spark.reader import LogSourceReader, real, s3_as_s3

@@ -29,7 +29,7 @@ from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, Struct
 from rdfm import formats
 from rdfm._core import batches_from_arrow
 from rdfm.errors import DecodeError, EncodeError, OptionError
-from rdfm.formats import key
+from rdfm.formats.spec import key
 from rdfm.logs import remedies
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log

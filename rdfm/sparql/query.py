@@ -24,6 +24,7 @@ from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, Watching
 from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
 from rdfm.sparql.querying import Querying, Solved
+from rdfm.sparql.remedies import UNION_GRAPHS
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows, TableTarget
 from rdfm.sparql.text import QueryLike, is_text, parsed
@@ -36,7 +37,6 @@ __all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
 # Whether the query is true; or the indexes of the messages for which it is, with their sources if there are several.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_UNION = Remedy("stage", "union_graphs", "true", "queries all graphs together")
 _TABLES = "types are for the columns of tables; write one, such as out.parquet"
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 _GIVES = {
@@ -609,7 +609,7 @@ class Asked:
     def hint(self, querying: Querying) -> Remedy | None:
         """Give the option that may be missed where nothing was found."""
         missed = querying.graphs and not querying.found and not self._stages.get("union_graphs")
-        return _UNION if missed else None
+        return UNION_GRAPHS if missed else None
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
-from rdfm.errors import LimitError, OptionError, Remedy
+from rdfm.errors import LimitError, OptionError
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.stages import Stage
+from rdfm.sparql.remedies import higher
 
 __all__ = ["Querying", "Solved"]
 
@@ -222,7 +223,7 @@ class Querying(Stage):
         if self._skips:
             return Skipped(read.source, errors=1, error=error)
         if limit is not None:
-            error.remedies = (Remedy("stage", limit, None, ""),)
+            error.remedies = (higher(limit),)
         raise error
 
 

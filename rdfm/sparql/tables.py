@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Query, ResultBatch, TypedColumns
 from rdfm.conversion.target import Target
-from rdfm.errors import Remedy, UnsupportedError
+from rdfm.errors import UnsupportedError
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.frames import needed
 from rdfm.logs.stages import Stage
 from rdfm.sparql.querying import Solved
+from rdfm.sparql.remedies import NULLS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -25,7 +26,6 @@ __all__ = ["Columns", "LabelledRows", "Rows", "TableEncoder", "TableRows", "Tabl
 
 _OWN = ("source", "message")
 _WHAT = "a table of solutions"
-_NULL = Remedy("stage", "on_error", "skip", "makes such values null")
 
 
 class LabelledRows(Stage):
@@ -163,7 +163,7 @@ class TableRows(Stage):
         try:
             table, nulls = self._columns(solved)
         except UnsupportedError as error:
-            error.remedies = (_NULL,)
+            error.remedies = (NULLS,)
             raise
         if nulls:
             yield Skipped(read.source, errors=nulls)

@@ -198,6 +198,7 @@ def written(messages, format, **options):
     return file.getvalue()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
 def test_random_logs_beside_pyoxigraph(seed, batch):
     draw = random.Random(seed)
@@ -485,6 +486,7 @@ def strongly_regular(rooks, messages):
     return log(*[";".join(edges)] * messages)
 
 
+@pytest.mark.slow
 def test_all_pairs_together_have_a_limit():
     a, b = strongly_regular(True, 8), strongly_regular(False, 8)
     found = rdfm.diff(a, b, max_total_steps=500_000)

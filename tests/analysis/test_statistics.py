@@ -222,6 +222,7 @@ def one_by_one(batch):
     return [batch.slice(at, at + 1) for at in range(len(batch))]
 
 
+@pytest.mark.slow
 @given(logs(generalized=True))
 @settings(deadline=None)
 def test_statistics_are_those_of_a_plain_count(log):
@@ -322,6 +323,7 @@ def large(quads: int, seed: int = 1) -> list[tuple]:
     ]
 
 
+@pytest.mark.slow
 def test_a_message_in_parts_counts_as_in_one():
     log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
     batches = list(parts_of(log))
@@ -334,6 +336,7 @@ def parts_of(log):
     return batches_of("nq", encode("nq", log), parts="always")
 
 
+@pytest.mark.slow
 def test_a_message_of_very_many_terms_is_estimated():
     message = [
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
@@ -350,6 +353,7 @@ def test_a_message_of_very_many_terms_is_estimated():
     assert of_batches([as_batch([message[:10]])]).approximate_messages == 0
 
 
+@pytest.mark.slow
 def test_a_large_message_without_repetitions_has_its_number_of_statements():
     message = [
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
@@ -377,6 +381,7 @@ def test_distinct_counts_lie_within_their_bounds(count):
     assert found.namespaces.counts == {"http://example.org/": found.occurrences["iris"]}
 
 
+@pytest.mark.slow
 def test_bounds_hold_as_often_as_two_standard_deviations_say():
     """Of 60 logs about 57 are within the bounds; fewer than 50 would happen once in a million times."""
     within = 0

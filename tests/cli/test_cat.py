@@ -113,6 +113,7 @@ def assert_cat_shows_the_messages(rdfm, path, options):
     assert shown("tail", "-n", "1") == messages[-1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", LOGS)
 def test_fixtures_are_shown(rdfm, folder):
     for path in LOGS[folder]:

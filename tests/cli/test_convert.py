@@ -435,6 +435,11 @@ def without_logs(rdfm):
         "query --whole SELECT*{?s?p?o} {}",
         "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} {} -o out.nq",
         "diff {} {}",
+        "patch from-log {} out.rdfp",
+        "patch to-log {} out.nq --from rdf-patch",
+        "patch revert {} --from rdf-patch -o out.rdfp",
+        "patch apply b.nq {} --patch-format rdf-patch -o out.nq",
+        "patch diff {} b.nq -o out.rdfp",
     ],
 )
 def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
@@ -478,3 +483,27 @@ def test_reports_of_inputs_without_logs(rdfm, without_logs):
     assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
     assert package.inspect("empty").notes == ("empty contains no logs",)
     assert package.statistics("empty").notes == ("empty contains no logs",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "cat log.nq",
+        "convert log.nq out.nq",
+        "filter log.nq --any <x:a>",
+        "filter log.nq --any <x:a> --count",
+        "query SELECT*{?s?p?o} log.nq",
+        "query CONSTRUCT{?s?p?o}WHERE{?s?p?o} log.nq -o out.nq",
+    ],
+)
+def test_remedies_of_skipped_errors_are_options_of_the_command_line(rdfm, words):
+    Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n<x:s> <x:p> <x:o> .\n")
+    run = rdfm(*words.split(), "--on-error", "skip")
+    (line,) = [line for line in run.err.splitlines() if line.startswith("rdfm: skipped: ")]
+    assert "; --lenient accepts it, or --announced 1.2-messages announces them" in line
+
+
+def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
+    Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n")
+    assert "; --lenient accepts it" in rdfm("inspect", "log.nq").out
+    assert "; lenient=True accepts it" in package.inspect("log.nq").error

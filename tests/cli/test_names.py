@@ -285,7 +285,7 @@ def test_a_split_log_is_written_to_a_folder_by_its_name(rdfm, words):
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     run = rdfm(*words.split())
     assert run.code == 2
-    assert run.error.endswith("; write x.nq/ for a folder of this name")
+    assert run.error.endswith(" x.nq is not one; write x.nq/ for a new folder")
     assert not Path("x.nq").exists()
     assert rdfm(*words.replace("x.nq", "x.nq/").split()).code == 0
     assert Path("x.nq").is_dir()

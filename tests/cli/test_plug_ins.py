@@ -45,6 +45,7 @@ def install(tmp_path, monkeypatch):
     return install
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_package_that_works(install):
     toml = re.search(r"```toml\n(.*?)```", PAGE, re.S)[1]
     rdfm = install(MODULE, **tomllib.loads(toml)["project"]["entry-points"]["rdfm.formats"])
@@ -70,6 +71,7 @@ def test_the_page_shows_a_package_that_works(install):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "value", "reason"),
     [

@@ -450,6 +450,7 @@ def big(name="big.nq", count=300):
     Path(name).write_text("".join(quads) + "# @message\n<http://e/s> <http://e/p> <http://e/o> .\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [[], ["--whole"]])
 def test_a_message_that_takes_too_long(rdfm, whole):
     big()
@@ -470,6 +471,7 @@ def test_a_message_that_takes_too_long(rdfm, whole):
 NEVER = "FILTER(?a = ?i && ?a != ?i)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [[], ["--whole"]])
 @pytest.mark.parametrize(
     "query",

@@ -52,6 +52,7 @@ def converting(target, how=signal.SIG_DFL):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_interrupted(tmp_path, monkeypatch, kind, target):
@@ -106,6 +107,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
 def test_interrupted_while_it_begins(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
@@ -151,6 +153,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
 )
@@ -166,6 +169,7 @@ def test_interrupted_where_the_main_thread_does_not_answer(tmp_path, monkeypatch
     assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -47,6 +47,7 @@ def test_a_folder_that_may_not_be_written_is_named(rdfm):
         assert run.error == f"{target}: cannot write in {folder}: Permission denied"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "named"),
     [
@@ -68,6 +69,7 @@ def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
     assert not list(Path().glob(".out*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "said"),
     [

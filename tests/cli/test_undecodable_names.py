@@ -212,6 +212,7 @@ def _in_the_c_locale(*words, code=0):
     return run
 
 
+@pytest.mark.slow
 def test_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())

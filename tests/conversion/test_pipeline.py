@@ -35,6 +35,7 @@ def log(tmp_path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_slow_compression_shows_how_far_it_is(log, tmp_path, monkeypatch, target):
     monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))

@@ -161,6 +161,7 @@ def test_each_progress_is_what_was_written(monkeypatch):
     assert (last.messages, last.bytes_in, last.bytes_total) == (90_000, total, total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )

@@ -226,13 +226,6 @@ def test_the_page_of_errors_draws_every_error():
     ]
 
 
-def test_the_docs_name_every_public_name():
-    pages = "".join(
-        path.read_text("utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
-    )
-    assert not [name for name in rdfm.__all__ if not re.search(rf"\b{name}\b", pages)]
-
-
 def test_the_page_of_checks_names_every_rule():
     from rdfm.analysis.findings import RULES
 

@@ -43,6 +43,7 @@ TARGETS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["p{0}:s p{0}:p 'o' .\n", "<http://s> <http://p> {0} .\n"])
 @pytest.mark.parametrize(("name", "options"), TARGETS, ids=str)
 def test_what_is_written_grows_with_the_log(tmp_path, name, options, use):

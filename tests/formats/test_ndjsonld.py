@@ -152,6 +152,7 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
     assert (summary.dropped, summary.dropped_key) == ({"keys": 3}, "'name'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rest",
     [
@@ -224,6 +225,7 @@ def test_a_key_that_another_context_gives_a_meaning_is_dropped_where_it_has_none
     assert objects(line) == ([["2"]], None)
 
 
+@pytest.mark.slow
 def test_contexts_of_one_message_take_no_more_memory_than_is_due():
     """Each of them would be a copy of the log's context, if tables did not share what they can."""
     terms = ", ".join(f'"t{at}": "http://e/{at}"' for at in range(20_000))

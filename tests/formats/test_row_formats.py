@@ -129,6 +129,7 @@ def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
         read(data.replace(whole, struct.pack("<3i", *offsets)), "arrow")
 
 
+@pytest.mark.slow
 @SUFFIXES
 def test_noise_in_a_table_is_an_error_and_no_crash(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
@@ -309,6 +310,7 @@ def test_texts_of_other_kinds_are_read(name, tmp_path):
         assert [message.metadata for message in log] == [{}, {"k": b"v"}]
 
 
+@pytest.mark.slow
 def test_fewer_rows_of_parquet_are_held_where_they_are_large(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
     large = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]

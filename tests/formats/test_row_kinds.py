@@ -403,6 +403,7 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.slow
 def test_streams_take_bounded_memory(tmp_path):
     """A log of ten times as many results takes about as much memory."""
     found = []

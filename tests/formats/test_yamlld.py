@@ -7,6 +7,7 @@ import rdfm
 from rdfm import formats
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["", '"@index": i\n'])
 def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
     """The index makes the message one for the complete way, which is given its text written out."""

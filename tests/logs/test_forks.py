@@ -109,6 +109,7 @@ def messages(path):
         return sum(len(message) for message in log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("child", FORKS)
 def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
@@ -148,6 +149,7 @@ if (pid := os.fork()) == 0:
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("write", WRITES)
 def test_the_first_write_of_a_child_is_an_error(tmp_path, target, options, write):
@@ -261,6 +263,7 @@ assert pids
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("where", CONVERTS)
 def test_a_child_leaves_a_conversion_alone(tmp_path, target, options, where):

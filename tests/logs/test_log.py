@@ -265,6 +265,7 @@ def test_prefixes_stay_in_their_message_however_many_a_batch_holds(size):
     assert copy.getvalue() == data
 
 
+@pytest.mark.slow
 def test_megabytes_of_prefixes_are_all_in_force():
     prefixes = "".join(f"@prefix p{i}: <http://example.org/{i}/> .\n" for i in range(200_000))
     data = f"{prefixes}<p1:s> <p2:p> p199999:o .".encode()

@@ -98,6 +98,7 @@ def test_numbers_from_the_end_hold_so_much(monkeypatch):
         chosen(sliced(slice(-100, None)), batches([10] * 20))
 
 
+@pytest.mark.slow
 def test_a_share_is_about_that_share_and_the_same_for_a_seed():
     counts = [3000] * 10
     drawn = chosen(share(0.1, 7), batches(counts))

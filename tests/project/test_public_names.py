@@ -1,11 +1,31 @@
 """Names are promises: a change of these lists is a change for users."""
 
+import ast
+import importlib
+import importlib.util
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import rdfm
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+MODULES = [
+    "rdfm",
+    "rdfm.errors",
+    "rdfm.formats",
+    "rdfm.spark",
+    "rdfm.spark.functions",
+    "rdfm.patch",
+    "rdfm.analysis",
+    "rdfm.split",
+    "rdfm.values",
+    "rdfm.regroup",
+]
 
 NAMES = [
     "Bnode",
@@ -30,6 +50,7 @@ NAMES = [
     "PatchBatch",
     "Progress",
     "Quad",
+    "QueryError",
     "RdfmError",
     "ReadOptions",
     "Report",
@@ -72,7 +93,7 @@ def test_the_front_door():
 
 
 def test_the_names_shown_are_public():
-    assert dir(rdfm) == sorted([*NAMES, "patch", "regroup", "split", "values"])
+    assert dir(rdfm) == sorted([*NAMES, "analysis", "patch", "regroup", "split", "values"])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):
@@ -108,3 +129,84 @@ def test_everything_public_says_what_it_is():
     for name in rdfm.__all__:
         if name != "__version__":
             assert (getattr(rdfm, name).__doc__ or "").strip(), name
+
+
+def public(module):
+    if module.startswith("rdfm.spark"):
+        pytest.importorskip("pyspark")
+    return importlib.import_module(module).__all__
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_public_names_are_documented(module):
+    pages = [(ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("python", "spark")]
+    code = [part for page in pages for part in re.findall(r"```.*?```|`[^`\n]+`", page, re.DOTALL)]
+    words = {word for part in code for word in re.findall(r"\w+", part)}
+    assert not set(public(module)) - words
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_public_names_exist(module):
+    names = public(module)
+    found = importlib.import_module(module)
+    assert len(set(names)) == len(names)
+    assert set(names) <= set(dir(found))
+    for name in names:
+        assert getattr(found, name) is not None
+
+
+def modules_of_pages():
+    """The Python blocks of each page, as one module."""
+    spec = importlib.util.spec_from_file_location("check_types", ROOT / "tools/check_types.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    for page in PAGES:
+        yield page, ast.parse(tool.module_of(page.read_text("utf-8")))
+
+
+def names_of_rdfm(tree):
+    """What a module imports from rdfm, and the attributes of modules of rdfm that it uses."""
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "rdfm":
+                    modules[alias.asname or alias.name] = alias.name
+                    modules.setdefault("rdfm", "rdfm")
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "rdfm":
+            for alias in node.names:
+                if f"{node.module}.{alias.name}" in MODULES:
+                    modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                else:
+                    yield node.module, alias.name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            module = modules.get(ast.unparse(node.value))
+            if module is not None and f"{module}.{node.attr}" not in MODULES:
+                yield module, node.attr
+
+
+def test_documentation_uses_public_names():
+    found = {
+        (page.name, module, name)
+        for page, tree in modules_of_pages()
+        for module, name in names_of_rdfm(tree)
+    }
+    assert ("plugins.md", "rdfm.formats", "register") in found
+    assert ("python.md", "rdfm", "convert") in found
+    for page, module, name in found:
+        assert module in MODULES, (page, module)
+        if name not in public(module):
+            assert module == "rdfm.formats", (page, module, name)
+            rdfm.formats.find(name)  # an attribute for each format
+
+
+def test_analysis_is_loaded_on_first_use():
+    program = """
+import sys, rdfm.analysis
+assert "rdfm.analysis.statistics" not in sys.modules
+assert "rdfm._core" not in sys.modules
+from rdfm.analysis import Collector
+assert Collector.__module__ == "rdfm.analysis.statistics"
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -108,6 +108,7 @@ def test_a_commit_shows_all_parts_and_leaves_nothing_else(target, kind):
     assert left_behind(target) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 @pytest.mark.parametrize("more", [{}, {"write_id": "once"}, {"query": "q", "batch": 3}])
 def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
@@ -146,6 +147,7 @@ def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
     assert count > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_another_one_may_finish_the_commit_at_any_step(target, kind):
     """A settles; at each of its steps once B settles as a whole, and later writes follow."""
@@ -228,6 +230,7 @@ def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
         find_settled([str(tmp_path)])
 
 
+@pytest.mark.slow
 def test_many_settle_at_once(tmp_path):
     target = Target.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
@@ -307,6 +310,7 @@ def test_of_two_overwrites_at_once_one_replaces_the_other(target):
     assert len(target.storage.names(f"{target.folder}/_rdfm/commits/overwrites")) == 1
 
 
+@pytest.mark.slow
 def test_an_overwrite_waits_for_a_calm_moment_however_long_it_takes(tmp_path, monkeypatch):
     from rdfm.spark import commit
 

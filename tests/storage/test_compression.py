@@ -54,6 +54,7 @@ def test_members_are_read_as_one_in_bounded_pieces(name):
 SKIPPABLE = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_many_empty_members_are_read_fast(name):
     """Four megabytes of them took 36 seconds."""
@@ -141,6 +142,7 @@ def test_skippable_frames_of_zstd_are_skipped():
     assert b"".join(decompress("zstd", [skippable + zstd.compress(b"hi") + skippable])) == b"hi"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_written_the_same_each_time(name):
     def written():
@@ -160,6 +162,7 @@ def test_a_zstd_window_that_is_too_large_is_refused():
         list(decompress("zstd", [make.compress(b"x" * 1000) + make.flush()]))
 
 
+@pytest.mark.slow
 def test_an_xz_dictionary_that_is_too_large_is_refused():
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     with pytest.raises(LimitError, match="more than 512 MiB of memory"):
@@ -210,6 +213,7 @@ def test_unknown_names():
         list(decompress("lz4", [b"x"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_many_small_members_cost_the_same_each(name, monkeypatch):
     """What follows a member is copied at its end, so a member is not given all that follows."""

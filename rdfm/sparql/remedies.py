@@ -1,0 +1,15 @@
+"""The remedies of queries."""
+
+from __future__ import annotations
+
+from rdfm.errors import Remedy
+
+__all__ = ["NULLS", "UNION_GRAPHS", "higher"]
+
+UNION_GRAPHS = Remedy("stage", "union_graphs", "true", "queries all graphs together")
+NULLS = Remedy("stage", "on_error", "skip", "makes such values null")
+
+
+def higher(limit: str) -> Remedy:
+    """Return the remedy for an exceeded limit: the option that sets it."""
+    return Remedy("stage", limit, None, "")
