@@ -39,7 +39,7 @@ demo: build ## Set up what is missing, then convert a message log between format
 	@.venv/bin/rdfm inspect build/demo.jelly
 	@echo; echo 'And in Spark, which takes some seconds to start:'
 	@$(PY) tools/demo_spark.py
-	@echo; echo 'The command is .venv/bin/rdfm; README.md goes on from here.'
+	@echo; echo 'The command is .venv/bin/rdfm; docs/start.md goes on from here.'
 
 build: .venv/.built ## The .venv with pinned dependencies and the release build of the core
 
