@@ -162,7 +162,7 @@ soak: build wheel ## What takes long: the random tests many times over, every ki
 peers: build ## Against programs that are no Python packages (a JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: build ## Build the wheel, check its size and contents, and run it from elsewhere
+wheel: .venv/.installed ## Build the wheel as it is published, check its size and contents, and run it from elsewhere
 	$(PY) tools/check_wheel.py
 
 generate: build ## Write anew what derives from the declarations of formats: types for editors, tables of options

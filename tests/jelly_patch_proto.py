@@ -6,7 +6,7 @@ nquads, and None is the default graph, or no graph.
 """
 
 import jelly_proto
-from jelly_proto import classes, delimited
+from jelly_proto import classes, delimited, read_delimited
 from nquads import XSD_STRING
 
 __all__ = ["FLAT", "FRAME", "PUNCTUATED", "Reader", "Writer", "decode", "delimited", "text"]
@@ -133,21 +133,7 @@ class Writer(jelly_proto.Writer):
 
 def read_frames(data: bytes) -> list:
     """The frames of a delimited log."""
-    frames, at = [], 0
-    while at < len(data):
-        length, shift = 0, 0
-        while True:
-            byte = data[at]
-            at += 1
-            length |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        if at + length > len(data):
-            raise ValueError("the last frame is cut")
-        frames.append(classes().RdfPatchFrame.FromString(data[at : at + length]))
-        at += length
-    return frames
+    return read_delimited(classes().RdfPatchFrame, data)
 
 
 class Reader(jelly_proto.Reader):

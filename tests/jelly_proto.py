@@ -57,9 +57,9 @@ def delimited(frames) -> bytes:
     return b"".join(varint(len(part)) + part for part in parts)
 
 
-def read_frames(data: bytes) -> list:
-    """The frames of a delimited log."""
-    frames, at = [], 0
+def read_delimited(kind, data: bytes) -> list:
+    """The messages of a class in a log of length-prefixed messages."""
+    found, at = [], 0
     while at < len(data):
         length, shift = 0, 0
         while True:
@@ -69,11 +69,16 @@ def read_frames(data: bytes) -> list:
             shift += 7
             if byte < 128:
                 break
-        frames.append(classes().RdfStreamFrame.FromString(data[at : at + length]))
         if at + length > len(data):
-            raise ValueError("the last frame is cut")
+            raise ValueError("the last message is cut")
+        found.append(kind.FromString(data[at : at + length]))
         at += length
-    return frames
+    return found
+
+
+def read_frames(data: bytes) -> list:
+    """The frames of a delimited log."""
+    return read_delimited(classes().RdfStreamFrame, data)
 
 
 def log_type(messages) -> int:

@@ -7,6 +7,8 @@ from functools import cache
 from hypothesis import strategies as st
 from nquads import literal
 
+from rdfm import formats
+
 # What might end a token, a line or a message where it must not.
 NASTY = (
     "",
@@ -157,4 +159,18 @@ def logs(
     message = st.lists(st.sampled_from(pool) | mixed, max_size=6)
     return draw(
         st.lists(message, max_size=5) if boundaries else st.lists(message, min_size=1, max_size=1)
+    )
+
+
+def carried(*names, boundaries=None):
+    """Logs that all these formats can hold; of one message if `boundaries` is false."""
+    carries = [formats.find(name).spec.carries for name in names]
+    return logs(
+        graphs=all(each["graphs"] for each in carries),
+        generalized=all(each["generalized"] for each in carries),
+        triples=all(each["triple_terms"] != "no" for each in carries),
+        any_text=all(each["any_text"] for each in carries),
+        boundaries=all(each["boundaries"] for each in carries)
+        if boundaries is None
+        else boundaries,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from jelly_proto import compiled, varint
+from jelly_proto import compiled, delimited, read_delimited
 from nquads import XSD_STRING, literal
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,11 +74,6 @@ def rows_of(kinds, quads, namespaces=None):
             yield kinds.RDF_StreamRow(quad=kinds.RDF_Quad(**parts_of(kinds, quad)))
 
 
-def delimited(message) -> bytes:
-    data = message.SerializeToString(deterministic=True)
-    return varint(len(data)) + data
-
-
 def protobuf_messages(messages, namespaces=None) -> bytes:
     """A log in the framing `messages`."""
     names = namespaces or [{}] * len(messages)
@@ -86,12 +81,12 @@ def protobuf_messages(messages, namespaces=None) -> bytes:
         protobuf().RDF_Stream(row=rows_of(protobuf(), quads, declared))
         for quads, declared in zip(messages, names, strict=True)
     )
-    return b"".join(map(delimited, streams))
+    return delimited(streams)
 
 
 def protobuf_rows(rows) -> bytes:
     """A log in the framing `rows`."""
-    return b"".join(map(delimited, rows))
+    return delimited(rows)
 
 
 def thrift_rows(rows) -> bytes:
@@ -104,24 +99,6 @@ def thrift_rows(rows) -> bytes:
     for row in rows:
         protocol.write_struct(row)
     return buffer.getvalue()
-
-
-def read_delimited(kind, data: bytes) -> list:
-    """Messages behind their lengths."""
-    found, at = [], 0
-    while at < len(data):
-        length, shift = 0, 0
-        while True:
-            byte = data[at]
-            at += 1
-            length |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        assert at + length <= len(data), "the last message is cut"
-        found.append(kind.FromString(data[at : at + length]))
-        at += length
-    return found
 
 
 class Bytes:

@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import logs
+from logs import carried
 from nquads import labels, with_labels
 from patches import as_batch as patch_batch
 from patches import of_operation
@@ -25,18 +25,6 @@ PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
 FEW = settings(max_examples=12)
-
-
-def carried(*names, boundaries=False):
-    """A strategy of logs that all these formats can hold."""
-    carries = [formats.find(name).spec.carries for name in names]
-    return logs(
-        graphs=all(each["graphs"] for each in carries),
-        generalized=all(each["generalized"] for each in carries),
-        triples=all(each["triple_terms"] != "no" for each in carries),
-        any_text=all(each["any_text"] for each in carries),
-        boundaries=boundaries,
-    )
 
 
 def written(name, log):
@@ -141,7 +129,7 @@ def test_a_difference_applied_gives_the_new_dataset(first, second, name, data, t
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_differences_by_message(name, data):
-    old, new = (data.draw(carried("nq", boundaries=True)) for _ in range(2))
+    old, new = (data.draw(carried("nq")) for _ in range(2))
     found, done = diff(
         ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
     )
@@ -159,7 +147,7 @@ def test_differences_by_message(name, data):
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
 def test_snapshots_are_states_that_the_patches_go_through(name, data):
-    log = data.draw(carried("nq", boundaries=True))
+    log = data.draw(carried("nq"))
     found, done = diff(("nq", written("nq", log)), None, name)
     assert done.messages == len(log)
     with rdfm.open_log(found, name) as patches:
@@ -195,7 +183,7 @@ def shuffled(quads, seed):
 
 @given(data=st.data())
 def test_by_structure_the_labels_of_the_new_dataset_do_not_count(data):
-    (old,), (new,) = (data.draw(carried("nq")) for _ in range(2))
+    (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
     again = shuffled(old, data.draw(st.integers(0, 9)))
     _, done = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
     assert (done.added, done.deleted) == (0, 0)
@@ -213,7 +201,7 @@ def test_by_structure_the_labels_of_the_new_dataset_do_not_count(data):
 
 @given(data=st.data())
 def test_snapshots_by_structure(data):
-    log = data.draw(carried("nq", boundaries=True))
+    log = data.draw(carried("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
     found, _ = diff(("nq", written("nq", log)), None, canonical=True)
     patches = operations("rdf-patch", found)

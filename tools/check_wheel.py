@@ -2,6 +2,8 @@
 
 The flat layout would otherwise import the checkout: only a wheel in an environment of its own, run
 from another folder, shows what a user gets. Needs nothing from a package index.
+
+An argument names a profile of cargo other than `wheel`, that of published wheels, such as `release`, which is built already.
 """
 
 import os
@@ -26,11 +28,11 @@ WANTED = (
 FOREIGN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, profile: str) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     # pip finds the build backend's program on the PATH.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    environment = {**os.environ, "PATH": path}
+    environment = {**os.environ, "PATH": path, "MATURIN_PEP517_ARGS": f"--profile {profile}"}
     subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True, env=environment)
     (wheel,) = folder.glob("rdfm-*.whl")
     return wheel
@@ -98,7 +100,7 @@ def try_out(wheel: Path, folder: Path) -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel = build(folder)
+        wheel = build(folder, *(sys.argv[1:] or ["wheel"]))
         errors = errors_of(wheel)
         for error in errors:
             print(f"{wheel.name}: {error}")

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import logs
+from logs import carried, logs
 from nquads import labels
 from support import NATIVE, TABLES, as_batch, assert_same, decode, decoded, encode, ordered
 
@@ -14,18 +14,6 @@ WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
 EVERY = (*NATIVE, *TABLES)
 PAIRS = [(a, b) for a in EVERY for b in EVERY]
-
-
-def carried(*names):
-    """A strategy of logs that all these formats can hold, from what they say of themselves."""
-    carries = [formats.find(name).spec.carries for name in names]
-    return logs(
-        graphs=all(each["graphs"] for each in carries),
-        generalized=all(each["generalized"] for each in carries),
-        triples=all(each["triple_terms"] != "no" for each in carries),
-        any_text=all(each["any_text"] for each in carries),
-        boundaries=all(each["boundaries"] for each in carries),
-    )
 
 
 def written(name, messages, **options):
