@@ -5,31 +5,19 @@
 //! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
 //! - Law: a token is decided by its own bytes, never by how they were cut.
 
+pub(crate) mod entities;
+pub(crate) mod scope;
+
 use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
 use crate::model::error::{ErrorClass, quote};
-use crate::model::remedy::Reason;
-use crate::syntax::text::grammar::GrammarError;
+pub(crate) use crate::syntax::text::grammar::{Read, fail, malformed};
 
-/// A value, or what is wrong.
-pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
-
-/// An error of the class [`ErrorClass::Malformed`].
-#[cold]
-pub(crate) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
-    fail(at, ErrorClass::Malformed, reason)
-}
-
-/// An error.
-#[cold]
-pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
-    Err(Box::new(GrammarError {
-        at,
-        class,
-        reason: reason.into(),
-    }))
-}
+/// The namespace that `xml:` is bound to, and no other prefix.
+pub(crate) const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
+/// The namespace that no prefix may be bound to.
+pub(crate) const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,6 +314,53 @@ pub(crate) fn attributes(
         });
         at = from + length + 1;
     }
+}
+
+/// Whether an instruction is an XML declaration.
+pub(crate) fn is_declaration(token: &[u8]) -> bool {
+    token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
+}
+
+/// Checks an XML declaration: the encoding must be UTF-8.
+pub(crate) fn check_declaration(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    attributes: &mut Vec<Attribute>,
+) -> Read<()> {
+    self::attributes(text, start + 5, end - 2, attributes)?;
+    for attribute in attributes {
+        let value = &text[attribute.value.0..attribute.value.1];
+        let known = ["utf-8", "utf8", "us-ascii", "ascii"];
+        if attribute.name.whole(text) == b"encoding"
+            && !known
+                .iter()
+                .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
+        {
+            let shown = quote(value);
+            return fail(
+                attribute.name.start,
+                ErrorClass::Unsupported,
+                format!(
+                    "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
+                     and leave the encoding out",
+                    shown.trim_matches('\'')
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Appends text; CRLF and CR become LF.
+pub(crate) fn append_lines(mut text: &[u8], out: &mut Vec<u8>) {
+    while let Some(run) = memchr(b'\r', text) {
+        out.extend_from_slice(&text[..run]);
+        out.push(b'\n');
+        text = &text[run + 1..];
+        text = text.strip_prefix(b"\n").unwrap_or(text);
+    }
+    out.extend_from_slice(text);
 }
 
 /// Whether a text is an `NCName`: a name without a colon.

@@ -1,38 +1,205 @@
-//! Jelly logs to batches: cuts frames, keeps positions, delivers what was complete before an error.
+//! Logs of frames to batches, for Jelly-RDF and Jelly-Patch.
 //!
-//! - In: bytes in pieces of any size, delimited or one bare frame.
-//! - Out: a message a frame, or with [`Meaning::Flat`] one message of the whole log.
-//! - Cost: linear; memory holds one frame, one piece and one batch.
-//! - Law: a frame is decoded only when it is wholly there; how the bytes are cut changes nothing.
+//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`Rows`], the rows of a format.
+//! - Out: messages, which frames, marks or the end of the log end, as the log says.
+//! - Cost: linear; memory holds one frame, one piece and one batch. Rows are handled with static dispatch.
+//! - Law: a frame is decoded only when it is complete; how the bytes are cut changes nothing.
 //!
-//! Where the log's logical type is to say what frames mean, frames without rows that stand before the
-//! stream options are held back until those come.
+//! If the stream options decide what ends a message, frames without rows before them are held back.
 
 use std::sync::Arc;
 
-use super::frames::{FRAME_FIELDS, Frame, Frames, HELD_FRAME, Next};
+use rustc_hash::FxHashMap;
+
+use super::frames::{
+    EMPTY_ROW, FirstRow, Frame, Frames, HELD_FRAME, METADATA_FIELD, Next, begins_with_options,
+    first_row, row_field,
+};
 use super::lookup::FrameStart;
-use super::options::{Frames as Meaning, JellyOptions, Reading};
-use super::rows::{FirstRow, Rows, first_row};
+use super::metadata::FrameMetadata;
+use super::options::{Frames as Meaning, OptionsRow, Reading};
+use super::term_reader::TermReader;
+use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::values::Value;
 use crate::codec::{LogHeader, Noticed, Parts};
-use crate::model::batch::MessageBatch;
-use crate::model::builder::BatchBuilder;
+use crate::model::batch::LogBatch;
+use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
-use crate::model::term::Quad;
-use crate::syntax::wire::Wire;
+use crate::syntax::wire::{Checked, Wire, WireError, malformed};
 
-/// Reads Jelly-RDF.
-pub struct JellyReader {
-    options: Reading,
-    rows: Rows,
-    /// What frames mean, once that is known.
-    meaning: Option<Meaning>,
+/// What ends a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// The end of a frame.
+    Frame,
+    /// The end of the log.
+    Log,
+    /// A mark, or the end of the log if the last mark is missing.
+    Mark,
+}
+
+/// The row kinds of a format, and the state of reading them.
+pub(super) trait Rows: Send {
+    /// What its messages are made of.
+    type Record: KindOf;
+
+    /// A file of the format, for error messages.
+    const FILE: &'static str;
+    /// Name of the options row, for error messages.
+    const OPTIONS: &'static str;
+    /// The numeric fields of the options row.
+    const OPTION_NUMBERS: u32;
+    /// The newest version, and all of them in words.
+    const VERSIONS: (u32, &'static str);
+    /// The fields of a frame.
+    const FRAME_FIELDS: u32;
+    /// Names of the row's fields, by number.
+    const NAMES: &'static [&'static str];
+    /// The numbers of the row's fields.
+    const FIELDS: u32;
+    /// Name of the type that makes all frames one message, if `frames=message` changes that.
+    const FLAT_TYPE: Option<fn(&OptionsRow) -> String>;
+
+    fn new(reading: &Reading) -> Self;
+
+    /// Goes to the start of another log; the terms are already there.
+    fn reset(&mut self);
+
+    fn terms(&mut self) -> &mut TermReader<Self::Record>;
+
+    fn terms_read(&self) -> &TermReader<Self::Record>;
+
+    /// What ends a message if the options of the decoder decide it alone.
+    fn ends_asked(_reading: &Reading) -> Option<Ends> {
+        None
+    }
+
+    /// What ends a message in a log that begins with these options, or with another row.
+    fn ends(options: Option<&OptionsRow>, reading: &Reading) -> Ends;
+
+    /// The options of an encoder that write the options row.
+    fn values(options: &OptionsRow) -> Vec<(&'static str, Value)>;
+
+    /// Takes the log's options, whose version is known, and opens the tables.
+    fn open(&mut self, options: &OptionsRow) -> Checked<()>;
+
+    /// Notes at which byte of the log the next row begins.
+    #[inline]
+    fn begin_row(&mut self, _position: u64) {}
+
+    /// Takes a row.
+    fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()>;
+
+    /// Whether the row before is a mark that ends a message. The answer is true once for each mark.
+    #[inline]
+    fn take_mark(&mut self) -> bool {
+        false
+    }
+
+    /// Ends a frame.
+    fn end_frame(&mut self) -> Checked<()> {
+        Ok(())
+    }
+
+    /// The error of a log that ends here.
+    fn unfinished(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A note on what was read.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
+    /// Takes the bytes of a row.
+    #[inline]
+    fn any_row(&mut self, bytes: &[u8]) -> Checked<()> {
+        let mut wire = Wire::new(bytes);
+        // Nearly always the row is one field.
+        if let Ok((field, payload)) = wire.field(Self::FIELDS, "the row")
+            && wire.is_done()
+        {
+            return self.row_of_log(field, payload);
+        }
+        self.odd_row(bytes)
+    }
+
+    #[cold]
+    fn odd_row(&mut self, bytes: &[u8]) -> Checked<()> {
+        let (field, payload) = row_field(bytes, Self::FIELDS)?;
+        self.row_of_log(field, &payload)
+    }
+
+    #[inline]
+    fn row_of_log(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
+        if self.terms_read().options.is_none() && field != 1 {
+            return Err(before_options::<Self>(field));
+        }
+        self.row(field, payload)
+    }
+
+    /// Takes the options row: the first one, or one that repeats it.
+    fn options(&mut self, bytes: &[u8]) -> Checked<()> {
+        let options = read_options::<Self>(bytes)?;
+        if let Some(first) = &self.terms().options {
+            if *first == options {
+                return Ok(());
+            }
+            return Err(malformed(format!(
+                "{} differ from those at the start of the log",
+                Self::OPTIONS
+            )));
+        }
+        let (newest, versions) = Self::VERSIONS;
+        if options.version == 0 {
+            return Err(malformed(format!(
+                "the version is 0 or missing, expected {versions}"
+            )));
+        }
+        if options.version > newest {
+            return Err(WireError::new(
+                ErrorClass::Unsupported,
+                format!(
+                    "version {} is newer than {newest}, the newest that rdfm reads",
+                    options.version
+                ),
+            ));
+        }
+        self.open(&options)?;
+        self.terms().options = Some(options);
+        Ok(())
+    }
+}
+
+fn read_options<H: Rows + ?Sized>(bytes: &[u8]) -> Checked<OptionsRow> {
+    OptionsRow::read(bytes, H::OPTION_NUMBERS, H::OPTIONS)
+}
+
+#[cold]
+fn before_options<H: Rows + ?Sized>(field: usize) -> WireError {
+    if field == 0 {
+        return malformed(EMPTY_ROW);
+    }
+    malformed(format!(
+        "the log begins with a {} row, expected {}",
+        H::NAMES[field],
+        H::OPTIONS
+    ))
+}
+
+/// Reads a log of frames.
+pub(super) struct FrameReader<H: Rows> {
+    reading: Reading,
+    rows: H,
+    /// What ends a message, once that is known.
+    ends: Option<Ends>,
     parts: bool,
     frame: Option<Frame>,
     frames: Frames,
-    /// Whether the metadata of the open frame was taken before it was come to.
+    metadata: FrameMetadata,
+    /// Whether the metadata of the current frame was read ahead.
     metadata_taken: bool,
     /// Bytes of the frames that are held back.
     held: u64,
@@ -40,60 +207,61 @@ pub struct JellyReader {
     header: Arc<LogHeader>,
 }
 
-impl JellyReader {
+impl<H: Rows> FrameReader<H> {
     /// A reader.
-    pub(super) fn new(options: Reading) -> Self {
+    pub fn new(reading: Reading) -> Self {
         Self {
-            rows: Rows::new(&options),
-            meaning: None,
+            rows: H::new(&reading),
+            ends: None,
             parts: false,
             frame: None,
-            frames: Frames::new(&options),
+            frames: Frames::new(&reading),
+            metadata: FrameMetadata::default(),
             metadata_taken: false,
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
-            options,
+            reading,
         }
     }
 
-    /// Whether all frames are one message because the log says so.
-    fn found_flat(&self) -> bool {
-        self.options.frames.is_none() && self.is_flat()
-    }
-
     fn is_flat(&self) -> bool {
-        self.meaning == Some(Meaning::Flat)
+        self.ends == Some(Ends::Log)
     }
 
-    fn set_meaning(&mut self, meaning: Option<Meaning>) {
-        self.meaning = meaning;
-        self.parts = match self.options.parts {
+    /// Name of the logical type if it makes all frames one message, and options did not.
+    fn flat_type(&self) -> Option<String> {
+        let found = self.reading.frames.is_none() && self.is_flat();
+        let options = self.rows.terms_read().options.as_ref();
+        let name = H::FLAT_TYPE.filter(|_| found)?;
+        options.map(name)
+    }
+
+    fn set_ends(&mut self, ends: Option<Ends>) {
+        self.ends = ends;
+        self.parts = match self.reading.parts {
             Parts::Always => true,
-            Parts::Frames => self.is_flat(),
+            Parts::Frames => matches!(ends, Some(Ends::Log | Ends::Mark)),
             Parts::Never => false,
         };
     }
 
-    /// Makes the header anew where it says something else now.
-    fn say(&mut self) {
-        let flat = self.meaning.map(|frames| frames == Meaning::Flat);
-        let options = &self.rows.options;
+    /// Rebuilds the header if it changed.
+    fn update_header(&mut self) {
+        let flat = self.ends.map(|ends| ends == Ends::Log);
+        let options = self.rows.terms_read().options.as_ref();
         if self.header.flat == flat && self.header.options.is_empty() == options.is_none() {
             return;
         }
         self.header = Arc::new(LogHeader {
-            options: options
-                .as_ref()
-                .map(JellyOptions::values)
-                .unwrap_or_default(),
+            options: options.map(H::values).unwrap_or_default(),
             flat,
             ..LogHeader::default()
         });
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
-    fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+    /// The next batch, or `None` if more input is needed or all is read.
+    fn read(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
         loop {
             let mut frame = if let Some(open) = self.frame.take() {
                 open
@@ -104,102 +272,94 @@ impl JellyReader {
                         frame
                     }
                     Next::Wait => return Ok(self.completed()),
-                    Next::Done => {
-                        if self.rows.terms.builder.is_open() {
-                            self.rows.terms.builder.end_message();
-                        }
-                        return Ok(self.rows.terms.builder.take());
-                    }
+                    Next::Done => return self.end(input),
                 }
             };
             if self.read_rows(input, &mut frame)? {
                 self.metadata_ahead(input, &frame)?;
                 self.frame = Some(frame);
-                return Ok(Some(self.take_part()));
+                return Ok(self.cut());
             }
             input.at = frame.end;
             self.frames.index += 1;
-            match self.meaning {
-                Some(Meaning::Flat) => {
-                    if self.parts && self.rows.terms.builder.part_full() {
-                        return Ok(Some(self.take_part()));
-                    }
+            let builder = &mut self.rows.terms().builder;
+            let full = match self.ends {
+                None => {
+                    builder.end_message();
+                    false
                 }
-                Some(Meaning::Message) => {
-                    self.rows.terms.builder.end_message();
-                    if self.rows.terms.builder.full() {
-                        return Ok(self.completed());
-                    }
+                Some(Ends::Frame) => {
+                    builder.end_message();
+                    builder.full()
                 }
-                None => self.rows.terms.builder.end_message(),
+                Some(Ends::Log | Ends::Mark) => self.parts && builder.part_full(),
+            };
+            if full {
+                return Ok(self.cut());
             }
         }
     }
 
-    /// The messages that are complete; with an open one, and while frames are held back, they wait.
-    fn completed(&mut self) -> Option<MessageBatch> {
-        if self.rows.terms.builder.is_open() || self.meaning.is_none() {
-            return None;
-        }
-        self.rows.terms.end_batch();
-        self.rows.terms.builder.take()
-    }
-
-    fn take_part(&mut self) -> MessageBatch {
-        self.rows.terms.end_batch();
-        self.rows.terms.builder.take_part()
-    }
-
-    /// Opens the frame's message, unless it belongs to one that is open.
+    /// Opens the frame's message, unless it belongs to one that is open or rows open it.
     fn begin_frame(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         self.metadata_taken = false;
-        if self.meaning.is_none() {
-            self.decide(input, frame)?;
+        let bytes = &input.bytes[frame.at..frame.end];
+        if self.ends.is_none() {
+            self.decide(input, bytes)?;
         }
-        let start = FrameStart {
-            frame: self.frames.index,
-            offset: input.offset(),
-        };
-        self.rows
-            .begin_frame(&input.bytes[frame.at..frame.end], start);
-        if !self.rows.terms.builder.is_open() {
-            self.rows.terms.builder.begin_message(input.offset());
+        let terms = self.rows.terms();
+        // A frame that repeats the options may begin another stream.
+        if terms.options.is_some() && begins_with_options(bytes, H::FIELDS) {
+            terms.repeat_options(FrameStart {
+                frame: self.frames.index,
+                offset: input.offset(),
+            });
+        }
+        if self.ends != Some(Ends::Mark) && !terms.builder.is_open() {
+            terms.builder.begin_message(input.offset());
         }
         Ok(())
     }
 
-    /// What frames mean, if the frame has the stream options; otherwise it is held back.
-    fn decide(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
-        match first_row(&input.bytes[frame.at..frame.end]) {
-            FirstRow::Options(options) if options.is_flat() => {
-                self.set_meaning(Some(Meaning::Flat));
-                return self.join_held(input);
-            }
-            FirstRow::Options(_) | FirstRow::Other => self.set_meaning(Some(Meaning::Message)),
+    /// Finds what ends a message from the first row of a frame; a frame without rows is held back. If another row than
+    /// the options comes first, or damaged bytes, reading it gives the error.
+    fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
+        let options = match first_row(frame, H::FIELDS) {
             FirstRow::None => {
-                self.held += (frame.end - frame.at) as u64 + HELD_FRAME;
-                if self.held > self.options.limits.max_message_bytes {
-                    return Err(input.error(
-                        ErrorClass::Limit,
-                        Reason::from(format!(
-                            "frames 0 to {} have no rows; what frames mean is not known before the first row",
-                            self.frames.index
-                        ))
-                        .with(FRAME_A_MESSAGE),
-                    ));
+                self.held += frame.len() as u64 + HELD_FRAME;
+                if self.held <= self.reading.limits.max_message_bytes {
+                    return Ok(());
                 }
+                let mut reason = Reason::from(format!(
+                    "frames 0 to {} have no rows; what frames mean is not known before the first row",
+                    self.frames.index
+                ));
+                if H::FLAT_TYPE.is_some() {
+                    reason = reason.with(FRAME_A_MESSAGE);
+                }
+                return Err(input.error(ErrorClass::Limit, reason));
             }
+            FirstRow::Row(1, payload) => read_options::<H>(&payload).ok(),
+            _ => None,
+        };
+        let ends = H::ends(options.as_ref(), &self.reading);
+        self.set_ends(Some(ends));
+        if ends == Ends::Frame {
+            return Ok(());
         }
-        Ok(())
+        self.join_held(input)
     }
 
-    /// The frames that were held back begin the message of all frames.
+    /// Frames that were held back are not messages of their own; if the log is one message, it begins with them.
     fn join_held(&mut self, input: &Buffer) -> Result<(), ReadError> {
-        let Some(held) = self.rows.terms.builder.take() else {
+        let builder = &mut self.rows.terms().builder;
+        let Some(held) = builder.take() else {
             return Ok(());
         };
-        let builder = &mut self.rows.terms.builder;
         builder.reset();
+        if self.ends == Some(Ends::Mark) {
+            return Ok(());
+        }
         builder.begin_message(held.position(0));
         let first = held.metadata(0);
         self.dropped_metadata += (held.all_metadata().len() - first.len()) as u64;
@@ -211,24 +371,62 @@ impl JellyReader {
         Ok(())
     }
 
-    /// Takes the metadata that stands behind what was read of the frame: a message has it from its first
-    /// part on. What is damaged is found when it is read.
+    /// The completed messages; while frames are held back, they wait.
+    fn completed(&mut self) -> Option<LogBatch<H::Record>> {
+        let terms = self.rows.terms();
+        if self.ends.is_none() || !terms.builder.has_messages() {
+            return None;
+        }
+        terms.end_batch();
+        terms.builder.take_complete(&mut FxHashMap::default())
+    }
+
+    /// The completed messages, with the open one so far.
+    fn cut(&mut self) -> Option<LogBatch<H::Record>> {
+        let terms = self.rows.terms();
+        terms.end_batch();
+        if terms.builder.is_open() {
+            Some(terms.builder.take_part())
+        } else {
+            terms.builder.take()
+        }
+    }
+
+    /// The last batch.
+    fn end(&mut self, input: &Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
+        if let Some(reason) = self.rows.unfinished() {
+            return Err(input.error(ErrorClass::Truncated, reason));
+        }
+        if self.ends.is_none() && self.reading.frames == Some(Meaning::Flat) {
+            self.join_held(input)?;
+        }
+        let builder = &mut self.rows.terms().builder;
+        if builder.is_open() {
+            builder.end_message();
+        }
+        Ok(builder.take())
+    }
+
+    /// Reads the rest of the frame's metadata, since a message has it from its first part on. Damage is reported when
+    /// the rest of the frame is read.
     fn metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
-        if self.metadata_taken || (self.is_flat() && self.frames.index > 0) {
+        let has_metadata = H::FRAME_FIELDS >> METADATA_FIELD & 1 == 1;
+        if !has_metadata || self.metadata_taken || (self.is_flat() && self.frames.index > 0) {
             return Ok(());
         }
         self.metadata_taken = true;
+        let builder = &mut self.rows.terms().builder;
         let mut wire = Wire::new(&input.bytes[frame.at..frame.end]);
         let mut taken = Ok(());
         while taken.is_ok()
             && !wire.is_done()
-            && let Ok((field, payload)) = wire.field(FRAME_FIELDS, "the frame")
+            && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
         {
-            if field == 15 {
-                taken = self.rows.metadata_entry(payload);
+            if field == METADATA_FIELD {
+                taken = self.metadata.take(payload, builder);
             }
         }
-        match taken.and_then(|()| self.rows.end_frame()) {
+        match taken.and_then(|()| self.metadata.add_to(builder)) {
             Err(error) if error.class() == ErrorClass::Limit => {
                 let (class, reason) = error.into_parts();
                 Err(input.error(class, reason))
@@ -237,7 +435,7 @@ impl JellyReader {
         }
     }
 
-    /// Reads the rows of a frame; true where a part of its message is large enough to be yielded.
+    /// Reads the rows of a frame; true if a batch must be cut off before the frame ends.
     fn read_rows(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
         let left_out = self.is_flat() && self.frames.index > 0;
         let bytes = &input.bytes[frame.at..frame.end];
@@ -246,32 +444,39 @@ impl JellyReader {
         let mut in_row = false;
         let error = loop {
             if wire.is_done() {
-                match rows.end_frame() {
+                let ended = self.metadata.add_to(&mut rows.terms().builder);
+                match ended.and_then(|()| rows.end_frame()) {
                     Ok(()) => return Ok(false),
                     Err(error) => break error,
                 }
             }
             frame.at = frame.end - wire.rest().len();
-            match wire.field(FRAME_FIELDS, "the frame") {
+            match wire.field(H::FRAME_FIELDS, "the frame") {
                 Ok((1, row)) => {
-                    if let Err(error) = rows.row(row) {
+                    rows.begin_row(input.offset_of(frame.at));
+                    if let Err(error) = rows.any_row(row) {
                         in_row = true;
                         break error;
                     }
+                    let cut = if rows.take_mark() {
+                        let builder = &mut rows.terms().builder;
+                        builder.end_message();
+                        builder.full()
+                    } else {
+                        self.parts && rows.terms().builder.part_full()
+                    };
                     frame.row += 1;
-                    if self.parts && rows.terms.builder.part_full() {
+                    if cut {
                         frame.at = frame.end - wire.rest().len();
                         return Ok(true);
                     }
                 }
-                Ok((15, entry)) => {
-                    let taken = if left_out {
-                        self.dropped_metadata += 1;
-                        Rows::check_metadata(entry)
-                    } else if self.metadata_taken {
-                        Rows::check_metadata(entry)
+                Ok((METADATA_FIELD, entry)) => {
+                    self.dropped_metadata += u64::from(left_out);
+                    let taken = if left_out || self.metadata_taken {
+                        FrameMetadata::check(entry)
                     } else {
-                        rows.metadata_entry(entry)
+                        self.metadata.take(entry, &mut rows.terms().builder)
                     };
                     if let Err(error) = taken {
                         in_row = true;
@@ -283,14 +488,10 @@ impl JellyReader {
             }
         };
         let (class, mut reason) = error.into_parts();
-        if let Some(options) = &self.rows.options
-            && self.found_flat()
-            && self.rows.terms.builder.is_too_large()
+        if self.rows.terms().builder.is_too_large()
+            && let Some(name) = self.flat_type()
         {
-            let all = format!(
-                "by its type {} all frames are this message",
-                options.type_name()
-            );
+            let all = format!("by its type {name} all frames are this message");
             reason = reason
                 .reworded(|text| format!("{text}; {all}"))
                 .with(FRAME_A_MESSAGE);
@@ -299,32 +500,34 @@ impl JellyReader {
     }
 }
 
-impl Reader for JellyReader {
-    type Record = Quad;
+impl<H: Rows> Reader for FrameReader<H> {
+    type Record = H::Record;
 
-    fn builder(&mut self) -> &mut BatchBuilder {
-        &mut self.rows.terms.builder
+    fn builder(&mut self) -> &mut LogBuilder<H::Record> {
+        &mut self.rows.terms().builder
     }
 
     fn reset(&mut self) {
+        self.rows.terms().reset();
         self.rows.reset();
-        self.set_meaning(self.options.frames);
+        self.set_ends(H::ends_asked(&self.reading));
         self.frame = None;
         self.frames.reset();
+        self.metadata.clear();
         self.metadata_taken = false;
         self.held = 0;
         self.dropped_metadata = 0;
-        self.say();
+        self.update_header();
     }
 
-    fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
+    fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
         let read = self.read(input);
-        self.say();
+        self.update_header();
         read.map_err(|error| {
-            if self.rows.options.is_some() {
+            if self.rows.terms().options.is_some() {
                 return error;
             }
-            self.frames.explained(input, error, "a Jelly file")
+            self.frames.explained(input, error, H::FILE)
         })
     }
 
@@ -342,22 +545,21 @@ impl Reader for JellyReader {
     }
 
     fn noticed(&self) -> Noticed {
-        let mut notes = Vec::from_iter(self.rows.terms.note_of_joins());
-        if let Some(options) = &self.rows.options
-            && self.found_flat()
-        {
-            notes.push(format!(
-                "{}: frames read as one message; frames=message reads each as one",
-                options.type_name()
-            ));
-        }
+        let flat = self.flat_type().map(|name| {
+            format!("{name}: frames read as one message; frames=message reads each as one")
+        });
+        let joins = self.rows.terms_read().note_of_joins();
         Noticed {
             dropped_metadata: self.dropped_metadata,
-            notes,
+            notes: joins
+                .into_iter()
+                .chain(flat)
+                .chain(self.rows.note())
+                .collect(),
             ..Noticed::default()
         }
     }
 }
 
-/// What reads each frame as a message.
+/// Reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");

@@ -6,7 +6,8 @@
 //! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error nothing
 //!   more is written. With [`Frames::Flat`] blank nodes of different messages have different labels.
 
-use super::options::{Frames, JellyOptions, MAX_VERSION, MIN_NAME_TABLE, PhysicalType};
+use super::frame_writer::FrameWriter;
+use super::options::{Frames, MAX_VERSION, OptionsRow, PhysicalType};
 use super::spec::JELLY;
 use super::stream::Stream;
 use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
@@ -21,7 +22,7 @@ use crate::model::namespaces::Namespaces;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
+use crate::syntax::wire::{put_bytes, put_varint, varint_size};
 
 /// The tag of metadata in a frame, and the tags of the rows' kinds.
 const METADATA: u8 = 0x7a;
@@ -48,7 +49,8 @@ pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Enco
 
 /// Writes Jelly-RDF.
 struct JellyWriter {
-    options: JellyOptions,
+    options: OptionsRow,
+    physical: PhysicalType,
     merge_graphs: bool,
     delimited: bool,
     flat: bool,
@@ -59,82 +61,45 @@ struct JellyWriter {
     /// Metadata of the open message; it goes on the frame in which the message ends. With flat frames
     /// only that of the first message is written, on the first frame, where readers take it.
     metadata: Vec<u8>,
-    frame_metadata: Vec<u8>,
     dropped_metadata: u64,
-    /// Frames written.
-    frames: u64,
+    frames: FrameWriter,
     /// The number of the open message.
     number: u64,
-    mark: Mark,
     declared: Namespaces,
     merged_quads: u64,
 }
 
-/// Where the open message began, to take it back from frames that it shares with others.
-#[derive(Default)]
-struct Mark {
-    /// Bytes of the frame's rows at that time.
-    rows: usize,
-    /// The rows before the message and their metadata, once the frame was written.
-    carried: Option<(Vec<u8>, Vec<u8>)>,
-}
-
 impl JellyWriter {
     fn new(stream: Stream) -> Result<Self, Reason> {
-        let jelly = stream.options;
-        if jelly.name_table < MIN_NAME_TABLE {
-            return Err(format!(
-                "name_table is {}, expected {MIN_NAME_TABLE} or more",
-                jelly.name_table
-            )
-            .into());
+        let options = stream.options;
+        options.check_tables()?;
+        let physical = PhysicalType::from_number(options.physical_type).unwrap_or_default();
+        if !(1..=MAX_VERSION).contains(&options.version) {
+            let version = options.version;
+            return Err(format!("version is {version}, expected 1 or {MAX_VERSION}").into());
         }
-        if !(1..=MAX_VERSION).contains(&jelly.version) {
-            return Err(
-                format!("version is {}, expected 1 or {MAX_VERSION}", jelly.version).into(),
-            );
-        }
-        jelly.check_types()?;
+        options.check_types(physical)?;
         Ok(Self {
             merge_graphs: stream.merge_graphs,
             delimited: stream.delimited,
             flat: stream.frames == Frames::Flat,
             frame_size: stream.frame_size,
-            terms: TermWriter::new(ENTRIES, jelly.tables(), jelly.generalized, jelly.rdf_star),
+            terms: TermWriter::new(ENTRIES, &options),
             in_graph: false,
             metadata: Vec::new(),
-            frame_metadata: Vec::new(),
             dropped_metadata: 0,
-            frames: 0,
+            frames: FrameWriter::new(stream.delimited),
             number: 0,
-            mark: Mark::default(),
             declared: Namespaces::default(),
             merged_quads: 0,
-            options: jelly,
+            physical,
+            options,
         })
-    }
-
-    fn write_options(&mut self) {
-        let options = &self.options;
-        let fields = &mut self.terms.statement;
-        fields.clear();
-        if !options.stream_name.is_empty() {
-            put_bytes(fields, 0x0a, options.stream_name.as_bytes());
-        }
-        put_number(fields, 2 << 3, options.physical_type as u32);
-        put_number(fields, 3 << 3, u32::from(options.generalized));
-        put_number(fields, 4 << 3, u32::from(options.rdf_star));
-        put_number(fields, 9 << 3, options.name_table);
-        put_number(fields, 10 << 3, options.prefix_table);
-        put_number(fields, 11 << 3, options.datatype_table);
-        put_number(fields, 14 << 3, options.logical_type);
-        put_number(fields, 15 << 3, options.version);
-        self.terms.rows.add(OPTIONS, fields);
     }
 
     #[inline]
     fn quad(&mut self, table: &TermTable, quad: Quad) -> Refused<()> {
-        match self.options.physical_type {
+        match self.physical {
             PhysicalType::Triples => {
                 if quad.graph != TermId::DEFAULT_GRAPH {
                     if !self.merge_graphs {
@@ -157,7 +122,7 @@ impl JellyWriter {
         let terms = &mut self.terms;
         terms.begin_row();
         terms.triple(table, [quad.subject, quad.predicate, quad.object])?;
-        if self.options.physical_type == PhysicalType::Quads {
+        if self.physical == PhysicalType::Quads {
             if !terms.last.is(GRAPH, table, quad.graph) {
                 terms.graph(table, quad.graph, 12)?;
             }
@@ -174,19 +139,6 @@ impl JellyWriter {
             self.in_graph = false;
         }
     }
-
-    /// Ends the frame.
-    fn write_frame(&mut self, out: &mut Vec<u8>) {
-        let length = self.terms.rows.bytes.len() + self.frame_metadata.len();
-        if self.delimited {
-            put_varint(out, length as u64);
-        }
-        out.extend_from_slice(&self.terms.rows.bytes);
-        out.extend_from_slice(&self.frame_metadata);
-        self.terms.rows.clear();
-        self.frame_metadata.clear();
-        self.frames += 1;
-    }
 }
 
 impl Writer for JellyWriter {
@@ -197,16 +149,13 @@ impl Writer for JellyWriter {
     }
 
     fn begin_message(&mut self, batch: &MessageBatch, number: u64, _out: &mut Vec<u8>) {
-        self.mark = Mark {
-            rows: self.terms.rows.bytes.len(),
-            carried: None,
-        };
+        self.frames.begin_message(&self.terms.rows);
         self.number = number;
         if self.flat {
             self.terms.set_apart(number, batch.table());
         }
         if number == 0 {
-            self.write_options();
+            self.terms.write_options(OPTIONS, &self.options);
         }
     }
 
@@ -247,8 +196,8 @@ impl Writer for JellyWriter {
         for entry in batch.metadata(message) {
             let target = if !self.flat {
                 &mut self.metadata
-            } else if self.number == 0 && self.frames == 0 {
-                &mut self.frame_metadata
+            } else if self.number == 0 && self.frames.count == 0 {
+                &mut self.frames.metadata
             } else {
                 self.dropped_metadata += 1;
                 continue;
@@ -264,11 +213,7 @@ impl Writer for JellyWriter {
         for quad in batch.message(message) {
             self.quad(table, *quad)?;
             if self.flat && self.delimited && self.frame_size.is_reached(&self.terms.rows) {
-                if self.mark.carried.is_none() {
-                    let rows = self.terms.rows.bytes[..self.mark.rows].to_vec();
-                    self.mark.carried = Some((rows, self.frame_metadata.clone()));
-                }
-                self.write_frame(out);
+                self.frames.write_part(&mut self.terms.rows, out);
             } else if self.terms.rows.bytes.len() + self.metadata.len() > MAX_FRAME_BYTES {
                 return Err((
                     ErrorClass::Limit,
@@ -284,10 +229,10 @@ impl Writer for JellyWriter {
     }
 
     fn end_message(&mut self, out: &mut Vec<u8>) {
-        self.frame_metadata.append(&mut self.metadata);
+        self.frames.metadata.append(&mut self.metadata);
         if !self.flat {
             self.end_graph();
-            self.write_frame(out);
+            self.frames.write(&mut self.terms.rows, out);
         }
     }
 
@@ -299,23 +244,20 @@ impl Writer for JellyWriter {
         if !self.flat {
             return;
         }
-        match self.mark.carried.take() {
-            Some(carried) => (self.terms.rows.bytes, self.frame_metadata) = carried,
-            None => self.terms.rows.bytes.truncate(self.mark.rows),
-        }
+        self.frames.take_back(&mut self.terms.rows);
         if self.number == 0 {
-            self.frame_metadata.clear();
+            self.frames.metadata.clear();
         }
         if !self.terms.rows.bytes.is_empty() {
-            self.write_frame(out);
+            self.frames.write(&mut self.terms.rows, out);
         }
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         self.end_graph();
-        self.frame_metadata.append(&mut self.metadata);
-        if !self.terms.rows.bytes.is_empty() || !self.frame_metadata.is_empty() {
-            self.write_frame(out);
+        self.frames.metadata.append(&mut self.metadata);
+        if !self.terms.rows.bytes.is_empty() || !self.frames.metadata.is_empty() {
+            self.frames.write(&mut self.terms.rows, out);
         }
     }
 
@@ -323,9 +265,8 @@ impl Writer for JellyWriter {
         self.terms.reset();
         self.in_graph = false;
         self.metadata.clear();
-        self.frame_metadata.clear();
         self.dropped_metadata = 0;
-        self.frames = 0;
+        self.frames = FrameWriter::new(self.delimited);
         self.declared = Namespaces::default();
         self.merged_quads = 0;
     }
@@ -344,7 +285,7 @@ impl Writer for JellyWriter {
             (true, false) if messages > 1 => {
                 "one message, in which equal blank node labels are one node"
             }
-            (false, true) if self.frames > 1 => {
+            (false, true) if self.frames.count > 1 => {
                 "a message a frame, in each of which blank node labels are others"
             }
             _ => return Vec::new(),

@@ -19,8 +19,10 @@ const ROW: u8 = 0x0a;
 const METADATA: u8 = 0x7a;
 /// Bytes of a bare frame's first entry of metadata if it is 122 bytes long, with its tag and length.
 const LONG_ENTRY: usize = 124;
+/// The field of metadata in a frame.
+pub(super) const METADATA_FIELD: usize = 15;
 /// Rows and metadata.
-pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << 15;
+pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << METADATA_FIELD;
 /// Key and value of metadata.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
 /// What a frame that is held back counts besides its bytes.

@@ -1,7 +1,8 @@
 //! Jelly-RDF 1.1: binary logs, one frame a message; and [`patch`]: Jelly-Patch.
 //!
-//! [`decode`] reads `frames`, `rows` their rows; [`encode`] writes them. `term_reader` reads terms with the tables of
-//! `lookup`, `term_writer` writes them with those of `lru`; `owned` keeps the terms that the next batch may repeat.
+//! [`decode`] reads `frames` of both formats, `rows` the rows of Jelly-RDF; [`encode`] writes them. `term_reader` reads
+//! terms with the tables of `lookup`, `term_writer` writes them with those of `lru`; `owned` keeps the terms that the
+//! next batch may repeat.
 
 pub mod decode;
 pub mod encode;
@@ -11,9 +12,11 @@ pub mod sniff;
 pub mod spec;
 pub mod stream;
 
+mod frame_writer;
 mod frames;
 mod lookup;
 mod lru;
+mod metadata;
 mod owned;
 mod rows;
 mod term_reader;

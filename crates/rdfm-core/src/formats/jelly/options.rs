@@ -6,6 +6,7 @@ use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
+use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, put_bytes, put_number, utf8};
 
 const GROUP: &str = "Jelly";
 const LIMITS: &str = crate::codec::options::LIMITS;
@@ -239,7 +240,7 @@ pub(super) enum Joins {
 }
 
 /// Sizes of the lookups, in entries.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tables {
     pub name: u32,
     pub prefix: u32,
@@ -304,44 +305,25 @@ pub enum PhysicalType {
     Graphs = 3,
 }
 
-/// The stream options row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JellyOptions {
-    /// Name of the stream; empty for none.
+/// The stream options row of both formats, with numbers as in the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct OptionsRow {
+    /// Name of a Jelly-RDF stream; empty for none.
     pub stream_name: String,
-    /// How statements are encoded.
-    pub physical_type: PhysicalType,
-    /// The logical (RDF-STaX) type's number; 0 for unspecified.
+    /// Statement type of a Jelly-Patch stream.
+    pub statement_type: u32,
+    /// Physical type of a Jelly-RDF stream, or stream type of a Jelly-Patch stream.
+    pub physical_type: u32,
+    /// Logical (RDF-STaX) type of a Jelly-RDF stream; 0 for unspecified.
     pub logical_type: u32,
     /// Whether generalized statements may occur.
     pub generalized: bool,
     /// Whether triple terms may occur.
     pub rdf_star: bool,
-    /// Size of the name lookup, at least 8.
-    pub name_table: u32,
-    /// Size of the prefix lookup; 0 for none.
-    pub prefix_table: u32,
-    /// Size of the datatype lookup; 0 for none.
-    pub datatype_table: u32,
-    /// Protocol version: 1, or 2 with namespace declarations.
+    /// Sizes of the lookups.
+    pub tables: Tables,
+    /// Protocol version.
     pub version: u32,
-}
-
-impl std::default::Default for JellyOptions {
-    /// The big preset of the field: names 4000, prefixes 150, datatypes 32; QUADS, DATASETS, version 1.
-    fn default() -> Self {
-        Self {
-            stream_name: String::new(),
-            physical_type: PhysicalType::Quads,
-            logical_type: 4,
-            generalized: false,
-            rdf_star: false,
-            name_table: 4000,
-            prefix_table: 150,
-            datatype_table: 32,
-            version: 1,
-        }
-    }
 }
 
 impl PhysicalType {
@@ -385,28 +367,126 @@ pub const MAX_VERSION: u32 = 2;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 
-impl JellyOptions {
-    /// The sizes of the lookups.
-    pub(super) const fn tables(&self) -> Tables {
-        Tables {
-            name: self.name_table,
-            prefix: self.prefix_table,
-            datatype: self.datatype_table,
+impl OptionsRow {
+    /// The big preset of other implementations: 4000 names, 150 prefixes, 32 datatypes.
+    pub fn preset() -> Self {
+        Self {
+            tables: Tables {
+                name: 4000,
+                prefix: 150,
+                datatype: 32,
+            },
+            version: 1,
+            ..Self::default()
         }
     }
 
-    /// Whether the logical type says that frames are transport: the base type, its last digit, is flat.
+    /// Takes the given options of the fields that both formats have.
+    pub fn take(&mut self, values: &Values) {
+        for (flag, option) in [
+            (&mut self.generalized, &GENERALIZED),
+            (&mut self.rdf_star, &RDF_STAR),
+        ] {
+            *flag = values.try_switch(option).unwrap_or(*flag);
+        }
+        for (size, option) in [
+            (&mut self.tables.name, &NAME_TABLE),
+            (&mut self.tables.prefix, &PREFIX_TABLE),
+            (&mut self.tables.datatype, &DATATYPE_TABLE),
+        ] {
+            if values.get(option).is_some() {
+                *size = values.number(option) as u32;
+            }
+        }
+    }
+
+    /// Checks the sizes of the tables.
+    ///
+    /// # Errors
+    /// The name table is too small.
+    pub fn check_tables(&self) -> Result<(), String> {
+        let size = self.tables.name;
+        if size >= MIN_NAME_TABLE {
+            return Ok(());
+        }
+        Err(format!(
+            "name_table is {size}, expected {MIN_NAME_TABLE} or more"
+        ))
+    }
+
+    /// Reads the row. `numbers` is the set of its numeric fields; field 1 is the stream name if it is not one of them.
+    pub fn read(bytes: &[u8], numbers: u32, what: &'static str) -> Checked<Self> {
+        let mut options = Self::default();
+        let mut wire = Wire::new(bytes);
+        while !wire.is_done() {
+            let (field, kind) = wire.tag()?;
+            let is_number = field < 32 && numbers >> field & 1 == 1;
+            if field != 1 && !is_number {
+                wire.skip(field, kind)?;
+                continue;
+            }
+            Wire::expect(kind, if is_number { VARINT } else { LENGTH }, field, what)?;
+            match field {
+                1 if !is_number => {
+                    utf8(wire.bytes()?, "the stream name")?.clone_into(&mut options.stream_name);
+                }
+                1 => options.statement_type = wire.varint32()?,
+                2 => options.physical_type = wire.varint32()?,
+                3 => options.generalized = wire.varint()? != 0,
+                4 => options.rdf_star = wire.varint()? != 0,
+                9 => options.tables.name = wire.varint32()?,
+                10 => options.tables.prefix = wire.varint32()?,
+                11 => options.tables.datatype = wire.varint32()?,
+                14 => options.logical_type = wire.varint32()?,
+                _ => options.version = wire.varint32()?,
+            }
+        }
+        Ok(options)
+    }
+
+    /// Appends the row's fields.
+    pub fn write(&self, fields: &mut Vec<u8>) {
+        if !self.stream_name.is_empty() {
+            put_bytes(fields, 0x0a, self.stream_name.as_bytes());
+        }
+        put_number(fields, 1 << 3, self.statement_type);
+        put_number(fields, 2 << 3, self.physical_type);
+        put_number(fields, 3 << 3, u32::from(self.generalized));
+        put_number(fields, 4 << 3, u32::from(self.rdf_star));
+        put_number(fields, 9 << 3, self.tables.name);
+        put_number(fields, 10 << 3, self.tables.prefix);
+        put_number(fields, 11 << 3, self.tables.datatype);
+        put_number(fields, 14 << 3, self.logical_type);
+        put_number(fields, 15 << 3, self.version);
+    }
+
+    /// Whether the logical type makes frames transport: the base type, its last digit, is flat.
     pub const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)
     }
 
-    /// The options of an encoder that writes with these.
+    /// The options of an encoder that write the fields that both formats have.
+    pub fn shared_values(&self) -> [(&'static str, Value); 5] {
+        [
+            (GENERALIZED.name, Value::Switch(self.generalized)),
+            (RDF_STAR.name, Value::Switch(self.rdf_star)),
+            (NAME_TABLE.name, Value::Number(self.tables.name.into())),
+            (PREFIX_TABLE.name, Value::Number(self.tables.prefix.into())),
+            (
+                DATATYPE_TABLE.name,
+                Value::Number(self.tables.datatype.into()),
+            ),
+        ]
+    }
+
+    /// The options of a Jelly-RDF encoder that write this row.
     pub fn values(&self) -> Vec<(&'static str, Value)> {
         let size = |number: u32| Value::Number(number.into());
         let word = |name: &str| Value::Text(name.to_ascii_lowercase());
-        vec![
+        let physical = PhysicalType::from_number(self.physical_type).unwrap_or_default();
+        let mut values = vec![
             (STREAM_NAME.name, Value::Text(self.stream_name.clone())),
-            (PHYSICAL_TYPE.name, word(self.physical_type.name())),
+            (PHYSICAL_TYPE.name, word(physical.name())),
             (
                 LOGICAL_TYPE.name,
                 match logical_name(self.logical_type) {
@@ -414,13 +494,10 @@ impl JellyOptions {
                     name => word(name),
                 },
             ),
-            (GENERALIZED.name, Value::Switch(self.generalized)),
-            (RDF_STAR.name, Value::Switch(self.rdf_star)),
-            (NAME_TABLE.name, size(self.name_table)),
-            (PREFIX_TABLE.name, size(self.prefix_table)),
-            (DATATYPE_TABLE.name, size(self.datatype_table)),
-            (JELLY_VERSION.name, size(self.version)),
-        ]
+        ];
+        values.extend(self.shared_values());
+        values.push((JELLY_VERSION.name, size(self.version)));
+        values
     }
 
     /// The logical type's name as an option has it, or its number.
@@ -431,14 +508,14 @@ impl JellyOptions {
         }
     }
 
-    /// Whether logical and physical type go together. The base type is the last digit.
+    /// Checks that the logical type fits the physical type. The base type is the last digit.
     ///
     /// # Errors
     /// Says which do not.
-    pub fn check_types(&self) -> Result<(), String> {
+    pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
-            1 | 3 => self.physical_type == PhysicalType::Triples,
-            2 | 4 => self.physical_type != PhysicalType::Triples,
+            1 | 3 => physical == PhysicalType::Triples,
+            2 | 4 => physical != PhysicalType::Triples,
             _ => true,
         };
         if consistent {
@@ -450,7 +527,7 @@ impl JellyOptions {
             self.logical_type,
             if name.is_empty() { "" } else { " " },
             name,
-            self.physical_type.name()
+            physical.name()
         ))
     }
 }

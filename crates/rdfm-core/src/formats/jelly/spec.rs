@@ -1,6 +1,6 @@
 //! What Jelly is.
 
-use super::decode::JellyReader;
+use super::decode::FrameReader;
 use super::encode::encoder;
 use super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, JOINS, LOGICAL_TYPE,
@@ -8,6 +8,7 @@ use super::options::{
     OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES, Reading,
     STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
+use super::rows::QuadRows;
 use super::sniff::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
@@ -63,7 +64,8 @@ pub static JELLY: FormatSpec = FormatSpec {
     ]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(input::decoder(JELLY.name, JellyReader::new(options)))
+        let reader = FrameReader::<QuadRows>::new(options);
+        Ok(input::decoder(JELLY.name, reader))
     },
     encoder,
     splitter: None,

@@ -6,9 +6,8 @@
 //!   then. Physical and logical type fit each other, unless both were given.
 
 use super::options::{
-    DATATYPE_TABLE, Frames, GENERALIZED, JELLY_VERSION, JellyOptions, LOGICAL_TYPE, LOGICAL_TYPES,
-    NAME_TABLE, NAMESPACES, PHYSICAL_TYPE, PREFIX_TABLE, PhysicalType, RDF_STAR, STREAM_NAME,
-    WRITE_DELIMITED, WRITE_FRAMES,
+    Frames, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow, PHYSICAL_TYPE,
+    PhysicalType, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
@@ -20,7 +19,7 @@ use crate::codec::values::{Given, Values};
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     /// The stream options.
-    pub options: JellyOptions,
+    pub options: OptionsRow,
     /// One frame a message, or one message over many frames.
     pub frames: Frames,
     /// Where a frame ends with [`Frames::Flat`].
@@ -37,12 +36,12 @@ impl Stream {
     /// Options contradict each other.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
         let template = source.filter(|source| !source.options.is_empty());
-        let mut options = template.map_or_else(JellyOptions::default, from_source);
+        let mut options = template.map_or_else(preset, from_source);
         let asked = template.is_some_and(|source| source.asked);
         let mut namespaces = template.is_some() && options.version >= 2;
         if let (None, Some(source)) = (template, source) {
             if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
-                options.physical_type = PhysicalType::Triples;
+                options.physical_type = PhysicalType::Triples as u32;
             }
             options.rdf_star = source.carries.triple_terms != TripleTerms::No;
             namespaces = source.namespaces;
@@ -61,21 +60,7 @@ impl Stream {
                 return Err("jelly_version=1 has no namespaces; leave it or them out".to_owned());
             }
         }
-        for (flag, option) in [
-            (&mut options.generalized, &GENERALIZED),
-            (&mut options.rdf_star, &RDF_STAR),
-        ] {
-            *flag = values.try_switch(option).unwrap_or(*flag);
-        }
-        for (size, option) in [
-            (&mut options.name_table, &NAME_TABLE),
-            (&mut options.prefix_table, &PREFIX_TABLE),
-            (&mut options.datatype_table, &DATATYPE_TABLE),
-        ] {
-            if values.get(option).is_some() {
-                *size = values.number(option) as u32;
-            }
-        }
+        options.take(values);
         if let Some(name) = values.text(&STREAM_NAME) {
             name.clone_into(&mut options.stream_name);
         }
@@ -105,27 +90,22 @@ impl Stream {
 }
 
 /// Sets physical and logical type, so that the one that is not given fits the other.
-fn set_types(
-    options: &mut JellyOptions,
-    values: &Values,
-    found: bool,
-    asked: bool,
-    frames: Frames,
-) {
+fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool, frames: Frames) {
     let flat = frames == Frames::Flat;
     let mut found = found.then_some(options.logical_type);
     let logical = values.text(&LOGICAL_TYPE).and_then(logical_number);
     if let Some(logical) = logical {
         let triples = matches!(logical, 1 | 3 | 13);
-        if logical != 0 && triples != (options.physical_type == PhysicalType::Triples) {
-            options.physical_type = if triples {
+        if logical != 0 && triples != (options.physical_type == PhysicalType::Triples as u32) {
+            let physical = if triples {
                 PhysicalType::Triples
             } else {
                 PhysicalType::Quads
             };
+            options.physical_type = physical as u32;
         }
     }
-    if let Some(physical) = values.text(&PHYSICAL_TYPE).map(physical_type) {
+    if let Some(physical) = values.text(&PHYSICAL_TYPE).map(physical_number) {
         if physical != options.physical_type {
             found = None;
         }
@@ -152,18 +132,27 @@ fn set_types(
     options.logical_type = match found {
         // Frames that are messages are not told to be mere transport, unless that was asked for.
         Some(number) if asked || flat == matches!(number % 10, 1 | 2) => number,
-        _ => match (flat, options.physical_type) {
-            (true, PhysicalType::Triples) => 1,
-            (true, _) => 2,
-            (false, PhysicalType::Triples) => 3,
-            (false, _) => 4,
+        _ => match (flat, options.physical_type == PhysicalType::Triples as u32) {
+            (true, true) => 1,
+            (true, false) => 2,
+            (false, true) => 3,
+            (false, false) => 4,
         },
     };
 }
 
+/// The stream options of a log whose source does not have any.
+fn preset() -> OptionsRow {
+    OptionsRow {
+        physical_type: PhysicalType::Quads as u32,
+        logical_type: 4,
+        ..OptionsRow::preset()
+    }
+}
+
 /// The stream options of a log that says them.
-fn from_source(source: &Source) -> JellyOptions {
-    let mut options = JellyOptions::default();
+fn from_source(source: &Source) -> OptionsRow {
+    let mut options = preset();
     for (name, given) in &source.options {
         let number = |given: &Given| match given {
             Given::Number(number) => u32::try_from(*number).unwrap_or(0),
@@ -172,13 +161,13 @@ fn from_source(source: &Source) -> JellyOptions {
         };
         match (name.as_str(), given) {
             ("stream_name", Given::Text(text)) => options.stream_name.clone_from(text),
-            ("physical_type", Given::Text(text)) => options.physical_type = physical_type(text),
+            ("physical_type", Given::Text(text)) => options.physical_type = physical_number(text),
             ("generalized", Given::Switch(on)) => options.generalized = *on,
             ("rdf_star", Given::Switch(on)) => options.rdf_star = *on,
             ("logical_type", given) => options.logical_type = number(given),
-            ("name_table", given) => options.name_table = number(given),
-            ("prefix_table", given) => options.prefix_table = number(given),
-            ("datatype_table", given) => options.datatype_table = number(given),
+            ("name_table", given) => options.tables.name = number(given),
+            ("prefix_table", given) => options.tables.prefix = number(given),
+            ("datatype_table", given) => options.tables.datatype = number(given),
             ("jelly_version", given) => options.version = number(given),
             _ => {}
         }
@@ -186,12 +175,13 @@ fn from_source(source: &Source) -> JellyOptions {
     options
 }
 
-fn physical_type(name: &str) -> PhysicalType {
-    match name {
+fn physical_number(name: &str) -> u32 {
+    let physical = match name {
         "triples" => PhysicalType::Triples,
         "graphs" => PhysicalType::Graphs,
         _ => PhysicalType::Quads,
-    }
+    };
+    physical as u32
 }
 
 fn logical_number(name: &str) -> Option<u32> {

@@ -7,7 +7,7 @@
 //!   subject, predicate, object, graph, in whatever order the fields stand.
 
 use super::lookup::{Budget, FrameStart, Table};
-use super::options::{MIN_NAME_TABLE, Reading, Tables};
+use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, Tables};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
 use crate::model::error::counted;
@@ -47,6 +47,8 @@ struct Language {
 /// The terms of a log.
 pub(super) struct TermReader<R: Record> {
     pub builder: LogBuilder<R>,
+    /// The options row of the log, once it was read.
+    pub options: Option<OptionsRow>,
     /// Largest tables that the options may declare.
     largest: Tables,
     budget: Budget,
@@ -72,6 +74,7 @@ impl<R: Record> TermReader<R> {
     pub fn new(options: &Reading) -> Self {
         Self {
             builder: LogBuilder::new(options.limits.clone()),
+            options: None,
             largest: options.largest,
             budget: Budget::new(options.limits.max_message_bytes),
             names: Table::new("name", 0, options.joins),
@@ -92,6 +95,7 @@ impl<R: Record> TermReader<R> {
 
     /// Goes to the start of another log, where the builder is already.
     pub fn reset(&mut self) {
+        self.options = None;
         self.budget.reset();
         self.names.reset(0);
         self.prefixes.reset(0);
@@ -107,9 +111,9 @@ impl<R: Record> TermReader<R> {
         self.next_language = 0;
     }
 
-    /// Takes what the log's options say: the sizes of its tables, whether triple terms may occur, and whether
-    /// statements have a graph.
-    pub fn open(&mut self, tables: Tables, rdf_star: bool, graphs: bool) -> Checked<()> {
+    /// Opens the tables of a log with these options; `graphs`: whether statements have a graph.
+    pub fn open(&mut self, options: &OptionsRow, graphs: bool) -> Checked<()> {
+        let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
             return Err(malformed(format!(
                 "the name table has {} entries, expected {MIN_NAME_TABLE} or more",
@@ -139,7 +143,7 @@ impl<R: Record> TermReader<R> {
         self.datatypes.reset(tables.datatype);
         // The option for generalized statements binds writers only: Jelly-JVM's own files have such
         // without it.
-        self.forbids_triple_terms = !rdf_star;
+        self.forbids_triple_terms = !options.rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
         Ok(())
     }

@@ -6,7 +6,7 @@
 //! - Law: the bytes depend on the terms alone: the memo and equal ids only save comparisons.
 
 use super::lru::Lru;
-use super::options::{FRAME_ROWS, Tables};
+use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
@@ -116,11 +116,12 @@ pub(super) struct Repeats {
 }
 
 impl TermWriter {
-    pub fn new(tags: EntryTags, tables: Tables, generalized: bool, rdf_star: bool) -> Self {
+    pub fn new(tags: EntryTags, options: &OptionsRow) -> Self {
+        let tables = options.tables;
         Self {
             tags,
-            generalized,
-            rdf_star,
+            generalized: options.generalized,
+            rdf_star: options.rdf_star,
             names: Lru::new(tables.name),
             prefixes: Lru::new(tables.prefix),
             datatypes: Lru::new(tables.datatype),
@@ -137,6 +138,13 @@ impl TermWriter {
             number: 0,
             apart: Vec::new(),
         }
+    }
+
+    /// Adds the options row, by its tag.
+    pub fn write_options(&mut self, tag: u8, options: &OptionsRow) {
+        self.statement.clear();
+        options.write(&mut self.statement);
+        self.rows.add(tag, &self.statement);
     }
 
     /// Goes to the start of another log.

@@ -6,10 +6,10 @@
 //! - Cost: one copy; a namespace is written again only where an element around has not.
 //! - Law: the text does not grow beyond its bound.
 
-use super::scope::Scope;
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
+use crate::syntax::xml::scope::Scope;
 use crate::syntax::xml::{Attribute, Name, Read, malformed};
 
 /// The state of one literal.

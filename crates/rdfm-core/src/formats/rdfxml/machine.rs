@@ -24,20 +24,20 @@ use oxiri::Iri;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonical::Canonical;
-use super::entities::Entities;
-use super::scope::Scope;
 use super::terms::Terms;
 use super::vocabulary::RDF;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
-use crate::model::error::{ErrorClass, LimitExceeded, quote};
+use crate::model::error::{ErrorClass, quote};
 use crate::model::namespaces::Namespaces;
 use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::iri::parse_base;
-use crate::syntax::text::grammar::{GrammarError, Pause};
+use crate::syntax::text::grammar::Pause;
+use crate::syntax::xml::entities::Entities;
+use crate::syntax::xml::scope::Scope;
 use crate::syntax::xml::{
     self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
 };
@@ -148,20 +148,6 @@ pub(super) struct Machine {
     resolved: String,
     /// The namespace of the element that opens.
     namespace: Vec<u8>,
-}
-
-/// A limit of the builder as an error at a byte.
-#[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "errors are boxed everywhere"
-)]
-fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
-    Box::new(GrammarError {
-        at,
-        class: ErrorClass::Limit,
-        reason: exceeded.0,
-    })
 }
 
 impl Machine {

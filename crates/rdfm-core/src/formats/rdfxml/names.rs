@@ -5,9 +5,9 @@
 //! - Law: namespace and local part together are the IRI, byte for byte; no name means something else in
 //!   RDF/XML.
 
-use super::vocabulary::{RDF, XML, XMLNS, is_syntax};
+use super::vocabulary::{RDF, is_syntax};
 use crate::model::chars::{self, NAME, is};
-use crate::syntax::xml::is_nc_name;
+use crate::syntax::xml::{XML, XMLNS, is_nc_name};
 
 /// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
 /// or if RDF/XML gives the name another meaning.

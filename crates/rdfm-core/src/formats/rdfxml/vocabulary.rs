@@ -7,10 +7,6 @@
 pub(super) const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// The namespace of base directions (`its:dir`).
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
-/// The namespace that `xml:` is bound to, and no other prefix.
-pub(super) const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
-/// The namespace that no prefix may be bound to.
-pub(super) const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 
 /// The name in RDF's namespace that a namespace and a local part make together.
 pub(super) fn rdf_name<'a>(namespace: &[u8], local: &'a [u8]) -> Option<&'a [u8]> {

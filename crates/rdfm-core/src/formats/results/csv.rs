@@ -6,11 +6,11 @@ use memchr::{memchr, memchr2, memchr3};
 
 use super::head::other_length;
 use super::rows::{Kind, Rows};
-use super::table::{Dialect, Read, Scan, Table, limit, malformed};
+use super::table::{Dialect, Scan, Table};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
-use crate::syntax::text::grammar;
+use crate::syntax::text::grammar::{self, Read, limit, malformed};
 
 /// A decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {

@@ -12,12 +12,14 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
-use crate::model::error::{ErrorClass, LimitExceeded, counted, quote};
+use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags};
-use crate::syntax::json::stream::{Quoted, Read, Token, Tokens};
-use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
+use crate::syntax::json::stream::{Quoted, Token, Tokens};
+use crate::syntax::text::grammar::{
+    self, Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
+};
 
 /// Objects and arrays around a term.
 const AROUND: usize = 5;
@@ -143,33 +145,6 @@ struct Machine {
     texts: Vec<u8>,
     said: Vec<u8>,
     max_depth: usize,
-}
-
-#[cold]
-fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
-    Err(Box::new(GrammarError {
-        at,
-        class,
-        reason: reason.into(),
-    }))
-}
-
-#[cold]
-fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
-    fail(at, ErrorClass::Malformed, reason)
-}
-
-#[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
-fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
-    Box::new(GrammarError {
-        at,
-        class: ErrorClass::Limit,
-        reason: exceeded.0,
-    })
 }
 
 /// A token where another kind of value belongs.

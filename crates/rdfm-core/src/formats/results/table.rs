@@ -10,41 +10,13 @@ use super::rows::Rows;
 use crate::codec::Noticed;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
-use crate::model::error::{ErrorClass, LimitExceeded};
+use crate::model::error::ErrorClass;
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::text::grammar::{Grammar, GrammarError, Pause, Reach};
-
-/// A value, or what is wrong.
-pub(super) type Read<T> = Result<T, Box<GrammarError>>;
-
-#[cold]
-pub(super) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
-    Err(Box::new(GrammarError {
-        at,
-        class,
-        reason: reason.into(),
-    }))
-}
-
-#[cold]
-pub(super) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
-    fail(at, ErrorClass::Malformed, reason)
-}
-
-#[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
-pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
-    Box::new(GrammarError {
-        at,
-        class: ErrorClass::Limit,
-        reason: exceeded.0,
-    })
-}
+use crate::syntax::text::grammar::{
+    Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
+};
 
 /// How far an incomplete line was scanned.
 #[derive(Clone, Copy, Debug, Default)]

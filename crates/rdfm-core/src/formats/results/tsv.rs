@@ -6,13 +6,13 @@ use memchr::memchr;
 
 use super::head::other_length;
 use super::rows::Rows;
-use super::table::{Dialect, Read, Scan, Table, malformed};
+use super::table::{Dialect, Scan, Table};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::error::quote;
 use crate::syntax::ntriples::Statements;
-use crate::syntax::text::grammar::{self, GrammarError};
+use crate::syntax::text::grammar::{self, GrammarError, Read, malformed};
 
 /// A decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {

@@ -13,20 +13,21 @@ use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
 use crate::model::chars::{SPACE, is};
-use crate::model::error::{ErrorClass, LimitExceeded, counted, quote};
+use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
+use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach, limit};
+use crate::syntax::xml::scope::Scope;
 use crate::syntax::xml::{
-    self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
+    self, Attribute, Name, Read, Scan, Token, XML, append_lines, check_characters, entities, fail,
+    malformed,
 };
 
 /// The namespace of the format.
 pub(super) const RESULTS: &[u8] = b"http://www.w3.org/2005/sparql-results#";
 /// That of base directions.
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
-const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
 /// Elements around a term.
 const AROUND: usize = 8;
 
@@ -108,14 +109,8 @@ struct Open {
     element: Element,
     /// Where its name is among those of the open elements.
     name: usize,
-    /// How many prefixes are bound around it.
-    bound: usize,
-}
-
-/// A prefix and its namespace.
-struct Bound {
-    prefix: Box<[u8]>,
-    namespace: Box<[u8]>,
+    /// The namespaces in scope around it.
+    scope: u32,
 }
 
 /// Reads a result set.
@@ -127,8 +122,7 @@ struct Machine {
     offset: u64,
     open: Vec<Open>,
     names: Vec<u8>,
-    bound: Vec<Bound>,
-    bound_bytes: u64,
+    scope: Scope,
     /// Whether names without a prefix are those of the format.
     plain: bool,
     attributes: Vec<Attribute>,
@@ -153,19 +147,6 @@ struct Machine {
     max_depth: usize,
 }
 
-#[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
-fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
-    Box::new(GrammarError {
-        at,
-        class: ErrorClass::Limit,
-        reason: exceeded.0,
-    })
-}
-
 impl Machine {
     fn new(limits: Limits) -> Self {
         let max_depth = limits.max_depth as usize;
@@ -176,8 +157,7 @@ impl Machine {
             offset: 0,
             open: Vec::new(),
             names: Vec::new(),
-            bound: Vec::new(),
-            bound_bytes: 0,
+            scope: Scope::default(),
             plain: false,
             attributes: Vec::new(),
             begun: false,
@@ -307,46 +287,17 @@ impl Machine {
                 check_characters(text, start, end)
             }
             Token::Instruction => {
-                let declaration = text[start..end].starts_with(b"<?xml")
-                    && text.get(start + 5).is_some_and(|&byte| is(byte, SPACE));
+                let declaration = xml::is_declaration(&text[start..end]);
                 if declaration && self.begun {
                     return malformed(start, "an XML declaration is allowed at the start only");
                 }
                 self.begun = true;
                 if declaration {
-                    return self.declaration(text, end);
+                    return xml::check_declaration(text, start, end, &mut self.attributes);
                 }
                 check_characters(text, start, end)
             }
         }
-    }
-
-    /// Checks an XML declaration: the encoding has to be UTF-8.
-    fn declaration(&mut self, text: &[u8], end: usize) -> Read<()> {
-        let mut attributes = std::mem::take(&mut self.attributes);
-        xml::attributes(text, self.at + 5, end - 2, &mut attributes)?;
-        for attribute in &attributes {
-            let value = &text[attribute.value.0..attribute.value.1];
-            let known = ["utf-8", "utf8", "us-ascii", "ascii"];
-            if attribute.name.whole(text) == b"encoding"
-                && !known
-                    .iter()
-                    .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
-            {
-                let shown = quote(value);
-                return fail(
-                    attribute.name.start,
-                    ErrorClass::Unsupported,
-                    format!(
-                        "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
-                         and leave the encoding out",
-                        shown.trim_matches('\'')
-                    ),
-                );
-            }
-        }
-        self.attributes = attributes;
-        Ok(())
     }
 
     /// White space between elements.
@@ -394,14 +345,7 @@ impl Machine {
                 from += 1;
             }
         }
-        let mut rest = &text[from..end];
-        while let Some(run) = memchr::memchr(b'\r', rest) {
-            self.text.extend_from_slice(&rest[..run]);
-            self.text.push(b'\n');
-            rest = &rest[run + 1..];
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
-        }
-        self.text.extend_from_slice(rest);
+        append_lines(&text[from..end], &mut self.text);
         if trims {
             let raw = end - from;
             let space = text[from..end]
@@ -426,16 +370,8 @@ impl Machine {
         if prefix.is_empty() && is_attribute {
             return Ok(b"");
         }
-        if prefix == b"xml" {
-            return Ok(XML);
-        }
-        let found = self
-            .bound
-            .iter()
-            .rev()
-            .find(|bound| *bound.prefix == *prefix);
-        match found {
-            Some(bound) => Ok(&bound.namespace),
+        match self.scope.get(prefix) {
+            Some(namespace) => Ok(namespace),
             None if prefix.is_empty() => Ok(b""),
             None => malformed(
                 name.start,
@@ -445,9 +381,7 @@ impl Machine {
     }
 
     fn find_plain(&mut self) {
-        let mut found = self.bound.iter().rev();
-        let default = found.find(|bound| bound.prefix.is_empty());
-        self.plain = default.is_some_and(|bound| *bound.namespace == *RESULTS);
+        self.plain = self.scope.get(b"") == Some(RESULTS);
     }
 
     /// Takes a binding that stands at hand as a whole, as most do: an IRI, a label or a literal whose text needs no
@@ -495,7 +429,7 @@ impl Machine {
 
     fn open_element(&mut self, text: &[u8], name: &Name, attributes: &[Attribute]) -> Read<()> {
         let start = self.at;
-        let bound = self.bound.len();
+        let scope = self.scope.mark();
         for (at, attribute) in attributes.iter().enumerate() {
             let whole = attribute.name.whole(text);
             let same = |other: &Attribute| other.name.whole(text) == whole;
@@ -514,17 +448,13 @@ impl Machine {
                 } else {
                     attribute.name.local(text)
                 };
-                self.bound_bytes += (prefix.len() + value.len() + 32) as u64;
-                if self.bound_bytes > self.rows.most() {
+                if self.scope.bytes() + Scope::size(prefix, &value) > self.rows.most() {
                     return Err(self.too_large(attribute.name.start));
                 }
-                self.bound.push(Bound {
-                    prefix: prefix.into(),
-                    namespace: value.into(),
-                });
+                self.scope.bind(prefix, &value);
             }
         }
-        if self.bound.len() > bound {
+        if self.scope.mark() > scope {
             self.find_plain();
         }
         let around = self.innermost();
@@ -564,7 +494,7 @@ impl Machine {
         self.open.push(Open {
             element,
             name: self.names.len(),
-            bound,
+            scope,
         });
         self.names.extend_from_slice(name.whole(text));
         Ok(())
@@ -732,10 +662,8 @@ impl Machine {
             return Ok(());
         };
         self.names.truncate(open.name);
-        if self.bound.len() > open.bound {
-            for bound in self.bound.drain(open.bound..) {
-                self.bound_bytes -= (bound.prefix.len() + bound.namespace.len() + 32) as u64;
-            }
+        if self.scope.mark() > open.scope {
+            self.scope.back(open.scope);
             self.find_plain();
         }
         match open.element {
@@ -929,26 +857,7 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
     };
     let name = &text[start + 1..start + length];
     *at = start + length + 1;
-    let code = |digits: &[u8], radix: u32| {
-        let digits = std::str::from_utf8(digits).ok()?;
-        if digits.is_empty() || digits.starts_with('+') {
-            return None;
-        }
-        let c = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
-        let held = matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
-        held.then_some(c)
-    };
-    let found = match name {
-        b"lt" => Some('<'),
-        b"gt" => Some('>'),
-        b"amp" => Some('&'),
-        b"quot" => Some('"'),
-        b"apos" => Some('\''),
-        [b'#', b'x', digits @ ..] => code(digits, 16),
-        [b'#', digits @ ..] => code(digits, 10),
-        _ => None,
-    };
-    match found {
+    match entities::reference(name) {
         Some(c) => Ok(c),
         None => malformed(
             start,
@@ -996,8 +905,7 @@ impl Grammar for Machine {
         self.offset = 0;
         self.open.clear();
         self.names.clear();
-        self.bound.clear();
-        self.bound_bytes = 0;
+        self.scope.clear();
         self.plain = false;
         self.begun = false;
         self.done = false;

@@ -10,10 +10,7 @@ use memchr::memchr2;
 use super::parse::escape;
 use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::remedy::Reason;
-use crate::syntax::text::grammar::GrammarError;
-
-/// A value, or what is wrong.
-pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
+use crate::syntax::text::grammar::{GrammarError, Read};
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

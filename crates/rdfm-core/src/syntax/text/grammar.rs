@@ -15,7 +15,7 @@ use crate::codec::input::{self, Buffer, ReadError, Reader, Skipped};
 use crate::codec::{Decoder, LogHeader, Noticed};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
-use crate::model::error::ErrorClass;
+use crate::model::error::{ErrorClass, LimitExceeded};
 use crate::model::remedy::Reason;
 use crate::syntax::text::position::Lines;
 
@@ -28,6 +28,39 @@ pub(crate) struct GrammarError {
     pub class: ErrorClass,
     /// What is wrong, what was expected, the way out.
     pub reason: Reason,
+}
+
+/// A value, or what is wrong.
+pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
+
+/// An error of the class [`ErrorClass::Malformed`].
+#[cold]
+pub(crate) fn malformed<T>(at: usize, reason: impl Into<Reason>) -> Read<T> {
+    fail(at, ErrorClass::Malformed, reason)
+}
+
+/// An error.
+#[cold]
+pub(crate) fn fail<T>(at: usize, class: ErrorClass, reason: impl Into<Reason>) -> Read<T> {
+    Err(Box::new(GrammarError {
+        at,
+        class,
+        reason: reason.into(),
+    }))
+}
+
+/// A limit of the builder as an error at a byte.
+#[cold]
+#[allow(
+    clippy::unnecessary_box_returns,
+    reason = "most results are good, and errors are large"
+)]
+pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
+    Box::new(GrammarError {
+        at,
+        class: ErrorClass::Limit,
+        reason: exceeded.0,
+    })
 }
 
 /// Why [`Grammar::run`] came back.

@@ -7,8 +7,9 @@
 //!   comes in parts and nothing says what statements are. After an error nothing more is written. Labels of blank
 //!   nodes are those of the log.
 
+use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
-use super::options::{MAX_VERSION, StatementType, StreamType};
+use super::options::{StatementType, StreamType};
 use super::spec::JELLY_PATCH;
 use super::stream::Stream;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
@@ -22,7 +23,7 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
-use crate::syntax::wire::{put_bytes, put_number, put_varint};
+use crate::syntax::wire::put_bytes;
 
 /// Tags of the rows' kinds.
 const OPTIONS: u8 = 0x0a;
@@ -59,45 +60,20 @@ struct PatchWriter {
     stream: Stream,
     terms: TermWriter,
     in_transaction: bool,
-    mark: Mark,
+    frames: FrameWriter,
     /// Graph names left out.
     merged: u64,
 }
 
-/// Where the open patch began, to take it back from frames that it shares with others.
-#[derive(Default)]
-struct Mark {
-    /// Bytes of the frame's rows at that time.
-    rows: usize,
-    /// The rows before the patch, once the frame was written.
-    carried: Option<Vec<u8>>,
-}
-
 impl PatchWriter {
     fn new(stream: Stream) -> Self {
-        let (generalized, rdf_star) = (stream.generalized, stream.rdf_star);
         Self {
-            terms: TermWriter::new(ENTRIES, stream.tables, generalized, rdf_star),
+            terms: TermWriter::new(ENTRIES, &stream.options),
             in_transaction: false,
-            mark: Mark::default(),
+            frames: FrameWriter::new(stream.delimited),
             merged: 0,
             stream,
         }
-    }
-
-    fn write_options(&mut self) {
-        let stream = &self.stream;
-        let fields = &mut self.terms.statement;
-        fields.clear();
-        put_number(fields, 1 << 3, self.stream.statements as u32);
-        put_number(fields, 2 << 3, stream.kind as u32);
-        put_number(fields, 3 << 3, u32::from(stream.generalized));
-        put_number(fields, 4 << 3, u32::from(stream.rdf_star));
-        put_number(fields, 9 << 3, stream.tables.name);
-        put_number(fields, 10 << 3, stream.tables.prefix);
-        put_number(fields, 11 << 3, stream.tables.datatype);
-        put_number(fields, 15 << 3, MAX_VERSION);
-        self.terms.rows.add(OPTIONS, fields);
     }
 
     /// Whether frames end within patches.
@@ -201,16 +177,6 @@ impl PatchWriter {
         self.terms.rows.add(tag, &[]);
         Ok(())
     }
-
-    /// Ends the frame.
-    fn write_frame(&mut self, out: &mut Vec<u8>) {
-        let rows = &mut self.terms.rows;
-        if self.stream.delimited {
-            put_varint(out, rows.bytes.len() as u64);
-        }
-        out.extend_from_slice(&rows.bytes);
-        rows.clear();
-    }
 }
 
 impl Writer for PatchWriter {
@@ -221,13 +187,10 @@ impl Writer for PatchWriter {
     }
 
     fn begin_message(&mut self, _batch: &PatchBatch, number: u64, _out: &mut Vec<u8>) {
-        self.mark = Mark {
-            rows: self.terms.rows.bytes.len(),
-            carried: None,
-        };
+        self.frames.begin_message(&self.terms.rows);
         self.in_transaction = false;
         if number == 0 {
-            self.write_options();
+            self.terms.write_options(OPTIONS, &self.stream.options);
         }
     }
 
@@ -267,10 +230,7 @@ impl Writer for PatchWriter {
             let stream = &self.stream;
             if cuts {
                 if stream.frame_size.is_reached(rows) {
-                    if self.mark.carried.is_none() {
-                        self.mark.carried = Some(rows.bytes[..self.mark.rows].to_vec());
-                    }
-                    self.write_frame(out);
+                    self.frames.write_part(&mut self.terms.rows, out);
                 }
             } else if rows.bytes.len() > MAX_FRAME_BYTES {
                 return Err(too_large(stream));
@@ -286,11 +246,11 @@ impl Writer for PatchWriter {
     fn end_message(&mut self, out: &mut Vec<u8>) {
         match self.stream.kind {
             StreamType::Flat => {}
-            StreamType::Frame => self.write_frame(out),
+            StreamType::Frame => self.frames.write(&mut self.terms.rows, out),
             StreamType::Punctuated => {
                 self.terms.rows.add(PUNCTUATION, &[]);
                 if self.stream.delimited {
-                    self.write_frame(out);
+                    self.frames.write(&mut self.terms.rows, out);
                 }
             }
         }
@@ -304,25 +264,22 @@ impl Writer for PatchWriter {
         if self.stream.kind == StreamType::Frame {
             return;
         }
-        match self.mark.carried.take() {
-            Some(carried) => self.terms.rows.bytes = carried,
-            None => self.terms.rows.bytes.truncate(self.mark.rows),
-        }
+        self.frames.take_back(&mut self.terms.rows);
         if !self.terms.rows.bytes.is_empty() {
-            self.write_frame(out);
+            self.frames.write(&mut self.terms.rows, out);
         }
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         if !self.terms.rows.bytes.is_empty() {
-            self.write_frame(out);
+            self.frames.write(&mut self.terms.rows, out);
         }
     }
 
     fn reset(&mut self) {
         self.terms.reset();
         self.in_transaction = false;
-        self.mark = Mark::default();
+        self.frames = FrameWriter::new(self.stream.delimited);
         self.merged = 0;
     }
 

@@ -1,9 +1,7 @@
 //! Jelly-Patch, a draft: logs of RDF patches in frames of rows, with the terms and lookups of Jelly-RDF.
 //!
-//! [`decode`] reads frames, `rows` their rows; [`encode`] writes them; [`options`] and `stream` say what a log says
-//! about itself.
+//! `rows` reads the rows of frames; [`encode`] writes them; [`options`] and `stream` describe the log's options.
 
-pub mod decode;
 pub mod encode;
 pub mod options;
 pub mod spec;

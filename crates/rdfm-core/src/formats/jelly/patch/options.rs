@@ -1,9 +1,7 @@
 //! The options that Jelly-Patch has of its own, and what a log says about itself (specification, section "Patch
 //! stream options").
 
-use super::super::options::{
-    DATATYPE_TABLE, GENERALIZED, NAME_TABLE, PREFIX_TABLE, RDF_STAR, Tables,
-};
+use super::super::options::OptionsRow;
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::Value;
 
@@ -119,45 +117,14 @@ impl StatementType {
     }
 }
 
-/// The patch stream options, numbers as they stand in the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PatchOptions {
-    pub statement_type: u32,
-    pub stream_type: u32,
-    pub generalized: bool,
-    pub rdf_star: bool,
-    pub name_table: u32,
-    pub prefix_table: u32,
-    pub datatype_table: u32,
-    pub version: u32,
-}
-
-impl PatchOptions {
-    /// The sizes of the lookups.
-    pub const fn tables(&self) -> Tables {
-        Tables {
-            name: self.name_table,
-            prefix: self.prefix_table,
-            datatype: self.datatype_table,
-        }
-    }
-
-    /// The options of an encoder that writes with these.
-    pub fn values(&self) -> Vec<(&'static str, Value)> {
-        let size = |number: u32| Value::Number(number.into());
-        let word = |name: &str| Value::Text(name.to_ascii_lowercase());
-        let stream = StreamType::from_number(self.stream_type);
-        let statements = StatementType::from_number(self.statement_type);
-        let mut values = Vec::new();
-        values.extend(stream.map(|kind| (STREAM_TYPE.name, word(kind.name()))));
-        values.extend(statements.map(|kind| (STATEMENT_TYPE.name, word(kind.name()))));
-        values.extend([
-            (GENERALIZED.name, Value::Switch(self.generalized)),
-            (RDF_STAR.name, Value::Switch(self.rdf_star)),
-            (NAME_TABLE.name, size(self.name_table)),
-            (PREFIX_TABLE.name, size(self.prefix_table)),
-            (DATATYPE_TABLE.name, size(self.datatype_table)),
-        ]);
-        values
-    }
+/// The options of an encoder that write an options row.
+pub(super) fn values(options: &OptionsRow) -> Vec<(&'static str, Value)> {
+    let word = |name: &str| Value::Text(name.to_ascii_lowercase());
+    let stream = StreamType::from_number(options.physical_type);
+    let statements = StatementType::from_number(options.statement_type);
+    let mut values = Vec::new();
+    values.extend(stream.map(|kind| (STREAM_TYPE.name, word(kind.name()))));
+    values.extend(statements.map(|kind| (STATEMENT_TYPE.name, word(kind.name()))));
+    values.extend(options.shared_values());
+    values
 }

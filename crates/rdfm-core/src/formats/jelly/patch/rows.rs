@@ -5,16 +5,17 @@
 //! - Law: what the specification calls an error is one. What it lets a consumer pass over is one unless `lenient`:
 //!   transactions that do not match, and graphs where statements have none.
 
-use super::super::frames::{self, EMPTY_ROW, row_field};
-use super::super::lookup::FrameStart;
-use super::super::options::Reading;
+use super::super::decode::{Ends, Rows};
+use super::super::frames::EMPTY_ROW;
+use super::super::options::{Frames, OptionsRow, Reading};
 use super::super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
-use super::options::{MAX_VERSION, PatchOptions, StatementType, StreamType};
-use crate::model::error::{ErrorClass, quote};
+use super::options::{MAX_VERSION, StatementType, StreamType, values};
+use crate::codec::values::Value;
+use crate::model::error::quote;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::syntax::text::scan;
-use crate::syntax::wire::{Checked, VARINT, Wire, WireError, invalid_utf8, malformed};
+use crate::syntax::wire::{Checked, Wire, invalid_utf8, malformed};
 
 /// Names of the row's fields, by number.
 const ROWS: [&str; 16] = [
@@ -35,54 +36,145 @@ const ROWS: [&str; 16] = [
     "header",
     "punctuation",
 ];
-/// Their numbers as a set.
-const ROW_FIELDS: u32 = 0b1111_1001_1111_1110;
 /// The fields of a graph in a quad.
 const GRAPH_FIELDS: u32 = QUAD_FIELDS & !TRIPLE_FIELDS;
 
 /// The state of a log.
-pub(super) struct Rows {
-    pub terms: TermReader<Operation>,
-    pub options: Option<PatchOptions>,
-    /// What the options say, once they are there.
-    pub stream_type: StreamType,
+pub(in super::super) struct PatchRows {
+    terms: TermReader<Operation>,
+    stream_type: StreamType,
     statement_type: StatementType,
     lenient: bool,
     in_transaction: bool,
+    /// The byte of the log at which the row begins.
+    position: u64,
+    /// Whether the row before is a mark.
+    marked: bool,
     /// IRIs of deleted prefixes, which say nothing.
-    pub deleted_iris: u64,
+    deleted_iris: u64,
 }
 
-impl Rows {
-    pub fn new(options: &Reading) -> Self {
+impl Rows for PatchRows {
+    type Record = Operation;
+
+    const FILE: &'static str = "a Jelly-Patch file";
+    const OPTIONS: &'static str = "the patch stream options";
+    const OPTION_NUMBERS: u32 = 0b1000_1110_0001_1110;
+    const VERSIONS: (u32, &'static str) = (MAX_VERSION, "1");
+    const FRAME_FIELDS: u32 = 1 << 1;
+    const NAMES: &'static [&'static str] = &ROWS;
+    const FIELDS: u32 = 0b1111_1001_1111_1110;
+    const FLAT_TYPE: Option<fn(&OptionsRow) -> String> = None;
+
+    fn new(reading: &Reading) -> Self {
         Self {
-            terms: TermReader::new(options),
-            options: None,
+            terms: TermReader::new(reading),
             stream_type: StreamType::Frame,
             statement_type: StatementType::Triples,
-            lenient: options.lenient,
+            lenient: reading.lenient,
             in_transaction: false,
+            position: 0,
+            marked: false,
             deleted_iris: 0,
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
-    pub fn reset(&mut self) {
-        self.terms.reset();
-        self.options = None;
+    fn reset(&mut self) {
         self.stream_type = StreamType::Frame;
         self.statement_type = StatementType::Triples;
         self.in_transaction = false;
+        self.marked = false;
         self.deleted_iris = 0;
     }
 
+    #[inline]
+    fn terms(&mut self) -> &mut TermReader<Operation> {
+        &mut self.terms
+    }
+
+    #[inline]
+    fn terms_read(&self) -> &TermReader<Operation> {
+        &self.terms
+    }
+
+    fn ends(options: Option<&OptionsRow>, reading: &Reading) -> Ends {
+        let found = options.and_then(|options| StreamType::from_number(options.physical_type));
+        match (found, reading.frames) {
+            (Some(StreamType::Punctuated), _) => Ends::Mark,
+            (_, Some(Frames::Flat)) | (Some(StreamType::Flat), None) => Ends::Log,
+            _ => Ends::Frame,
+        }
+    }
+
+    fn values(options: &OptionsRow) -> Vec<(&'static str, Value)> {
+        values(options)
+    }
+
+    fn open(&mut self, options: &OptionsRow) -> Checked<()> {
+        let number = options.physical_type;
+        self.stream_type = StreamType::from_number(number).ok_or_else(|| {
+            malformed(format!(
+                "stream type {number} is not allowed, expected 1 (FRAME), 2 (FLAT) or 3 (PUNCTUATED)"
+            ))
+        })?;
+        let number = options.statement_type;
+        self.statement_type = StatementType::from_number(number).ok_or_else(|| {
+            malformed(format!(
+                "statement type {number} is not allowed, expected 1 (TRIPLES) or 2 (QUADS)"
+            ))
+        })?;
+        let graphs = self.statement_type == StatementType::Quads;
+        self.terms.open(options, graphs)
+    }
+
+    #[inline]
+    fn begin_row(&mut self, position: u64) {
+        self.position = position;
+    }
+
+    #[inline]
+    fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
+        match field {
+            2 => self.statement(OperationCode::Add, payload),
+            3 => self.statement(OperationCode::Delete, payload),
+            11 => self.terms.name_entry(payload),
+            12 => self.terms.prefix_entry(payload),
+            13 => self.terms.datatype_entry(payload),
+            _ => self.rare_row(field, payload),
+        }
+    }
+
+    #[inline]
+    fn take_mark(&mut self) -> bool {
+        std::mem::take(&mut self.marked)
+    }
+
+    fn end_frame(&mut self) -> Checked<()> {
+        if self.stream_type == StreamType::Frame {
+            self.end_patch()?;
+        }
+        Ok(())
+    }
+
+    fn unfinished(&self) -> Option<&'static str> {
+        self.lacks_end()
+            .then_some("the log ends inside a transaction, expected a commit or an abort before")
+    }
+
+    fn note(&self) -> Option<String> {
+        let count = self.deleted_iris;
+        (count > 0).then(|| format!("IRIs of deleted prefixes are left out: {count}"))
+    }
+}
+
+impl PatchRows {
     /// Whether a transaction is open that the log must end.
-    pub fn lacks_end(&self) -> bool {
+    fn lacks_end(&self) -> bool {
         self.in_transaction && !self.lenient
     }
 
     /// Ends what the log says is a patch.
-    pub fn end_patch(&mut self) -> Checked<()> {
+    fn end_patch(&mut self) -> Checked<()> {
         if self.lacks_end() {
             return Err(malformed(
                 "the patch ends inside a transaction, expected a commit or an abort before",
@@ -92,136 +184,47 @@ impl Rows {
         Ok(())
     }
 
-    /// Takes a row that begins at a byte of the log; true where it is the mark that ends a patch.
-    #[inline]
-    pub fn row(&mut self, bytes: &[u8], position: u64) -> Checked<bool> {
-        let mut wire = Wire::new(bytes);
-        // Nearly always the row is one field.
-        if let Ok((field, payload)) = wire.field(ROW_FIELDS, "the row")
-            && wire.is_done()
-        {
-            return self.typed_row(field, payload, position);
-        }
-        self.odd_row(bytes, position)
-    }
-
-    /// Takes the start of a frame: one that repeats the stream options may begin another stream.
-    #[inline]
-    pub fn begin_frame(&mut self, bytes: &[u8], at: FrameStart) {
-        if self.options.is_some() && frames::begins_with_options(bytes, ROW_FIELDS) {
-            self.terms.repeat_options(at);
-        }
-    }
-
-    #[cold]
-    fn odd_row(&mut self, bytes: &[u8], position: u64) -> Checked<bool> {
-        let (row, payload) = row_field(bytes, ROW_FIELDS)?;
-        self.typed_row(row, &payload, position)
-    }
-
-    #[inline]
-    fn typed_row(&mut self, field: usize, payload: &[u8], position: u64) -> Checked<bool> {
-        if self.options.is_none() && field != 1 {
-            return Err(before_options(field));
-        }
-        match field {
-            2 => self.statement(OperationCode::Add, payload, position)?,
-            3 => self.statement(OperationCode::Delete, payload, position)?,
-            11 => self.terms.name_entry(payload)?,
-            12 => self.terms.prefix_entry(payload)?,
-            13 => self.terms.datatype_entry(payload)?,
-            _ => return self.rare_row(field, payload, position),
-        }
-        Ok(false)
-    }
-
     #[inline(never)]
-    fn rare_row(&mut self, field: usize, payload: &[u8], position: u64) -> Checked<bool> {
+    fn rare_row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         match field {
-            1 => self.patch_options(payload)?,
-            4 => self.namespace(OperationCode::AddPrefix, payload, position)?,
-            5 => self.namespace(OperationCode::DeletePrefix, payload, position)?,
-            6 => self.transaction(OperationCode::Begin, payload, position)?,
-            7 => self.transaction(OperationCode::Commit, payload, position)?,
-            8 => self.transaction(OperationCode::Abort, payload, position)?,
-            14 => self.header(payload, position)?,
+            1 => self.options(payload),
+            4 => self.namespace(OperationCode::AddPrefix, payload),
+            5 => self.namespace(OperationCode::DeletePrefix, payload),
+            6 => self.transaction(OperationCode::Begin, payload),
+            7 => self.transaction(OperationCode::Commit, payload),
+            8 => self.transaction(OperationCode::Abort, payload),
+            14 => self.header(payload),
             15 if self.stream_type == StreamType::Punctuated => {
                 skip_all(payload)?;
                 self.end_patch()?;
-                self.open(position);
-                return Ok(true);
+                self.open_patch();
+                self.marked = true;
+                Ok(())
             }
-            15 => {
-                return Err(malformed(format!(
-                    "a punctuation row in a log of stream type {}",
-                    self.stream_type.name()
-                )));
-            }
-            _ => return Err(malformed(EMPTY_ROW)),
+            15 => Err(malformed(format!(
+                "a punctuation row in a log of stream type {}",
+                self.stream_type.name()
+            ))),
+            _ => Err(malformed(EMPTY_ROW)),
         }
-        Ok(false)
     }
 
     /// Opens a patch, unless one is open.
     #[inline]
-    fn open(&mut self, position: u64) {
+    fn open_patch(&mut self) {
         if !self.terms.builder.is_open() {
-            self.terms.builder.begin_message(position);
+            self.terms.builder.begin_message(self.position);
         }
     }
 
     #[inline]
-    fn add(&mut self, operation: Operation, position: u64) -> Checked<()> {
-        self.open(position);
+    fn add(&mut self, operation: Operation) -> Checked<()> {
+        self.open_patch();
         Ok(self.terms.builder.add(operation)?)
     }
 
-    fn patch_options(&mut self, bytes: &[u8]) -> Checked<()> {
-        let options = parse_options(bytes)?;
-        if let Some(first) = &self.options {
-            if *first == options {
-                return Ok(());
-            }
-            return Err(malformed(
-                "the patch stream options differ from those at the start of the log",
-            ));
-        }
-        if options.version == 0 {
-            return Err(malformed("the version is 0 or missing, expected 1"));
-        }
-        if options.version > MAX_VERSION {
-            return Err(WireError::new(
-                ErrorClass::Unsupported,
-                format!(
-                    "version {} is newer than {MAX_VERSION}, the newest that rdfm reads",
-                    options.version
-                ),
-            ));
-        }
-        self.stream_type = StreamType::from_number(options.stream_type).ok_or_else(|| {
-            malformed(format!(
-                "stream type {} is not allowed, expected 1 (FRAME), 2 (FLAT) or 3 (PUNCTUATED)",
-                options.stream_type
-            ))
-        })?;
-        self.statement_type =
-            StatementType::from_number(options.statement_type).ok_or_else(|| {
-                malformed(format!(
-                    "statement type {} is not allowed, expected 1 (TRIPLES) or 2 (QUADS)",
-                    options.statement_type
-                ))
-            })?;
-        self.terms.open(
-            options.tables(),
-            options.rdf_star,
-            self.statement_type == StatementType::Quads,
-        )?;
-        self.options = Some(options);
-        Ok(())
-    }
-
     #[inline]
-    fn statement(&mut self, code: OperationCode, bytes: &[u8], position: u64) -> Checked<()> {
+    fn statement(&mut self, code: OperationCode, bytes: &[u8]) -> Checked<()> {
         let ids = if self.statement_type == StatementType::Quads {
             self.terms.statement(bytes, QUAD_FIELDS)?
         } else if let Some(ids) = self.terms.usual_statement(bytes, TRIPLE_FIELDS) {
@@ -235,7 +238,7 @@ impl Rows {
             object: ids[2],
             graph: ids[GRAPH],
         };
-        self.add(Operation::of(code, quad), position)
+        self.add(Operation::of(code, quad))
     }
 
     /// A triple whose fields stand in an unusual order, or that has a graph.
@@ -260,7 +263,7 @@ impl Rows {
         )))
     }
 
-    fn transaction(&mut self, code: OperationCode, bytes: &[u8], position: u64) -> Checked<()> {
+    fn transaction(&mut self, code: OperationCode, bytes: &[u8]) -> Checked<()> {
         skip_all(bytes)?;
         let begins = code == OperationCode::Begin;
         if begins == self.in_transaction && !self.lenient {
@@ -271,10 +274,10 @@ impl Rows {
             }));
         }
         self.in_transaction = begins;
-        self.add(Operation::bare(code), position)
+        self.add(Operation::bare(code))
     }
 
-    fn header(&mut self, bytes: &[u8], position: u64) -> Checked<()> {
+    fn header(&mut self, bytes: &[u8]) -> Checked<()> {
         let fields = Fields::of(bytes, 0b11_1100, "the header")?;
         if fields.term.field == 0 {
             return Err(malformed(format!(
@@ -294,10 +297,10 @@ impl Rows {
             object,
             ..Operation::bare(OperationCode::Header)
         };
-        self.add(header, position)
+        self.add(header)
     }
 
-    fn namespace(&mut self, code: OperationCode, bytes: &[u8], position: u64) -> Checked<()> {
+    fn namespace(&mut self, code: OperationCode, bytes: &[u8]) -> Checked<()> {
         let fields = Fields::of(bytes, 0b111_1000, "the namespace")?;
         let mut operation = Operation::bare(code);
         operation.name = self.literal(fields.name, "a namespace's name")?;
@@ -332,7 +335,7 @@ impl Rows {
                 bytes: &fields.term.bytes,
             })?;
         }
-        self.add(operation, position)
+        self.add(operation)
     }
 
     fn literal(&mut self, text: &[u8], what: &'static str) -> Checked<TermId> {
@@ -391,60 +394,4 @@ impl<'a> Fields<'a> {
         }
         Ok(found)
     }
-}
-
-#[cold]
-fn before_options(field: usize) -> WireError {
-    if field == 0 {
-        return malformed(EMPTY_ROW);
-    }
-    malformed(format!(
-        "the log begins with a {} row, expected the patch stream options",
-        ROWS[field]
-    ))
-}
-
-fn parse_options(bytes: &[u8]) -> Checked<PatchOptions> {
-    let mut options = PatchOptions {
-        statement_type: 0,
-        stream_type: 0,
-        generalized: false,
-        rdf_star: false,
-        name_table: 0,
-        prefix_table: 0,
-        datatype_table: 0,
-        version: 0,
-    };
-    let mut wire = Wire::new(bytes);
-    while !wire.is_done() {
-        let (field, kind) = wire.tag()?;
-        if !matches!(field, 1..=4 | 9..=11 | 15) {
-            wire.skip(field, kind)?;
-            continue;
-        }
-        Wire::expect(kind, VARINT, field, "the patch stream options")?;
-        match field {
-            1 => options.statement_type = wire.varint32()?,
-            2 => options.stream_type = wire.varint32()?,
-            3 => options.generalized = wire.varint()? != 0,
-            4 => options.rdf_star = wire.varint()? != 0,
-            9 => options.name_table = wire.varint32()?,
-            10 => options.prefix_table = wire.varint32()?,
-            11 => options.datatype_table = wire.varint32()?,
-            _ => options.version = wire.varint32()?,
-        }
-    }
-    Ok(options)
-}
-
-/// What delimits patches, by the options at the start of a frame; None where the frame has no row. Where
-/// another row stands there, or bytes that are none, reading it tells the error.
-pub(super) fn first_stream_type(frame: &[u8]) -> Option<StreamType> {
-    let options = match frames::first_row(frame, ROW_FIELDS) {
-        frames::FirstRow::None => return None,
-        frames::FirstRow::Row(1, payload) => parse_options(&payload).ok(),
-        _ => None,
-    };
-    let number = options.map_or(0, |options| options.stream_type);
-    Some(StreamType::from_number(number).unwrap_or(StreamType::Frame))
 }

@@ -1,13 +1,14 @@
 //! What Jelly-Patch is.
 
+use super::super::decode::FrameReader;
 use super::super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JOINS, MAX_DATATYPE_TABLE, MAX_FRAME_BYTES,
     MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, OPTIONS_FROM, PREFIX_TABLE, RDF_STAR,
     READ_DELIMITED, READ_FRAMES, Reading, WRITE_DELIMITED,
 };
-use super::decode::PatchReader;
 use super::encode::encoder;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE};
+use super::rows::PatchRows;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS};
@@ -61,7 +62,8 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     ]],
     decoder: |values, opening| {
         let options = Reading::of(values, opening);
-        Ok(input::decoder(JELLY_PATCH.name, PatchReader::new(options)))
+        let reader = FrameReader::<PatchRows>::new(options);
+        Ok(input::decoder(JELLY_PATCH.name, reader))
     },
     encoder,
     splitter: None,

@@ -6,8 +6,7 @@
 //!   then.
 
 use super::super::options::{
-    DATATYPE_TABLE, GENERALIZED, MIN_NAME_TABLE, NAME_TABLE, PREFIX_TABLE, RDF_STAR, Tables,
-    WRITE_DELIMITED,
+    DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,
 };
 use super::super::term_writer::FrameSize;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
@@ -18,12 +17,10 @@ use crate::codec::values::{Given, Values};
 
 /// How a log is written.
 pub(super) struct Stream {
+    pub options: OptionsRow,
     pub kind: StreamType,
     /// Whether statements have room for a graph.
     pub statements: StatementType,
-    pub generalized: bool,
-    pub rdf_star: bool,
-    pub tables: Tables,
     /// All patches become one.
     pub flat: bool,
     /// Where a frame ends, if a patch may take many.
@@ -40,22 +37,16 @@ impl Stream {
     /// Options contradict each other.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
         let mut stream = Self {
+            options: OptionsRow::preset(),
             kind: StreamType::Punctuated,
             statements: StatementType::Quads,
-            generalized: false,
-            rdf_star: false,
-            tables: Tables {
-                name: values.number(&NAME_TABLE) as u32,
-                prefix: values.number(&PREFIX_TABLE) as u32,
-                datatype: values.number(&DATATYPE_TABLE) as u32,
-            },
             flat: values.switch(&FLAT),
             frame_size: FrameSize::of(values, values.number(&FRAME_BYTES) as usize),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
         };
         if let Some(source) = source {
-            stream.follow(source, values);
+            stream.follow(source);
         }
         if stream.flat {
             stream.kind = StreamType::Flat;
@@ -74,25 +65,17 @@ impl Stream {
         } else if stream.merge_graphs {
             stream.statements = StatementType::Triples;
         }
-        for (flag, option) in [
-            (&mut stream.generalized, &GENERALIZED),
-            (&mut stream.rdf_star, &RDF_STAR),
-        ] {
-            *flag = values.try_switch(option).unwrap_or(*flag);
-        }
-        if stream.tables.name < MIN_NAME_TABLE {
-            return Err(format!(
-                "name_table is {}, expected {MIN_NAME_TABLE} or more",
-                stream.tables.name
-            ));
-        }
+        stream.options.take(values);
+        stream.options.statement_type = stream.statements as u32;
+        stream.options.physical_type = stream.kind as u32;
+        stream.options.check_tables()?;
         Ok(stream)
     }
 
     /// Takes what the log says that the patches come from, or else what its format can hold.
-    fn follow(&mut self, source: &Source, values: &Values) {
+    fn follow(&mut self, source: &Source) {
         if source.options.is_empty() {
-            self.rdf_star = source.carries.triple_terms != TripleTerms::No;
+            self.options.rdf_star = source.carries.triple_terms != TripleTerms::No;
             if !source.carries.graphs {
                 self.statements = StatementType::Triples;
             }
@@ -109,15 +92,15 @@ impl Stream {
                 ("statement_type", Given::Text(word)) => {
                     self.statements = StatementType::named(word).unwrap_or(self.statements);
                 }
-                ("generalized", Given::Switch(on)) => self.generalized = *on,
-                ("rdf_star", Given::Switch(on)) => self.rdf_star = *on,
+                ("generalized", Given::Switch(on)) => self.options.generalized = *on,
+                ("rdf_star", Given::Switch(on)) => self.options.rdf_star = *on,
                 (name, Given::Number(number)) => {
                     for (size, option) in [
-                        (&mut self.tables.name, &NAME_TABLE),
-                        (&mut self.tables.prefix, &PREFIX_TABLE),
-                        (&mut self.tables.datatype, &DATATYPE_TABLE),
+                        (&mut self.options.tables.name, &NAME_TABLE),
+                        (&mut self.options.tables.prefix, &PREFIX_TABLE),
+                        (&mut self.options.tables.datatype, &DATATYPE_TABLE),
                     ] {
-                        if option.name == name && values.get(option).is_none() {
+                        if option.name == name {
                             *size = u32::try_from(*number).unwrap_or(*size);
                         }
                     }

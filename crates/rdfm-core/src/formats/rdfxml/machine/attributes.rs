@@ -9,14 +9,16 @@
 use oxiri::Iri;
 use rustc_hash::FxHashSet;
 
-use super::{Frame, Machine, Version, limit};
-use crate::formats::rdfxml::entities::Place;
-use crate::formats::rdfxml::vocabulary::{ITS, XML, XMLNS, rdf_name};
+use super::{Frame, Machine, Version};
+use crate::formats::rdfxml::vocabulary::{ITS, rdf_name};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::model::term::flags;
-use crate::syntax::xml::{Attribute, Read, fail, malformed};
+use crate::syntax::text::grammar::limit;
+use crate::syntax::xml::entities::Place;
+use crate::syntax::xml::scope::Scope;
+use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, malformed};
 
 /// Attributes from which on repeated names are looked for in a table.
 const MANY_ATTRIBUTES: usize = 12;
@@ -115,7 +117,7 @@ impl Machine {
             if prefix == b"xml" {
                 continue;
             }
-            if self.scope.bytes() + (2 * prefix.len() + iri.len() + 64) as u64 > self.most() {
+            if self.scope.bytes() + Scope::size(prefix, iri) > self.most() {
                 let most = self.most();
                 return fail(
                     name.start,

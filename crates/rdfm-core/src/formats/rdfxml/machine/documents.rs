@@ -34,7 +34,7 @@ impl Machine {
         match token {
             Token::Text => return self.white_space(text, end),
             Token::Comment => return check_characters(text, start, end),
-            Token::Instruction if !is_declaration(&text[start..end]) => {
+            Token::Instruction if !xml::is_declaration(&text[start..end]) => {
                 return check_characters(text, start, end);
             }
             Token::CData | Token::End => {
@@ -64,7 +64,7 @@ impl Machine {
                     );
                 }
                 self.prolog.begun = true;
-                declaration(text, start, end)
+                xml::check_declaration(text, start, end, &mut self.attributes)
             }
             Token::Doctype => {
                 if self.prolog.doctype {
@@ -139,36 +139,4 @@ impl Machine {
             ),
         )
     }
-}
-
-/// Whether an instruction is an XML declaration.
-fn is_declaration(token: &[u8]) -> bool {
-    token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
-}
-
-/// Checks an XML declaration: the encoding has to be UTF-8.
-fn declaration(text: &[u8], start: usize, end: usize) -> Read<()> {
-    let mut attributes = Vec::new();
-    xml::attributes(text, start + 5, end - 2, &mut attributes)?;
-    for attribute in &attributes {
-        let value = &text[attribute.value.0..attribute.value.1];
-        let known = ["utf-8", "utf8", "us-ascii", "ascii"];
-        if attribute.name.whole(text) == b"encoding"
-            && !known
-                .iter()
-                .any(|name| value.eq_ignore_ascii_case(name.as_bytes()))
-        {
-            let shown = quote(value);
-            return fail(
-                attribute.name.start,
-                ErrorClass::Unsupported,
-                format!(
-                    "the document is in the encoding {shown}; convert it to UTF-8 first (iconv -f {} -t UTF-8) \
-                     and leave the encoding out",
-                    shown.trim_matches('\'')
-                ),
-            );
-        }
-    }
-    Ok(())
 }

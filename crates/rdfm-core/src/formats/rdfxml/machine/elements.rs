@@ -8,13 +8,14 @@
 use super::attributes::RdfAttributes;
 use super::{
     ANNOTATION, Frame, IDS, INNER, Machine, NONE, OBJECT, PREDICATE, STATEMENT, SUBJECT, State,
-    Version, limit,
+    Version,
 };
 use crate::formats::rdfxml::terms::QUAD;
 use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
+use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Name, Read, malformed};
 
 impl Machine {

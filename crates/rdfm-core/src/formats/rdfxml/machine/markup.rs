@@ -6,9 +6,10 @@
 //!   since putting attributes in order compares them.
 //! - Law: the markup means nothing as RDF.
 
-use super::{Frame, Machine, State, limit};
+use super::{Frame, Machine, State};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::formats::rdfxml::terms::Terms;
+use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Attribute, Name, Read};
 
 impl Machine {

@@ -5,7 +5,7 @@
 //! - Cost: a look-up in the terms' cache; every `rdf:ID` of a document is kept, within a bound.
 //! - Law: what a base or a language repeats is counted; an IRI is absolute unless reading is lenient.
 
-use super::{Frame, Machine, limit};
+use super::{Frame, Machine};
 use crate::formats::rdfxml::terms::Terms;
 use crate::formats::rdfxml::vocabulary::RDF;
 use crate::model::chars;
@@ -13,6 +13,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::iri::{has_scheme, resolve};
+use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
 
 impl Machine {

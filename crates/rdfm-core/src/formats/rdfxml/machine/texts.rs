@@ -5,13 +5,14 @@
 //! - Law: text stands only where a property may hold it; elsewhere white space alone does. What is kept is
 //!   bounded before it is copied.
 
-use super::{Machine, State, expected, limit};
+use super::{Machine, State, expected};
 use crate::formats::rdfxml::canonical::Canonical;
-use crate::formats::rdfxml::entities::Place;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
-use crate::syntax::xml::{Read, check_characters, fail, malformed};
+use crate::syntax::text::grammar::limit;
+use crate::syntax::xml::entities::Place;
+use crate::syntax::xml::{Read, append_lines, check_characters, fail, malformed};
 
 impl Machine {
     /// Text or CDATA.
@@ -88,16 +89,7 @@ impl Machine {
                 ),
             );
         }
-        let mut at = start;
-        while at < end {
-            let length = memchr::memchr(b'\r', &text[at..end]).unwrap_or(end - at);
-            self.text.extend_from_slice(&text[at..at + length]);
-            at += length;
-            if at < end {
-                self.text.push(b'\n');
-                at += 1 + usize::from(at + 1 < end && text[at + 1] == b'\n');
-            }
-        }
+        append_lines(&text[start..end], &mut self.text);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The namespaces in scope, and those that an XML literal has written already.
+//! Namespaces in scope, or those that an XML literal has written.
 //!
 //! - In: `xmlns` declarations and the ends of their elements.
 //! - Out: the namespace of a prefix.
@@ -6,14 +6,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::XML;
+use super::XML;
 
 /// A prefix, and what it was bound to before.
 type Undone = (Box<[u8]>, Option<Box<[u8]>>);
 
 /// Prefixes and what they are bound to, undone element by element.
 #[derive(Default)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     current: FxHashMap<Box<[u8]>, Box<[u8]>>,
     undo: Vec<Undone>,
     bytes: u64,
@@ -37,9 +37,14 @@ impl Scope {
         self.bytes
     }
 
+    /// Bytes that a declaration takes.
+    pub fn size(prefix: &[u8], iri: &[u8]) -> u64 {
+        (2 * prefix.len() + iri.len() + 64) as u64
+    }
+
     /// Binds a prefix; the empty one is the default namespace.
     pub fn bind(&mut self, prefix: &[u8], iri: &[u8]) {
-        self.bytes += size(prefix, iri);
+        self.bytes += Self::size(prefix, iri);
         let old = self.current.insert(prefix.into(), iri.into());
         self.undo.push((prefix.into(), old));
     }
@@ -51,7 +56,7 @@ impl Scope {
                 return;
             };
             if let Some(iri) = self.current.get(&prefix) {
-                self.bytes -= size(&prefix, iri);
+                self.bytes -= Self::size(&prefix, iri);
             }
             match old {
                 Some(iri) => self.current.insert(prefix, iri),
@@ -68,10 +73,6 @@ impl Scope {
         }
         self.current.get(prefix).map(|iri| &**iri)
     }
-}
-
-fn size(prefix: &[u8], iri: &[u8]) -> u64 {
-    (2 * prefix.len() + iri.len() + 64) as u64
 }
 
 #[cfg(test)]

@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
-use crate::syntax::xml::{Read, code_point, fail, is_nc_name, malformed, not_xml};
+use crate::syntax::xml::{Read, check_characters, fail, is_nc_name, malformed};
 
 /// The entities of a document.
 #[derive(Default)]
-pub(super) struct Entities {
+pub(crate) struct Entities {
     /// None where the entity is outside the document.
     texts: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: u64,
@@ -24,7 +24,7 @@ pub(super) struct Entities {
 
 /// What a text is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Content,
     /// White space becomes spaces.
     Attribute,
@@ -58,15 +58,7 @@ impl Entities {
         out: &mut Vec<u8>,
     ) -> Read<usize> {
         let (mut at, end) = range;
-        if let Some(bad) = not_xml(&text[at..end]) {
-            return malformed(
-                at + bad,
-                format!(
-                    "XML holds no character {}",
-                    code_point(&text[at + bad..end])
-                ),
-            );
-        }
+        check_characters(text, at, end)?;
         let room = |at: usize, out: &[u8], more: usize| {
             if (out.len() + more) as u64 > most {
                 return too_long(at, most);
@@ -340,6 +332,7 @@ fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
     malformed(start, "a declaration of the DOCTYPE has no '>'")
 }
 
+/// The character of one of the five entities that every document has.
 fn predefined(name: &[u8]) -> Option<u8> {
     match name {
         b"amp" => Some(b'&'),
@@ -348,6 +341,14 @@ fn predefined(name: &[u8]) -> Option<u8> {
         b"quot" => Some(b'"'),
         b"apos" => Some(b'\''),
         _ => None,
+    }
+}
+
+/// The character that the name of a reference stands for without a DOCTYPE.
+pub(crate) fn reference(name: &[u8]) -> Option<char> {
+    match name.strip_prefix(b"#") {
+        Some(number) => character(number),
+        None => predefined(name).map(char::from),
     }
 }
 

@@ -1,0 +1,66 @@
+//! Rows to frames, for Jelly-RDF and Jelly-Patch.
+//!
+//! - In: the rows of the open frame, and the start of each message.
+//! - Out: frames; rows of a message that is refused are taken back.
+//! - Cost: rows before a message are copied once, if the message takes more than one frame.
+
+use super::term_writer::Rows;
+use crate::syntax::wire::put_varint;
+
+/// Writes frames.
+#[derive(Default)]
+pub(super) struct FrameWriter {
+    /// Metadata of the open frame, encoded.
+    pub metadata: Vec<u8>,
+    /// Frames written.
+    pub count: u64,
+    delimited: bool,
+    /// Bytes of the frame's rows before the open message.
+    before: usize,
+    /// Rows and metadata before the open message, once the frame was written.
+    carried: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl FrameWriter {
+    /// A writer at the start of a log; `delimited`: with a length before each frame.
+    pub fn new(delimited: bool) -> Self {
+        Self {
+            delimited,
+            ..Self::default()
+        }
+    }
+
+    /// Notes where the next message begins.
+    pub fn begin_message(&mut self, rows: &Rows) {
+        self.before = rows.bytes.len();
+        self.carried = None;
+    }
+
+    /// Ends the frame.
+    pub fn write(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
+        if self.delimited {
+            put_varint(out, (rows.bytes.len() + self.metadata.len()) as u64);
+        }
+        out.extend_from_slice(&rows.bytes);
+        out.extend_from_slice(&self.metadata);
+        rows.clear();
+        self.metadata.clear();
+        self.count += 1;
+    }
+
+    /// Ends the frame within a message.
+    pub fn write_part(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
+        if self.carried.is_none() {
+            self.carried = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));
+        }
+        self.write(rows, out);
+    }
+
+    /// Restores the rows before the open message.
+    pub fn take_back(&mut self, rows: &mut Rows) {
+        match self.carried.take() {
+            Some(carried) => (rows.bytes, self.metadata) = carried,
+            None => rows.bytes.truncate(self.before),
+        }
+    }
+}

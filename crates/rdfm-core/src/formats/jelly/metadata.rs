@@ -1,0 +1,69 @@
+//! Metadata of the open frame.
+//!
+//! - In: the metadata entries of a frame.
+//! - Out: entries of the open message, the last one of each key.
+
+use std::collections::HashMap;
+
+use crate::model::builder::LogBuilder;
+use crate::model::record::Record;
+use crate::syntax::wire::{Checked, Wire, utf8};
+
+/// Metadata of the open frame.
+#[derive(Default)]
+pub(super) struct FrameMetadata {
+    entries: Vec<(Box<str>, Box<[u8]>)>,
+    keys: HashMap<Box<str>, usize>,
+}
+
+impl FrameMetadata {
+    /// Forgets all entries.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.keys.clear();
+    }
+
+    /// Takes an entry; the last of equal keys counts.
+    pub fn take<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<()> {
+        let (key, value) = key_and_value(bytes)?;
+        builder.charge(key.len() + value.len() + 128)?;
+        if let Some(&at) = self.keys.get(key) {
+            self.entries[at].1 = value.into();
+        } else {
+            self.keys.insert(key.into(), self.entries.len());
+            self.entries.push((key.into(), value.into()));
+        }
+        Ok(())
+    }
+
+    /// Checks an entry without taking it.
+    pub fn check(bytes: &[u8]) -> Checked<()> {
+        key_and_value(bytes).map(|_| ())
+    }
+
+    /// Adds the entries to the open message.
+    pub fn add_to<R: Record>(&mut self, builder: &mut LogBuilder<R>) -> Checked<()> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        self.keys.clear();
+        for (key, value) in std::mem::take(&mut self.entries) {
+            builder.add_metadata(&key, &value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Key and value of a metadata entry.
+fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
+    let (mut key, mut value) = (&[][..], &[][..]);
+    let mut wire = Wire::new(bytes);
+    while !wire.is_done() {
+        match wire.field(0b110, "the metadata")? {
+            (1, payload) => key = payload,
+            (2, payload) => value = payload,
+            _ => {}
+        }
+    }
+    Ok((utf8(key, "a metadata key")?, value))
+}
