@@ -429,7 +429,7 @@ class ArrowBatch:
 # Batches of a decoder's size from Arrow rows, read on when asked for; an error comes after the rows before it. Of
 # messages, or of patches where there is a column `operations`.
 def batches_from_arrow(
-    rows: Any, *, first_index: int = 0, max_depth: int = 64
+    rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
 
 # Several batches as one Arrow batch. LimitError if the strings pass 2 GiB.

@@ -161,7 +161,7 @@ class _Group:
             return head
         name = {"LZ4": "lz4_raw"}.get(compression, compression.lower())
         try:
-            values = pa.Codec(name).decompress(data, size - levels, asbytes=True)
+            values: bytes = pa.Codec(name).decompress(data, size - levels, asbytes=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _error(f"a page cannot be decompressed: {error}") from error
         return head + values if head else values
