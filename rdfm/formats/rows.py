@@ -222,8 +222,7 @@ class RowDecoder(FileDecoder):
         self._file.seek(0)
         pa = extra(self.format)
         try:
-            for rows in self._open(self._file):
-                yield rows
+            yield from self._open(self._file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
