@@ -34,9 +34,7 @@ def quads(count=2, **fields):
 def lists(*offsets, items=None):
     items = quads() if items is None else items
     buffers = [None, ints(*offsets)]
-    return pa.Array.from_buffers(
-        pa.list_(items.type), len(offsets) - 1, buffers, children=[items]
-    )
+    return pa.Array.from_buffers(pa.list_(items.type), len(offsets) - 1, buffers, children=[items])
 
 
 def rows(column, name="quads", **others):
