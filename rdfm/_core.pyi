@@ -51,6 +51,7 @@ __all__ = [
     "is_lexical_form",
     "isomorphism",
     "option_value",
+    "parquet_columns",
     "parse_term",
     "sniff",
 ]
@@ -476,6 +477,10 @@ class QuadRows:
     def next_batch(self) -> MessageBatch | None: ...  # None: feed me; after finish: done
     @property
     def row(self) -> int | None: ...
+
+# Of each column of each row group: values, number of the compression, bytes, offsets of the first data page and of the
+# dictionary page.
+def parquet_columns(footer: bytes) -> list[list[tuple[int, int, int, int, int | None]]]: ...
 
 # The pages of one column of a row group of a Parquet file, and bounds of what they decode to. A page is its offset, its
 # bytes in the file and decompressed, those of levels that are not compressed, and whether the others are.

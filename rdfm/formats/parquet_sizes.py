@@ -8,10 +8,11 @@ Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declare
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from rdfm._core import ParquetColumn
+from rdfm._core import ParquetColumn, parquet_columns
 from rdfm.errors import DecodeError, LimitError, Remedy
 
 __all__ = ["Plan", "plans"]
@@ -26,6 +27,19 @@ HEADER_BYTES = 1 << 12
 MAX_HEADER_BYTES = 16 << 20
 # Bytes of a value, but of texts and of those that declare a length.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
+
+
+_CODECS = {
+    0: "none",
+    1: "snappy",
+    2: "gzip",
+    4: "brotli",
+    6: "zstd",
+    7: "lz4_raw",
+}
+
+# Values, number of the compression, bytes, offsets of the first data page and of the dictionary page.
+_Place = tuple[int, int, int, int, "int | None"]
 
 
 class Plan(NamedTuple):
@@ -56,11 +70,14 @@ def plans(
         for at in range(metadata.num_columns)
         if metadata.schema.column(at).path.partition(".")[0] in columns
     ]
+    footer = _footer(file)
+    if len(footer) != metadata.num_row_groups:
+        raise _error("its footer can be read in two ways")
     small: list[int] = []
     total = 0
     for number in range(metadata.num_row_groups):
         try:
-            group = _Group(file, metadata, number, leaves, max_message_bytes)
+            group = _Group(file, metadata.schema, number, footer[number], leaves, max_message_bytes)
             bound = group.bound()
         except (DecodeError, LimitError):
             # Rows before an error come first.
@@ -79,23 +96,36 @@ def plans(
         yield Plan(small)
 
 
+def _footer(file: BinaryIO) -> list[list[_Place]]:
+    """The columns of each row group. pyarrow ends the process if those of a broken file contradict each other."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(size - 8, 0))
+    length = int.from_bytes(file.read(4), "little")
+    if length > size - 8:
+        raise _error("its footer is cut off")
+    file.seek(size - 8 - length)
+    with _broken():
+        return parquet_columns(file.read(length))
+
+
 class _Group:
     """A row group and its pages."""
 
     def __init__(
         self,
         file: BinaryIO,
-        metadata: Any,
+        schema: Any,
         number: int,
+        places: list[_Place],
         leaves: list[int],
         max_message_bytes: int,
     ) -> None:
         self._file = file
         self._number = number
         self._max_message_bytes = max_message_bytes
-        group = metadata.row_group(number)
-        schema = metadata.schema
-        self._columns = [self._column(group.column(at), schema.column(at)) for at in leaves]
+        if len(places) != len(schema):
+            raise _error(f"row group {number} has {len(places)} columns, not {len(schema)}")
+        self._columns = [self._column(places[at], schema.column(at)) for at in leaves]
         pages = sum(column.page_bytes for column, _ in self._columns)
         if pages > PAGES * max_message_bytes:
             raise LimitError(
@@ -105,24 +135,23 @@ class _Group:
                 format="parquet",
             )
 
-    def _column(self, chunk: Any, leaf: Any) -> tuple[ParquetColumn, str]:
+    def _column(self, place: _Place, leaf: Any) -> tuple[ParquetColumn, str]:
+        values, codec, size, at, dictionary = place
         kind = leaf.physical_type
         width = leaf.length if kind == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(kind)
         column = ParquetColumn(
-            max(chunk.num_values, 0),
+            max(values, 0),
             max_definition=leaf.max_definition_level,
             max_repetition=leaf.max_repetition_level,
             width=width,
             max_row_bytes=self._max_message_bytes,
         )
-        at = chunk.data_page_offset
-        first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
-        if first is not None and 0 < first < at:
-            at = first
-        end = at + max(chunk.total_compressed_size, 0)
+        if dictionary is not None and 0 < dictionary < at:
+            at = dictionary
+        end = at + max(size, 0)
         while not column.complete:
             at = self._add(column, at, end)
-        return column, chunk.compression
+        return column, _CODECS.get(codec, "")
 
     def _add(self, column: ParquetColumn, at: int, end: int) -> int:
         size = HEADER_BYTES
@@ -154,14 +183,15 @@ class _Group:
         data = self._read(at, compressed)
         if len(data) < compressed:
             raise _error("a page is cut off")
-        if compression == "UNCOMPRESSED" or not is_compressed:
+        if compression == "none" or not is_compressed:
             return data
         head, data = data[:levels], data[levels:]
         if not data:
             return head
-        name = {"LZ4": "lz4_raw"}.get(compression, compression.lower())
+        if not compression:
+            raise _error("a page is compressed in a way that cannot be measured")
         try:
-            values: bytes = pa.Codec(name).decompress(data, size - levels, asbytes=True)
+            values: bytes = pa.Codec(compression).decompress(data, size - levels, asbytes=True)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _error(f"a page cannot be decompressed: {error}") from error
         return head + values if head else values

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rdfm_arrow::parquet::{Chunk, Leaf, Page, page};
+use rdfm_arrow::parquet::{self, Chunk, Leaf, Page, page};
 
 use crate::errors;
 
@@ -153,6 +153,26 @@ impl ParquetColumn {
     }
 }
 
+/// The columns of each row group of a Parquet file, from its footer: values, number of the compression, bytes of all
+/// pages, offsets of the first data page and of the dictionary page.
+///
+/// Raises:
+///     ValueError: It is not a footer.
+#[pyfunction]
+fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<(i64, i64, i64, i64, Option<i64>)>>> {
+    let groups = parquet::places(footer).map_err(PyValueError::new_err)?;
+    let groups = groups.into_iter().map(|columns| {
+        let columns = columns.into_iter();
+        let columns = columns.map(|place| {
+            let (values, codec, bytes) = (place.values, place.codec, place.compressed);
+            (values, codec, bytes, place.data, place.dictionary)
+        });
+        columns.collect()
+    });
+    Ok(groups.collect())
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ParquetColumn>()
+    module.add_class::<ParquetColumn>()?;
+    module.add_function(wrap_pyfunction!(parquet_columns, module)?)
 }

@@ -1,9 +1,14 @@
-//! Headers of Parquet pages: structs of Thrift's compact protocol.
+//! Headers of Parquet pages, and the places of columns in a footer: structs of Thrift's compact protocol.
 //!
-//! - In: bytes from the start of a header. Out: the header, or `None` if the bytes end before it does.
+//! - In: bytes from the start of a header, or a footer. Out: the header, or `None` if the bytes end before it does; the
+//!   columns of each row group.
 
 /// The deepest nesting of a header's structs and lists.
 const DEPTH: u32 = 16;
+
+/// Types of fields.
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
 
 /// The kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +67,36 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
         Err(Stop::End) => Ok(None),
         Err(Stop::Invalid(reason)) => Err(format!("invalid page header: {reason}")),
     }
+}
+
+/// Where a column of a row group is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of values with nulls.
+    pub values: i64,
+    /// The number of the compression in the format.
+    pub codec: i64,
+    /// Bytes of all pages in the file.
+    pub compressed: i64,
+    /// The offset of the first data page.
+    pub data: i64,
+    /// The offset of the dictionary page.
+    pub dictionary: Option<i64>,
+}
+
+/// The columns of each row group, from the footer of a file.
+///
+/// # Errors
+/// It is not a footer; the text says why.
+pub fn places(footer: &[u8]) -> Result<Vec<Vec<Place>>, String> {
+    let mut thrift = Thrift {
+        bytes: footer,
+        at: 0,
+    };
+    thrift.places().map_err(|stop| match stop {
+        Stop::End => "invalid footer: it ends early".to_owned(),
+        Stop::Invalid(reason) => format!("invalid footer: {reason}"),
+    })
 }
 
 enum Stop {
@@ -168,6 +203,90 @@ impl Thrift<'_> {
         mut inner: Option<&mut [Fields; 10]>,
         depth: u32,
     ) -> Result<(), Stop> {
+        self.each(depth, |thrift, number, of| {
+            let at = usize::try_from(number).ok().filter(|at| *at < 10);
+            if of == STRUCT {
+                let mut spare: Fields = [None; 10];
+                let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
+                return thrift.fields(inner.unwrap_or(&mut spare), None, depth + 1);
+            }
+            match (at, thrift.number(of, depth)?) {
+                (Some(at), Some(value)) => found[at] = Some(value),
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn places(&mut self) -> Result<Vec<Vec<Place>>, Stop> {
+        let mut groups = Vec::new();
+        self.each(0, |thrift, number, of| {
+            if number != 4 || of != LIST {
+                return thrift.skip_field(of, 0);
+            }
+            thrift.structs(|thrift| {
+                let mut columns = Vec::new();
+                thrift.each(1, |thrift, number, of| {
+                    if number != 1 || of != LIST {
+                        return thrift.skip_field(of, 1);
+                    }
+                    thrift.structs(|thrift| {
+                        columns.push(thrift.place()?);
+                        Ok(())
+                    })
+                })?;
+                groups.push(columns);
+                Ok(())
+            })
+        })?;
+        Ok(groups)
+    }
+
+    fn place(&mut self) -> Result<Place, Stop> {
+        let mut place = Place::default();
+        self.each(2, |thrift, number, of| {
+            if number != 3 || of != STRUCT {
+                return thrift.skip_field(of, 2);
+            }
+            thrift.each(3, |thrift, number, of| {
+                let Some(value) = thrift.number(of, 3)? else {
+                    return Ok(());
+                };
+                match number {
+                    4 => place.codec = value,
+                    5 => place.values = value,
+                    7 => place.compressed = value,
+                    9 => place.data = value,
+                    11 => place.dictionary = Some(value),
+                    _ => {}
+                }
+                Ok(())
+            })
+        })?;
+        Ok(place)
+    }
+
+    /// Reads the structs of a list.
+    fn structs(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let (of, count) = self.list()?;
+        if of != STRUCT && count > 0 {
+            return Err(Stop::Invalid("a list is not of structs"));
+        }
+        for _ in 0..count {
+            each(self)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the number and the type of each field of a struct; `read` reads its value.
+    fn each(
+        &mut self,
+        depth: u32,
+        mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         if depth > DEPTH {
             return Err(Stop::Invalid("structs nest too deep"));
         }
@@ -181,27 +300,35 @@ impl Thrift<'_> {
                 0 => self.integer()?,
                 delta => number.saturating_add(i64::from(delta)),
             };
-            let at = usize::try_from(number).ok().filter(|at| *at < 10);
-            let value = match head & 15 {
-                1 => 1,
-                2 => 0,
-                3 => i64::from(self.byte()?),
-                4..=6 => self.integer()?,
-                12 => {
-                    let mut spare: Fields = [None; 10];
-                    let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
-                    self.fields(inner.unwrap_or(&mut spare), None, depth + 1)?;
-                    continue;
-                }
-                other => {
-                    self.skip(other, depth)?;
-                    continue;
-                }
-            };
-            if let Some(at) = at {
-                found[at] = Some(value);
-            }
+            read(self, number, head & 15)?;
         }
+    }
+
+    /// The value of a field if it is a number; skips others.
+    fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
+        Ok(Some(match of {
+            1 => 1,
+            2 => 0,
+            3 => i64::from(self.byte()?),
+            4..=6 => self.integer()?,
+            _ => {
+                self.skip(of, depth)?;
+                return Ok(None);
+            }
+        }))
+    }
+
+    fn skip_field(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
+        self.number(of, depth).map(drop)
+    }
+
+    fn list(&mut self) -> Result<(u8, u64), Stop> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.varint()?,
+            count => u64::from(count),
+        };
+        Ok((head & 15, count))
     }
 
     /// Skips a value of a type, as an element of a list has it.
@@ -217,18 +344,14 @@ impl Thrift<'_> {
                 let length = self.varint()?;
                 self.pass(length)
             }
-            9 | 10 => {
-                let head = self.byte()?;
-                let count = match head >> 4 {
-                    15 => self.varint()?,
-                    count => u64::from(count),
-                };
+            LIST | 10 => {
+                let (of, count) = self.list()?;
                 for _ in 0..count {
-                    self.skip(head & 15, depth + 1)?;
+                    self.skip(of, depth + 1)?;
                 }
                 Ok(())
             }
-            12 => self.fields(&mut [None; 10], None, depth + 1),
+            STRUCT => self.each(depth + 1, |thrift, _, of| thrift.skip_field(of, depth + 1)),
             _ => Err(Stop::Invalid("a field has an unknown type")),
         }
     }

@@ -12,7 +12,7 @@ mod runs;
 mod windows;
 
 use self::delta::Delta;
-pub use self::header::{Kind, Page, page};
+pub use self::header::{Kind, Page, page, places};
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
 
