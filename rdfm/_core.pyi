@@ -24,6 +24,7 @@ __all__ = [
     "Iri",
     "Literal",
     "MessageBatch",
+    "ParquetColumn",
     "PatchBatch",
     "Quad",
     "Regrouper",
@@ -50,6 +51,7 @@ __all__ = [
     "is_lexical_form",
     "isomorphism",
     "option_value",
+    "parquet_columns",
     "parse_term",
     "sniff",
 ]
@@ -428,7 +430,7 @@ class ArrowBatch:
 # Batches of a decoder's size from Arrow rows, read on when asked for; an error comes after the rows before it. Of
 # messages, or of patches where there is a column `operations`.
 def batches_from_arrow(
-    rows: Any, *, first_index: int = 0, max_depth: int = 64
+    rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
 
 # Several batches as one Arrow batch. LimitError if the strings pass 2 GiB.
@@ -475,6 +477,40 @@ class QuadRows:
     def next_batch(self) -> MessageBatch | None: ...  # None: feed me; after finish: done
     @property
     def row(self) -> int | None: ...
+
+# Of each column of each row group: values, number of the compression, bytes, offsets of the first data page and of the
+# dictionary page.
+def parquet_columns(footer: bytes) -> list[list[tuple[int, int, int, int, int | None]]]: ...
+
+# The pages of one column of a row group of a Parquet file, and bounds of what they decode to. A page is its offset, its
+# bytes in the file and decompressed, those of levels that are not compressed, and whether the others are.
+@final
+class ParquetColumn:
+    def __new__(
+        cls,
+        values: int,
+        *,
+        max_definition: int,
+        max_repetition: int,
+        width: int | None,
+        max_row_bytes: int,
+    ) -> ParquetColumn: ...
+    def add(self, offset: int, header: bytes) -> int | None: ...  # None: the header is cut off
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def page_bytes(self) -> int: ...
+    @property
+    def bound(self) -> int: ...
+    @property
+    def dictionary(self) -> tuple[int, int, int, int, bool] | None: ...
+    @property
+    def pages(self) -> list[tuple[tuple[int, int, int, int, bool], bool, bool]]: ...
+    def scan_dictionary(self, data: bytes) -> None: ...
+    def begin(self) -> None: ...
+    def scan(self, page: int, data: bytes) -> bool: ...  # False: a row is too large
+    def skip(self, page: int) -> None: ...
+    def finish(self) -> tuple[list[int], int | None]: ...
 
 # An Arrow array: pyarrow.array(it), polars.Series(it), …
 @final

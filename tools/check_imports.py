@@ -29,7 +29,7 @@ CORE = [
 ARROW = [
     {"error"},
     {"schema"},
-    {"to_arrow", "from_arrow"},
+    {"to_arrow", "from_arrow", "parquet"},
     {"values", "columns"},
     {"lib"},
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
+from rdfm.formats.arrow_sizes import Sizes
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -75,7 +76,9 @@ class Decoder(RowDecoder):
         rows = ipc.open_file(lent)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
+        checked = Sizes(file, self._max_bytes).blocks(size)
         for number in range(count):
+            next(checked, None)
             if lent is not file:
                 # What was read, as far as progress is concerned.
                 file.seek(size * (number + 1) // count)
@@ -84,9 +87,15 @@ class Decoder(RowDecoder):
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
 
+        checked = Sizes(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
-            for some in rows:
+            while True:
+                next(checked, None)
+                try:
+                    some = rows.read_next_batch()
+                except StopIteration:
+                    break
                 yield _valid(some.select(columns))
 
     def _check_end(self, file: BinaryIO) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from rdfm.errors import LimitError, Remedy
+from rdfm.formats.parquet_sizes import plans
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -40,11 +42,37 @@ class Decoder(RowDecoder):
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
-        yield from rows.iter_batches(
-            batch_size=_rows_at_once(rows.metadata, READ_ROWS[self._of]),
-            columns=columns,
-            use_threads=False,
+        most = _rows_at_once(rows.metadata, READ_ROWS[self._of])
+        start = 0
+        for plan in plans(file, rows.metadata, columns, self._max_bytes):
+            batches = rows.iter_batches(
+                batch_size=min(READ_ROWS[self._of], plan.rows) if plan.rows else most,
+                row_groups=plan.groups,
+                columns=columns,
+                use_threads=False,
+            )
+            if plan.too_large is not None:
+                yield from _before(batches, plan.too_large)
+                raise self._too_large(start + plan.too_large)
+            yield from batches
+            start += sum(rows.metadata.row_group(group).num_rows for group in plan.groups)
+
+    def _too_large(self, row: int) -> LimitError:
+        return LimitError(
+            f"row {row} has more than {self._max_bytes} bytes",
+            remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
+            format=self.format,
+            message_index=self._index if self._of == "quads" else row,
         )
+
+
+def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
+    """The batches before a row, which begins one; the batch of that row is not read."""
+    given = 0
+    while given < row:
+        batch = next(batches)
+        given += batch.num_rows
+        yield batch
 
 
 def _rows_at_once(metadata: Any, most: int) -> int:

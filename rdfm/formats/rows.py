@@ -28,10 +28,8 @@ from rdfm._core import (
 from rdfm.errors import (
     DecodeError,
     EncodeError,
-    LimitError,
     MissingExtraError,
     OptionError,
-    Remedy,
 )
 from rdfm.formats.format import DecoderLike, Encoder, FileDecoder, Format, Opening
 from rdfm.formats.native import native
@@ -139,7 +137,7 @@ class RowDecoder(FileDecoder):
         """Take the limits: bytes of a message, and how deep triple terms may nest.
 
         Args:
-            max_message_bytes: Of a row that is a message, in Arrow; of one of several rows decoded.
+            max_message_bytes: Of a message, decoded; in Parquet also of a row of one column.
             max_depth: The depth.
             parts: Give a large message of several rows in parts.
         """
@@ -224,9 +222,7 @@ class RowDecoder(FileDecoder):
         self._file.seek(0)
         pa = extra(self.format)
         try:
-            for rows in self._open(self._file):
-                # Of rows of quads a message has many, which are counted as they are decoded.
-                yield from [rows] if self._of == "quads" else self._within(rows)
+            yield from self._open(self._file)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -316,24 +312,6 @@ class RowDecoder(FileDecoder):
             _check_names(schema.field(name).type)
         return names
 
-    def _within(self, rows: Any) -> Iterator[Any]:
-        """The rows that are within the limit, then the error."""
-        if rows.nbytes <= self._max_bytes:
-            yield rows
-            return
-        for row in range(rows.num_rows):
-            one = rows.slice(row, 1)
-            if one.nbytes > self._max_bytes:
-                raise LimitError(
-                    f"a row has {one.nbytes} bytes, more than {self._max_bytes}",
-                    remedies=[
-                        Remedy("read", "max_message_bytes", None, "if the source is trusted")
-                    ],
-                    format=self.format,
-                    message_index=self._row,
-                )
-            yield one
-
     def _read(self) -> Iterator[AnyBatch]:
         quads = QuadRows(
             max_depth=self._max_depth, max_message_bytes=self._max_bytes, parts=self._parts
@@ -345,7 +323,10 @@ class RowDecoder(FileDecoder):
             start, given = self.position, 0
             with _named(self.format):
                 for batch in batches_from_arrow(
-                    rows, first_index=self._row, max_depth=self._max_depth
+                    rows,
+                    first_index=self._row,
+                    max_depth=self._max_depth,
+                    max_message_bytes=self._max_bytes,
                 ):
                     given += len(batch)
                     self.position = self._behind(start, given, rows.num_rows)

@@ -316,12 +316,13 @@ def test_fewer_rows_of_parquet_are_held_where_they_are_large(tmp_path, monkeypat
     large = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]
     parquet.write_table(pa.table({"quads": large}), path, use_dictionary=False)
     held = []
-    within = RowDecoder._within
+    batches = RowDecoder.record_batches
 
-    def watched(self, rows):
-        held.append(rows.num_rows)
-        return within(self, rows)
+    def watched(self):
+        for rows in batches(self):
+            held.append(rows.num_rows)
+            yield rows
 
-    monkeypatch.setattr(RowDecoder, "_within", watched)
+    monkeypatch.setattr(RowDecoder, "record_batches", watched)
     assert len(read(path)) == 20
     assert max(held) < 10

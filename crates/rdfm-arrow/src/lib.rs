@@ -3,6 +3,7 @@
 //! - [`schema`]: the columns of rows.
 //! - [`to_arrow`]: rows of batches, and rows regrouped. [`from_arrow`]: batches of rows.
 //! - [`columns`]: rows of results as typed columns, with the messages that they are of.
+//! - [`parquet`]: sizes of Parquet pages before they are decoded.
 //! - [`values`]: columns of values, decoded and encoded.
 //! - [`error`]: why not, and in which row.
 //!
@@ -11,6 +12,7 @@
 pub mod columns;
 pub mod error;
 pub mod from_arrow;
+pub mod parquet;
 pub mod schema;
 pub mod to_arrow;
 pub mod values;

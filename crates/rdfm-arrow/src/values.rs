@@ -9,9 +9,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::ArrowError;
 use rdfm_core::codec::batch::{KindOf, NextOf as _};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::codec::{Decoder, Encoder};
@@ -21,6 +20,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 use crate::error::Error;
 use crate::from_arrow::lists::{Listed, Lists};
 use crate::from_arrow::messages::Messages;
+use crate::from_arrow::strings::Strings;
 use crate::schema::Terms;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
 use crate::to_arrow::lists;
@@ -158,8 +158,14 @@ pub fn decode<R: lists::Listed>(
     let mut bytes = 0;
     let mut places = Places::default();
     for array in arrays {
-        let array = binary(&array?)?;
-        for value in array.as_binary::<i64>() {
+        let array = array?;
+        let texts = binary(&array)?;
+        for value in 0..array.len() {
+            if let Some(reason) = texts.wrong(value) {
+                let error = Error::in_row(valid.len() as u64, ErrorClass::Malformed, reason);
+                return Err(error.into());
+            }
+            let value = texts.get(value);
             let (batch, is_valid) = match value.map(|value| only::<R>(decoder, value)) {
                 None => (None, false),
                 Some(Ok(batch)) => (batch, true),
@@ -195,19 +201,12 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
     Ok(Some(batch))
 }
 
-/// An array of bytes with offsets of one width.
-fn binary(array: &ArrayRef) -> Result<ArrayRef, Error> {
-    match array.data_type() {
-        DataType::LargeBinary => Ok(Arc::clone(array)),
-        DataType::Binary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_)
-        | DataType::Dictionary(..)
-        | DataType::Null => Ok(arrow_cast::cast(array, &DataType::LargeBinary)?),
-        other => Err(Error::shape(format!(
-            "values are an array of bytes, not of {other}"
-        ))),
-    }
+/// An array of bytes.
+fn binary(array: &ArrayRef) -> Result<Strings, Error> {
+    Strings::bytes(array, false).ok_or_else(|| {
+        let found = array.data_type();
+        Error::shape(format!("values are an array of bytes, not of {found}"))
+    })
 }
 
 /// Binary values from lists of quads or of operations, each a whole log of one message.

@@ -3,10 +3,11 @@
 //! - In: Python objects with Arrow behind them; arrays and record batches of `rdfm-arrow`.
 //! - Out: readers of arrays and record batches; objects that hand theirs over without a copy.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -232,7 +233,65 @@ pub type Reader = Box<dyn RecordBatchReader + Send>;
 /// Reads the record batches of an object.
 pub fn reader(object: &Bound<'_, PyAny>) -> PyResult<Reader> {
     expect_arrow(object, "an object")?;
-    object.extract::<AnyRecordBatch>()?.into_reader()
+    Ok(Box::new(Guarded(
+        imported::<AnyRecordBatch>(object)?.into_reader()?,
+    )))
+}
+
+/// Takes what an object exports.
+fn imported<'a, 'py, T: FromPyObject<'a, 'py>>(object: &'a Bound<'py, PyAny>) -> PyResult<T> {
+    let py = object.py();
+    // pyarrow knows the sizes of its buffers, which the exported structs do not contain.
+    if object
+        .get_type()
+        .module()?
+        .to_str()?
+        .starts_with("pyarrow.")
+        && object.hasattr("validate")?
+        && let Err(error) = object.call_method0("validate")
+    {
+        return Err(malformed(py, &error.value(py).to_string()));
+    }
+    catch_unwind(AssertUnwindSafe(|| {
+        object.extract::<T>().map_err(Into::into)
+    }))
+    .unwrap_or_else(|_| Err(malformed(py, CONTRADICTION)))
+}
+
+const CONTRADICTION: &str = "lengths, offsets or buffers contradict each other";
+
+fn malformed(py: Python<'_>, reason: &str) -> PyErr {
+    let reason = reason.lines().next().unwrap_or_default();
+    errors::row(
+        py,
+        0,
+        ErrorClass::Malformed,
+        format!("malformed Arrow: {reason}").into(),
+    )
+}
+
+/// A reader for which arrays that contradict themselves are an error, and not a panic.
+struct Guarded<T: ?Sized>(Box<T>);
+
+impl<T: ?Sized, R> Iterator for Guarded<T>
+where
+    T: Iterator<Item = Result<R, ArrowError>>,
+{
+    type Item = Result<R, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        catch_unwind(AssertUnwindSafe(|| self.0.next())).unwrap_or_else(|_| {
+            Some(Err(ArrowError::InvalidArgumentError(
+                CONTRADICTION.to_owned(),
+            )))
+        })
+    }
+}
+
+impl RecordBatchReader for Guarded<dyn RecordBatchReader + Send> {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
 }
 
 /// The arrays of an object, one after the other.
@@ -241,7 +300,9 @@ pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 /// Reads the arrays of an object.
 pub fn arrays(values: &Bound<'_, PyAny>) -> PyResult<Arrays> {
     expect_arrow(values, "an array")?;
-    Ok(Box::new(values.extract::<AnyArray>()?.into_reader()?))
+    Ok(Box::new(Guarded(
+        imported::<AnyArray>(values)?.into_reader()?,
+    )))
 }
 
 fn expect_arrow(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {

@@ -140,34 +140,43 @@ impl ArrowCoalescer {
 ///     rows: Anything with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
 ///     first_index: The index of the first row's message; errors count from it too.
 ///     max_depth: How deep triple terms may nest.
+///     max_message_bytes: The largest message, in decoded bytes; 2 GiB by default.
 /// Returns:
 ///     An iterator that reads on when asked for a batch. It raises DecodeError after the messages of
 ///     all rows before the one whose term breaks N-Triples, and again when asked again.
 /// Raises:
 ///     TypeError: `rows` is no Arrow, or has no column of `quads` or of `operations`, or both; nor those of quads.
 #[pyfunction]
-#[pyo3(signature = (rows, *, first_index=0, max_depth=64))]
+#[pyo3(signature = (rows, *, first_index=0, max_depth=64, max_message_bytes=None))]
 fn batches_from_arrow(
     rows: &Bound<'_, PyAny>,
     first_index: u64,
     max_depth: u32,
+    max_message_bytes: Option<u64>,
 ) -> PyResult<ArrowRows> {
     fn read<R: rdfm_arrow::from_arrow::Listed>(
         reader: Reader,
         first_index: u64,
         max_depth: u32,
+        max_message_bytes: Option<u64>,
     ) -> Box<dyn Batches> {
-        Box::new(RowReader::<_, R>::new(reader, first_index, max_depth))
+        Box::new(match max_message_bytes {
+            Some(most) => RowReader::<_, R>::within(reader, first_index, max_depth, most),
+            None => RowReader::new(reader, first_index, max_depth),
+        })
     }
     let reader = arrow::reader(rows)?;
     let max_depth = options::depth(max_depth)?;
     let found = rows_of(&reader.schema()).map_err(|error| arrow::exception(rows.py(), error))?;
     let rows = match found {
-        RowsOf::Patches => read::<Operation>(reader, first_index, max_depth),
-        RowsOf::Messages => read::<Quad>(reader, first_index, max_depth),
+        RowsOf::Patches => read::<Operation>(reader, first_index, max_depth, max_message_bytes),
+        RowsOf::Messages => read::<Quad>(reader, first_index, max_depth, max_message_bytes),
         RowsOf::Quads => Box::new(QuadBatches {
             reader,
-            quads: QuadReader::within_2_gib(first_index, max_depth),
+            quads: match max_message_bytes {
+                Some(most) => QuadReader::new(first_index, max_depth, most, false),
+                None => QuadReader::within_2_gib(first_index, max_depth),
+            },
         }),
     };
     Ok(ArrowRows {
@@ -199,7 +208,10 @@ impl Batches for QuadBatches {
                 return Ok(Some(Quad::any(batch)));
             }
             match self.reader.next() {
-                Some(rows) => self.quads.feed(&rows?)?,
+                Some(rows) => {
+                    let rows = rows.map_err(|error| self.quads.broken(&error))?;
+                    self.quads.feed(&rows)?;
+                }
                 None if self.quads.ended() => return Ok(None),
                 None => self.quads.finish(),
             }

@@ -37,6 +37,7 @@ mod contexts;
 mod errors;
 mod filter;
 mod options;
+mod parquet;
 mod query;
 mod records;
 mod regroup;
@@ -59,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     arrow::register(module)?;
     arrow_rows::register(module)?;
     values::register(module)?;
+    parquet::register(module)?;
     archive::register(module)?;
     filter::register(module)?;
     query::register(module)?;

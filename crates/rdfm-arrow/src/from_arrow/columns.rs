@@ -4,9 +4,11 @@
 //!   columns are not looked at.
 //! - Out: what a row adds to a message beside its records.
 
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use rdfm_core::model::builder::LogBuilder;
-use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 
 use super::lists::{Listed, Lists};
 use super::maps::Maps;
@@ -47,32 +49,48 @@ impl<R: Listed> Columns<R> {
         let error = |builder: &LogBuilder<R>, reason: String| {
             Error::in_row(builder.message_index(), ErrorClass::Malformed, reason)
         };
-        let text = |bytes: Option<&[u8]>| {
-            let text = std::str::from_utf8(bytes.unwrap_or_default());
-            text.map(str::to_owned)
-        };
+        let text = |bytes: &[u8]| std::str::from_utf8(bytes).map(str::to_owned);
         if let Some(metadata) = &self.metadata {
-            for at in metadata.range(row) {
-                let key = text(metadata.keys.get(at))
+            for at in entries(metadata, "metadata", row).map_err(|text| error(builder, text))? {
+                let (key, value) = metadata.entry(at).map_err(|reason| {
+                    error(builder, format!("an entry of the metadata: {reason}"))
+                })?;
+                let key = text(key)
                     .map_err(|_| error(builder, "a key of the metadata is no UTF-8".to_owned()))?;
-                builder.add_metadata(&key, metadata.values.value(at))?;
+                let added = builder.add_metadata(&key, value);
+                added.map_err(|limit| too_large(builder, limit))?;
             }
         }
         if let Some(namespaces) = &self.namespaces {
-            for at in namespaces.range(row) {
-                let name = text(namespaces.keys.get(at))
+            for at in entries(namespaces, "namespaces", row).map_err(|text| error(builder, text))? {
+                let (name, iri) = namespaces
+                    .entry(at)
+                    .map_err(|reason| error(builder, format!("a namespace: {reason}")))?;
+                let name = text(name)
                     .map_err(|_| error(builder, "a namespace's name is no UTF-8".to_owned()))?;
-                let iri = text(Some(namespaces.values.value(at))).map_err(|_| {
+                let iri = text(iri).map_err(|_| {
                     error(
                         builder,
                         format!("the IRI of namespace '{name}' is no UTF-8"),
                     )
                 })?;
                 if builder.in_force().get(name.as_bytes()) != Some(iri.as_bytes()) {
-                    builder.add_namespace(name.as_bytes(), iri.as_bytes())?;
+                    let added = builder.add_namespace(name.as_bytes(), iri.as_bytes());
+                    added.map_err(|limit| too_large(builder, limit))?;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The numbers of a row's entries of a map.
+fn entries(maps: &Maps, name: &str, row: usize) -> Result<Range<usize>, String> {
+    maps.range(row).ok_or_else(|| {
+        format!("malformed Arrow: the offsets of a map in the column {name} are not in its array")
+    })
+}
+
+fn too_large<R: Listed>(builder: &LogBuilder<R>, limit: LimitExceeded) -> Error {
+    Error::in_row(builder.message_index(), ErrorClass::Limit, limit.0)
 }

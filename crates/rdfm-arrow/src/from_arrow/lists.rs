@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, StructArray};
-use arrow_buffer::NullBuffer;
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use rdfm_core::codec::batch::KindOf;
 use rdfm_core::formats::nquads::{CellError, CellReader};
@@ -84,9 +84,11 @@ impl ItemError {
 
 /// A column of lists of records.
 pub struct Lists<R: Listed> {
-    rows: Arrays,
+    rows: Places,
     /// The number of the first item of the first row: those before belong to what this is a slice of.
     start: usize,
+    /// The number of items from there on.
+    count: usize,
     /// Which records are there, if some are not.
     nulls: Option<NullBuffer>,
     items: R::Items,
@@ -95,7 +97,6 @@ pub struct Lists<R: Listed> {
 impl<R: Listed> Lists<R> {
     /// The column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
-        let (rows, items) = Arrays::new(column, R::COLUMN)?;
         let shape = || {
             Error::shape(format!(
                 "{} is a list of structs of {}, not {}",
@@ -104,12 +105,14 @@ impl<R: Listed> Lists<R> {
                 column.data_type()
             ))
         };
-        let within = rows.within();
+        let (rows, items) = Places::new(column).ok_or_else(shape)?;
+        let within = rows.within(items.len());
         let items = items.slice(within.start, within.len());
         let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
         Ok(Self {
             rows,
             start: within.start,
+            count: within.len(),
             nulls: items
                 .nulls()
                 .filter(|nulls| nulls.null_count() > 0)
@@ -119,28 +122,23 @@ impl<R: Listed> Lists<R> {
     }
 
     /// The number of rows.
-    pub fn len(&self) -> usize {
-        match &self.rows {
-            Arrays::Small(lists) => lists.len(),
-            Arrays::Large(lists) => lists.len(),
-        }
+    pub const fn len(&self) -> usize {
+        self.rows.len
     }
 
     /// Whether a row is null.
     pub fn is_null(&self, row: usize) -> bool {
-        match &self.rows {
-            Arrays::Small(lists) => lists.is_null(row),
-            Arrays::Large(lists) => lists.is_null(row),
-        }
+        self.rows.is_null(row)
     }
 
-    /// The numbers of a row's records.
-    pub fn range(&self, row: usize) -> Range<usize> {
-        let range = self.rows.range(row);
+    /// The numbers of a row's records; `None` if they are not in the array.
+    pub fn range(&self, row: usize) -> Option<Range<usize>> {
+        let range = self.rows.range(row)?;
         if range.is_empty() {
-            return 0..0;
+            return Some(0..0);
         }
-        range.start - self.start..range.end - self.start
+        let range = range.start.checked_sub(self.start)?..range.end.checked_sub(self.start)?;
+        (range.end <= self.count).then_some(range)
     }
 
     /// Adds a record to the open message.
@@ -224,7 +222,7 @@ impl Quads {
         let mut named = PARTS.into_iter().zip(parts);
         named.find_map(|(name, part)| {
             let reason = part?.wrong(at)?;
-            Some(ItemError::new(name, reason.to_owned()))
+            Some(ItemError::new(name, reason))
         })
     }
 
@@ -313,6 +311,9 @@ impl Items<Operation> for Operations {
         cells: &mut CellReader,
     ) -> Result<(), ItemError> {
         let code = self.code(at)?;
+        if let Some(reason) = self.names.as_ref().and_then(|names| names.wrong(at)) {
+            return Err(ItemError::new("name", reason));
+        }
         let name = self.names.as_ref().and_then(|names| names.get(at));
         if matches!(code, OperationCode::Add | OperationCode::Delete) {
             refuse(code, "name", name)?;
@@ -367,6 +368,9 @@ impl Operations {
         let text = self.codes.get(at);
         let known = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
         known.ok_or_else(|| {
+            if let Some(reason) = self.codes.wrong(at) {
+                return ItemError::new("op", reason);
+            }
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
             let found = text.map_or_else(|| "null".to_owned(), quote);
             ItemError::new("op", format!("expected one of {codes}, found {found}"))
@@ -402,63 +406,104 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
 }
 
 /// Where the items of each row are.
-enum Arrays {
-    Small(ListArray),
-    Large(LargeListArray),
+struct Places {
+    len: usize,
+    nulls: Option<NullBuffer>,
+    of: PlacesOf,
 }
 
-impl Arrays {
-    /// The lists of a column, and their items.
-    fn new(column: &ArrayRef, name: &str) -> Result<(Self, ArrayRef), Error> {
-        let column = match column.data_type() {
-            DataType::FixedSizeList(item, _) | DataType::ListView(item) => {
-                arrow_cast::cast(column, &DataType::List(item.clone()))?
+enum PlacesOf {
+    Small(ScalarBuffer<i32>),
+    Large(ScalarBuffer<i64>),
+    /// So many items each, from the first one on.
+    Fixed(usize, usize),
+    View(ScalarBuffer<i32>, ScalarBuffer<i32>),
+    LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
+}
+
+impl Places {
+    /// The lists of a column, and their items; `None` if there are no lists.
+    fn new(column: &ArrayRef) -> Option<(Self, ArrayRef)> {
+        let (of, items) = match column.data_type() {
+            DataType::List(_) => {
+                let lists = column.as_list::<i32>();
+                let offsets = lists.offsets().inner().clone();
+                (PlacesOf::Small(offsets), lists.values())
             }
-            DataType::LargeListView(item) => {
-                arrow_cast::cast(column, &DataType::LargeList(item.clone()))?
+            DataType::LargeList(_) => {
+                let lists = column.as_list::<i64>();
+                let offsets = lists.offsets().inner().clone();
+                (PlacesOf::Large(offsets), lists.values())
             }
-            _ => ArrayRef::clone(column),
+            DataType::FixedSizeList(_, each) => {
+                let lists = column.as_fixed_size_list();
+                let each = usize::try_from(*each).ok()?;
+                let first = usize::try_from(lists.value_offset(0)).ok()?;
+                (PlacesOf::Fixed(first, each), lists.values())
+            }
+            DataType::ListView(_) => {
+                let lists = column.as_list_view::<i32>();
+                let of = PlacesOf::View(lists.offsets().clone(), lists.sizes().clone());
+                (of, lists.values())
+            }
+            DataType::LargeListView(_) => {
+                let lists = column.as_list_view::<i64>();
+                let of = PlacesOf::LargeView(lists.offsets().clone(), lists.sizes().clone());
+                (of, lists.values())
+            }
+            _ => return None,
         };
-        if let Some(lists) = column.as_list_opt::<i32>() {
-            let items = ArrayRef::clone(lists.values());
-            Ok((Self::Small(lists.clone()), items))
-        } else if let Some(lists) = column.as_list_opt::<i64>() {
-            let items = ArrayRef::clone(lists.values());
-            Ok((Self::Large(lists.clone()), items))
-        } else {
-            Err(Error::shape(format!(
-                "{name} is a list of structs, not {}",
-                column.data_type()
-            )))
-        }
+        let places = Self {
+            len: column.len(),
+            nulls: column.nulls().cloned(),
+            of,
+        };
+        Some((places, ArrayRef::clone(items)))
     }
 
-    /// The items from the first row to the last.
-    fn within(&self) -> Range<usize> {
-        let [first, last] = match self {
-            Self::Small(lists) => {
-                let offsets = lists.value_offsets();
-                [offsets[0], offsets[lists.len()]].map(|offset| offset.unsigned_abs() as usize)
-            }
-            Self::Large(lists) => {
-                let offsets = lists.value_offsets();
-                [offsets[0], offsets[lists.len()]].map(|offset| offset.unsigned_abs() as usize)
-            }
-        };
-        first..last
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    fn range(&self, row: usize) -> Range<usize> {
-        match self {
-            Self::Small(lists) if lists.is_valid(row) => {
-                let offsets = lists.value_offsets();
-                offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
-            }
-            Self::Large(lists) if lists.is_valid(row) => {
-                let offsets = lists.value_offsets();
-                offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
-            }
-            _ => 0..0,
+    /// The items from the first row to the last, of so many that there are.
+    fn within(&self, count: usize) -> Range<usize> {
+        let last = self.len.saturating_sub(1);
+        let whole = match &self.of {
+            PlacesOf::View(..) | PlacesOf::LargeView(..) => None,
+            _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
+        };
+        // Rows with invalid offsets are found as they are read.
+        let whole = whole.flatten().unwrap_or(0..count);
+        whole.start.min(count).min(whole.end)..whole.end.min(count)
+    }
+
+    /// The numbers of a row's items.
+    fn range(&self, row: usize) -> Option<Range<usize>> {
+        if self.is_null(row) {
+            return Some(0..0);
         }
+        let range = self.place(row)?;
+        (range.start <= range.end).then_some(range)
+    }
+
+    fn place(&self, row: usize) -> Option<Range<usize>> {
+        let start_and_end = match &self.of {
+            PlacesOf::Small(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?].map(i64::from),
+            PlacesOf::Large(offsets) => [*offsets.get(row)?, *offsets.get(row + 1)?],
+            PlacesOf::Fixed(first, each) => {
+                let start = row.checked_mul(*each)?.checked_add(*first)?;
+                return Some(start..start.checked_add(*each)?);
+            }
+            PlacesOf::View(offsets, sizes) => {
+                let [start, size] = [*offsets.get(row)?, *sizes.get(row)?].map(i64::from);
+                [start, start.checked_add(size)?]
+            }
+            PlacesOf::LargeView(offsets, sizes) => {
+                let [start, size] = [*offsets.get(row)?, *sizes.get(row)?];
+                [start, start.checked_add(size)?]
+            }
+        };
+        let [start, end] = start_and_end.map(|offset| usize::try_from(offset).ok());
+        Some(start?..end?)
     }
 }

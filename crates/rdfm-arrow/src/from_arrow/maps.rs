@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, BinaryArray, MapArray, RecordBatch};
+use arrow_array::{Array, MapArray, RecordBatch};
 use arrow_schema::DataType;
 
 use super::strings::Strings;
@@ -14,10 +14,8 @@ use crate::error::Error;
 /// A column of maps of strings to strings or bytes.
 pub struct Maps {
     rows: MapArray,
-    /// The keys, which are not checked.
-    pub keys: Strings,
-    /// The values.
-    pub values: BinaryArray,
+    keys: Strings,
+    values: Strings,
 }
 
 impl Maps {
@@ -35,8 +33,7 @@ impl Maps {
         };
         let maps = column.as_map_opt().ok_or_else(shape)?.clone();
         let keys = Strings::new(maps.keys(), name)?;
-        let values = arrow_cast::cast(maps.values(), &DataType::Binary).map_err(|_| shape())?;
-        let values = values.as_binary::<i32>().clone();
+        let values = Strings::bytes(maps.values(), true).ok_or_else(shape)?;
         Ok(Some(Self {
             rows: maps,
             keys,
@@ -44,12 +41,27 @@ impl Maps {
         }))
     }
 
-    /// The numbers of a row's entries.
-    pub fn range(&self, row: usize) -> Range<usize> {
+    /// The numbers of a row's entries; `None` if they are not in the array.
+    pub fn range(&self, row: usize) -> Option<Range<usize>> {
         if self.rows.is_null(row) {
-            return 0..0;
+            return Some(0..0);
         }
         let offsets = self.rows.value_offsets();
-        offsets[row].unsigned_abs() as usize..offsets[row + 1].unsigned_abs() as usize
+        let [start, end] = [*offsets.get(row)?, *offsets.get(row + 1)?];
+        let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+        (range.start <= range.end && range.end <= self.rows.entries().len()).then_some(range)
+    }
+
+    /// The key and the value of an entry.
+    ///
+    /// # Errors
+    /// They are not in their arrays; the text says so.
+    pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
+        match (self.keys.wrong(at), self.values.wrong(at)) {
+            (None, None) => {}
+            (Some(reason), _) | (None, Some(reason)) => return Err(reason),
+        }
+        let [key, value] = [&self.keys, &self.values].map(|texts| texts.get(at));
+        Ok((key.unwrap_or_default(), value.unwrap_or_default()))
     }
 }

@@ -4,9 +4,12 @@
 //! - Cost: a comparison for a term that recurs, mostly; parsing of others.
 //! - Law: a row that breaks the rules adds nothing, and the messages before it stay.
 
+use arrow_schema::ArrowError;
 use rdfm_core::formats::nquads::CellReader;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::builder::LogBuilder;
+use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::limits::Limits;
 
 use super::lists::{Listed, Lists};
 use crate::error::Error;
@@ -20,7 +23,20 @@ pub struct Messages<R: Listed> {
 impl<R: Listed> Messages<R> {
     /// Messages numbered from an index.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
-        let mut builder = LogBuilder::within_2_gib();
+        Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
+    }
+
+    /// Messages of at most so many decoded bytes each.
+    pub fn within(first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+        let limits = Limits {
+            max_message_bytes,
+            max_depth,
+            ..Limits::default()
+        };
+        Self::with(LogBuilder::new(limits), first_index, max_depth)
+    }
+
+    fn with(mut builder: LogBuilder<R>, first_index: u64, max_depth: u32) -> Self {
         builder.start_at(first_index);
         Self {
             builder,
@@ -48,10 +64,21 @@ impl<R: Listed> Messages<R> {
     }
 
     fn add_records(&mut self, lists: &Lists<R>, row: usize) -> Result<(), Error> {
-        let range = lists.range(row);
+        let Some(range) = lists.range(row) else {
+            let reason = format!(
+                "malformed Arrow: the offsets of a list in the column {} are not in its array",
+                R::COLUMN
+            );
+            let index = self.builder.message_index();
+            return Err(Error::in_row(index, ErrorClass::Malformed, reason));
+        };
         for (number, at) in range.enumerate() {
             let added = lists.add(at, &mut self.builder, &mut self.cells);
             added.map_err(|error| {
+                if self.builder.is_too_large() {
+                    let index = self.builder.message_index();
+                    return Error::in_row(index, error.class, error.reason);
+                }
                 let record = R::RECORD;
                 let reason = error.reason.reworded(|text| match error.part {
                     Some(part) => format!("{record} {number}, {part}: {text}"),
@@ -61,6 +88,12 @@ impl<R: Listed> Messages<R> {
             })?;
         }
         Ok(())
+    }
+
+    /// Rows that cannot be read, from the next message on.
+    pub fn broken(&self, error: &ArrowError) -> Error {
+        let reason = format!("malformed Arrow: {error}");
+        Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 
     /// Whether a batch has reached its size.

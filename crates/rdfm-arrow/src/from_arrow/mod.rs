@@ -14,7 +14,7 @@ mod maps;
 pub(crate) mod messages;
 mod parts;
 mod quads;
-mod strings;
+pub(crate) mod strings;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -65,6 +65,14 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I
         }
     }
 
+    /// Messages of at most so many decoded bytes each.
+    pub fn within(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
+        Self {
+            messages: Messages::within(first_index, max_depth, max_message_bytes),
+            ..Self::new(reader, first_index, max_depth)
+        }
+    }
+
     /// The next batch, or None when there are no more rows.
     ///
     /// # Errors
@@ -84,7 +92,10 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I
         loop {
             let Some((columns, row)) = &mut self.open else {
                 match self.reader.next() {
-                    Some(batch) => self.open = Some((Columns::new(&batch?)?, 0)),
+                    Some(batch) => {
+                        let batch = batch.map_err(|error| self.messages.broken(&error))?;
+                        self.open = Some((Columns::new(&batch)?, 0));
+                    }
                     None => return Ok(self.messages.take()),
                 }
                 continue;

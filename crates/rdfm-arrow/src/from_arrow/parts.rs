@@ -8,15 +8,20 @@
 use std::collections::BTreeMap;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, StructArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use rdfm_core::model::error::quote;
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_buffer::NullBuffer;
+use rdfm_core::model::error::{ErrorClass, quote};
 use rdfm_core::model::term::XSD_STRING;
 use rdfm_core::model::write::{write_iri, write_string};
 
 use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
+
+/// The terms of a batch of rows may take so many bytes as N-Triples, or so many times those of its arrays: only terms
+/// whose parts are in dictionaries can take more.
+const ROOM: usize = 256 << 20;
+const GROWTH: usize = 8;
 
 /// A column of terms.
 pub struct Part {
@@ -33,8 +38,8 @@ impl Part {
             let wrong = BTreeMap::new();
             return Ok(Self { texts, wrong });
         };
-        let structs = Structs::new(structs, name)?;
-        Ok(structs.written())
+        let room = ROOM.max(structs.get_array_memory_size().saturating_mul(GROWTH));
+        Structs::new(structs, name)?.written(room, name)
     }
 
     /// The N-Triples form of a term, unless it is null.
@@ -43,13 +48,10 @@ impl Part {
         self.texts.get(at)
     }
 
-    /// Why a row holds no term.
-    #[inline]
-    pub fn wrong(&self, at: usize) -> Option<&str> {
-        if self.wrong.is_empty() {
-            return None;
-        }
-        self.wrong.get(&at).map(String::as_str)
+    /// Why a row has an invalid term.
+    pub fn wrong(&self, at: usize) -> Option<String> {
+        let wrong = self.wrong.get(&at).cloned();
+        wrong.or_else(|| self.texts.wrong(at))
     }
 }
 
@@ -88,7 +90,8 @@ impl Structs {
         })
     }
 
-    fn written(&self) -> Part {
+    /// The terms as N-Triples, of at most so many bytes.
+    fn written(&self, room: usize, name: &str) -> Result<Part, Error> {
         let mut bytes = Vec::new();
         let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
         offsets.push(0);
@@ -104,16 +107,19 @@ impl Structs {
                     true
                 }
             };
+            if bytes.len() > room {
+                let reason = format!(
+                    "the terms of {name} take more than {room} bytes in one batch of rows; make smaller batches"
+                );
+                return Err(Error::refused(ErrorClass::Limit, reason));
+            }
             valid.push(there);
             offsets.push((bytes.len() as u64).cast_signed());
         }
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        let nulls = NullBuffer::from(valid);
-        let texts = LargeBinaryArray::new(offsets, Buffer::from_vec(bytes), Some(nulls));
-        Part {
-            texts: Strings::Large(texts),
+        Ok(Part {
+            texts: Strings::written(bytes, offsets, valid),
             wrong,
-        }
+        })
     }
 
     /// Appends a term; says whether there is one.
@@ -125,6 +131,12 @@ impl Structs {
             .details
             .each_ref()
             .map(|strings| strings.as_ref().and_then(|strings| strings.get(at)));
+        let fields = [Some(&self.kinds), Some(&self.values)].into_iter();
+        let fields = fields.chain(self.details.each_ref().map(Option::as_ref));
+        // An invalid text is empty, as some valid ones are.
+        if let Some(reason) = fields.flatten().find_map(|strings| strings.wrong(at)) {
+            return Err(reason);
+        }
         let value = self.values.get(at);
         let Some(kind) = self.kinds.get(at) else {
             // As tools write a null struct that know structs of nulls only.

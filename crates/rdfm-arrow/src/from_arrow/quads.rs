@@ -10,7 +10,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, Int64Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType};
 use rdfm_core::formats::nquads::CellReader;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
@@ -117,13 +117,14 @@ impl QuadReader {
     /// # Errors
     /// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
     pub fn batch(
-        rows: impl Iterator<Item = Result<RecordBatch, arrow_schema::ArrowError>>,
+        rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         max_depth: u32,
     ) -> Result<MessageBatch, Error> {
         let mut reader = Self::within_2_gib(0, max_depth);
         reader.whole = true;
         for batch in rows {
-            reader.feed(&batch?)?;
+            let batch = batch.map_err(|error| reader.broken(&error))?;
+            reader.feed(&batch)?;
             reader.next_batch()?;
             if let Some(error) = reader.failed {
                 return Err(error);
@@ -144,6 +145,12 @@ impl QuadReader {
         }
         self.open = Some((Columns::new(rows)?, 0));
         Ok(())
+    }
+
+    /// Rows that cannot be read.
+    pub fn broken(&self, error: &ArrowError) -> Error {
+        let reason = format!("malformed Arrow: {error}");
+        Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 
     /// Marks the end of the rows.
@@ -183,6 +190,11 @@ impl QuadReader {
                 if columns.messages.is_null(at) {
                     let index = self.builder.message_index();
                     let reason = "expected the message's number in the column message, found null";
+                    return Err(Error::in_row(index, ErrorClass::Malformed, reason));
+                }
+                if let Some(reason) = columns.sources.as_ref().and_then(|texts| texts.wrong(at)) {
+                    let index = self.builder.message_index();
+                    let reason = format!("source: {reason}");
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
                 let (source, message) = (columns.source(at), columns.messages.value(at));

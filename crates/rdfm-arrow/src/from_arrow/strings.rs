@@ -1,49 +1,297 @@
-//! A column of strings that others made.
+//! A column of texts that others made.
 //!
-//! - In: utf8, `large_utf8`, `string_view`, dictionaries or runs of them, or nothing but nulls.
+//! - In: utf8, `large_utf8`, `string_view`, the same of bytes, dictionaries or runs of them, or nothing but nulls.
 //! - Out: a value's bytes, or none for null.
-//! - Law: the bytes may be no UTF-8: Arrow promises it, nobody checked it.
+//! - Cost: nothing is expanded: a dictionary or a run is looked up for each value.
+//! - Law: the bytes may be invalid UTF-8. Offsets, indices and run ends are checked whenever they are used: Arrow
+//!   promises that they are valid, nobody checked it.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
+use arrow_array::types::{
+    ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, GenericByteArray, GenericByteViewArray, PrimitiveArray,
+};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, RunEndBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use crate::error::Error;
 
-/// A column of strings of any width, as bytes: Arrow promises UTF-8, nobody checked it.
-pub enum Strings {
-    Small(BinaryArray),
-    Large(LargeBinaryArray),
-    View(BinaryViewArray),
+/// A column of texts of any layout, as bytes.
+pub struct Strings {
+    nulls: Option<NullBuffer>,
+    texts: Texts,
 }
 
+enum Texts {
+    Small(ScalarBuffer<i32>, Buffer),
+    Large(ScalarBuffer<i64>, Buffer),
+    View(ScalarBuffer<u128>, Vec<Buffer>),
+    Fixed(usize, Buffer),
+    Dictionary(Indices, Box<Strings>),
+    Runs(Ends, Box<Strings>),
+    Nulls,
+}
+
+/// Bytes of a view that contain its text.
+const INLINE: usize = 12;
+
 impl Strings {
-    /// The column of a name.
+    /// The column of texts of a name.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
-        match array.data_type() {
-            DataType::Utf8 => Ok(Self::Small(array.as_string::<i32>().clone().into())),
-            DataType::LargeUtf8 => Ok(Self::Large(array.as_string::<i64>().clone().into())),
-            DataType::Utf8View => Ok(Self::View(array.as_string_view().clone().to_binary_view())),
-            DataType::Dictionary(..) | DataType::RunEndEncoded(..) | DataType::Null => {
-                let array = arrow_cast::cast(array, &DataType::LargeUtf8)
-                    .map_err(|_| Self::refused(name, array.data_type()))?;
-                Ok(Self::Large(array.as_string::<i64>().clone().into()))
-            }
-            other => Err(Self::refused(name, other)),
+        let refused = || {
+            let found = array.data_type();
+            Error::shape(format!("{name} is a column of strings, not of {found}"))
+        };
+        Self::of(array, false, true).ok_or_else(refused)
+    }
+
+    /// A column of bytes, or of texts if `texts` says so; `None` if it is another.
+    pub fn bytes(array: &ArrayRef, texts: bool) -> Option<Self> {
+        Self::of(array, true, texts)
+    }
+
+    /// Texts that were written here.
+    pub fn written(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
+        Self {
+            nulls: Some(NullBuffer::from(valid)),
+            texts: Texts::Large(offsets.into(), Buffer::from_vec(bytes)),
         }
     }
 
-    fn refused(name: &str, found: &DataType) -> Error {
-        Error::shape(format!("{name} is a column of strings, not of {found}"))
+    fn of(array: &ArrayRef, bytes: bool, texts: bool) -> Option<Self> {
+        let found = match array.data_type() {
+            DataType::Utf8 if texts => small(array.as_string::<i32>()),
+            DataType::LargeUtf8 if texts => large(array.as_string::<i64>()),
+            DataType::Utf8View if texts => view(array.as_string_view()),
+            DataType::Binary if bytes => small(array.as_binary::<i32>()),
+            DataType::LargeBinary if bytes => large(array.as_binary::<i64>()),
+            DataType::BinaryView if bytes => view(array.as_binary_view()),
+            DataType::FixedSizeBinary(width) if bytes => {
+                let array = array.as_fixed_size_binary();
+                let buffer = Buffer::from(array.value_data());
+                Texts::Fixed(usize::try_from(*width).ok()?, buffer)
+            }
+            DataType::Null => Texts::Nulls,
+            DataType::Dictionary(_, values) if !nests(values) => {
+                let array = array.as_any_dictionary_opt()?;
+                let indices = Indices::new(array.keys())?;
+                Texts::Dictionary(indices, Self::of(array.values(), bytes, texts)?.into())
+            }
+            DataType::RunEndEncoded(_, values)
+                if !matches!(values.data_type(), DataType::RunEndEncoded(..)) =>
+            {
+                let (ends, values) = Ends::new(array)?;
+                Texts::Runs(ends, Self::of(&values, bytes, texts)?.into())
+            }
+            _ => return None,
+        };
+        Some(Self {
+            nulls: array.nulls().cloned(),
+            texts: found,
+        })
     }
 
-    /// A value, unless it is null.
+    /// A value, unless it is null; an invalid one is empty.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
+        if self.is_null(at) {
+            return None;
+        }
+        match &self.texts {
+            Texts::Dictionary(indices, values) => match indices.get(at) {
+                Some(index) if index < values.len() => values.get(index),
+                _ => Some(b""),
+            },
+            Texts::Runs(ends, values) => match ends.get(at) {
+                Some(index) if index < values.len() => values.get(index),
+                _ => Some(b""),
+            },
+            Texts::Nulls => None,
+            _ => Some(self.text(at).unwrap_or_default()),
+        }
+    }
+
+    /// Why a value is invalid.
+    #[cold]
+    pub fn wrong(&self, at: usize) -> Option<String> {
+        if self.is_null(at) {
+            return None;
+        }
+        match &self.texts {
+            Texts::Dictionary(indices, values) => match indices.get(at) {
+                Some(index) if index < values.len() => values.wrong(index),
+                _ => Some("malformed Arrow: an index is not in its dictionary".to_owned()),
+            },
+            Texts::Runs(ends, values) => match ends.get(at) {
+                Some(index) if index < values.len() => values.wrong(index),
+                _ => Some("malformed Arrow: a run has no value".to_owned()),
+            },
+            Texts::Nulls => None,
+            _ if self.text(at).is_some() => None,
+            _ => Some("malformed Arrow: the offsets of a text are not in its buffer".to_owned()),
+        }
+    }
+
+    fn is_null(&self, at: usize) -> bool {
+        let nulls = self.nulls.as_ref();
+        nulls.is_some_and(|nulls| at < nulls.len() && nulls.is_null(at))
+    }
+
+    fn len(&self) -> usize {
+        match &self.texts {
+            Texts::Small(offsets, _) => offsets.len().saturating_sub(1),
+            Texts::Large(offsets, _) => offsets.len().saturating_sub(1),
+            Texts::View(views, _) => views.len(),
+            Texts::Fixed(width, bytes) => bytes.len().checked_div(*width).unwrap_or(usize::MAX),
+            Texts::Dictionary(indices, _) => indices.len(),
+            Texts::Runs(..) | Texts::Nulls => usize::MAX,
+        }
+    }
+
+    /// A text that stands in a buffer, if its offsets are in it.
+    #[inline]
+    fn text(&self, at: usize) -> Option<&[u8]> {
+        match &self.texts {
+            Texts::Small(offsets, bytes) => {
+                let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
+                bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+            }
+            Texts::Large(offsets, bytes) => {
+                let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
+                bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+            }
+            Texts::View(views, buffers) => {
+                let view = views.get(at)?;
+                let length = *view as u32 as usize;
+                if length <= INLINE {
+                    // In memory a view is little-endian, as the machine is.
+                    let bytes = views.inner().get(at * 16 + 4..at * 16 + 16)?;
+                    return bytes.get(..length);
+                }
+                let buffer = buffers.get((view >> 64) as u32 as usize)?;
+                let start = (view >> 96) as usize;
+                buffer.get(start..start.checked_add(length)?)
+            }
+            Texts::Fixed(width, bytes) => {
+                let start = at.checked_mul(*width)?;
+                bytes.get(start..start.checked_add(*width)?)
+            }
+            Texts::Dictionary(..) | Texts::Runs(..) | Texts::Nulls => None,
+        }
+    }
+}
+
+fn nests(values: &DataType) -> bool {
+    matches!(
+        values,
+        DataType::Dictionary(..) | DataType::RunEndEncoded(..)
+    )
+}
+
+fn offsets<O: arrow_buffer::ArrowNativeType>(offsets: &OffsetBuffer<O>) -> ScalarBuffer<O> {
+    offsets.inner().clone()
+}
+
+fn small<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> Texts {
+    Texts::Small(offsets(array.offsets()), array.values().clone())
+}
+
+fn large<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Texts {
+    Texts::Large(offsets(array.offsets()), array.values().clone())
+}
+
+fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Texts {
+    Texts::View(array.views().clone(), array.data_buffers().to_vec())
+}
+
+/// The indices of a dictionary's values.
+enum Indices {
+    I8(ScalarBuffer<i8>),
+    I16(ScalarBuffer<i16>),
+    I32(ScalarBuffer<i32>),
+    I64(ScalarBuffer<i64>),
+    U8(ScalarBuffer<u8>),
+    U16(ScalarBuffer<u16>),
+    U32(ScalarBuffer<u32>),
+    U64(ScalarBuffer<u64>),
+}
+
+impl Indices {
+    fn new(keys: &dyn Array) -> Option<Self> {
+        fn of<T: ArrowPrimitiveType>(keys: &dyn Array) -> Option<ScalarBuffer<T::Native>> {
+            let keys = keys.as_any().downcast_ref::<PrimitiveArray<T>>()?;
+            Some(keys.values().clone())
+        }
+        Some(match keys.data_type() {
+            DataType::Int8 => Self::I8(of::<Int8Type>(keys)?),
+            DataType::Int16 => Self::I16(of::<Int16Type>(keys)?),
+            DataType::Int32 => Self::I32(of::<Int32Type>(keys)?),
+            DataType::Int64 => Self::I64(of::<Int64Type>(keys)?),
+            DataType::UInt8 => Self::U8(of::<UInt8Type>(keys)?),
+            DataType::UInt16 => Self::U16(of::<UInt16Type>(keys)?),
+            DataType::UInt32 => Self::U32(of::<UInt32Type>(keys)?),
+            DataType::UInt64 => Self::U64(of::<UInt64Type>(keys)?),
+            _ => return None,
+        })
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<usize> {
         match self {
-            Self::Small(array) => array.is_valid(at).then(|| array.value(at)),
-            Self::Large(array) => array.is_valid(at).then(|| array.value(at)),
-            Self::View(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::I8(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::I16(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::I32(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::I64(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::U8(keys) => Some(usize::from(*keys.get(at)?)),
+            Self::U16(keys) => Some(usize::from(*keys.get(at)?)),
+            Self::U32(keys) => usize::try_from(*keys.get(at)?).ok(),
+            Self::U64(keys) => usize::try_from(*keys.get(at)?).ok(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::I8(keys) => keys.len(),
+            Self::I16(keys) => keys.len(),
+            Self::I32(keys) => keys.len(),
+            Self::I64(keys) => keys.len(),
+            Self::U8(keys) => keys.len(),
+            Self::U16(keys) => keys.len(),
+            Self::U32(keys) => keys.len(),
+            Self::U64(keys) => keys.len(),
+        }
+    }
+}
+
+/// Where runs end.
+enum Ends {
+    I16(RunEndBuffer<i16>),
+    I32(RunEndBuffer<i32>),
+    I64(RunEndBuffer<i64>),
+}
+
+impl Ends {
+    /// Where the runs of an array end, and their values.
+    fn new(array: &ArrayRef) -> Option<(Self, ArrayRef)> {
+        if let Some(runs) = array.as_run_opt::<Int16Type>() {
+            return Some((Self::I16(runs.run_ends().clone()), runs.values().clone()));
+        }
+        if let Some(runs) = array.as_run_opt::<Int32Type>() {
+            return Some((Self::I32(runs.run_ends().clone()), runs.values().clone()));
+        }
+        let runs = array.as_run_opt::<Int64Type>()?;
+        Some((Self::I64(runs.run_ends().clone()), runs.values().clone()))
+    }
+
+    /// The run that a value is in.
+    fn get(&self, at: usize) -> Option<usize> {
+        match self {
+            Self::I16(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
+            Self::I32(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
+            Self::I64(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),
         }
     }
 }

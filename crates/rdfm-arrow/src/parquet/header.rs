@@ -1,0 +1,358 @@
+//! Headers of Parquet pages, and the places of columns in a footer: structs of Thrift's compact protocol.
+//!
+//! - In: bytes from the start of a header, or a footer. Out: the header, or `None` if the bytes end before it does; the
+//!   columns of each row group.
+
+/// The deepest nesting of a header's structs and lists.
+const DEPTH: u32 = 16;
+
+/// Types of fields.
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+
+/// The kind of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Values, with levels in front of them.
+    Data,
+    /// Values, with levels that are not compressed.
+    DataV2,
+    /// The entries that values refer to.
+    Dictionary,
+    /// A page without values.
+    Other,
+}
+
+/// The header of a page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The kind of page.
+    pub kind: Kind,
+    /// Bytes of the header.
+    pub header: usize,
+    /// Bytes of the page in the file, after its header.
+    pub compressed: usize,
+    /// Bytes of the page, decompressed.
+    pub size: usize,
+    /// Number of values with nulls, or of entries.
+    pub values: u32,
+    /// The encoding of the values.
+    pub encoding: u32,
+    /// Repetition levels: their encoding; their bytes in a [`Kind::DataV2`].
+    pub repetition: u32,
+    /// Definition levels, alike.
+    pub definition: u32,
+    /// Whether the values of a [`Kind::DataV2`] are compressed.
+    pub is_compressed: bool,
+}
+
+impl Page {
+    /// Bytes in front that are never compressed.
+    pub const fn levels(&self) -> usize {
+        match self.kind {
+            Kind::DataV2 => self.repetition as usize + self.definition as usize,
+            _ => 0,
+        }
+    }
+}
+
+/// The header at the start of some bytes; `None` if they end before it does.
+///
+/// # Errors
+/// It is not a header; the text says why.
+pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
+    let mut thrift = Thrift { bytes, at: 0 };
+    match thrift.page() {
+        Ok(page) => Ok(Some(page)),
+        Err(Stop::End) => Ok(None),
+        Err(Stop::Invalid(reason)) => Err(format!("invalid page header: {reason}")),
+    }
+}
+
+/// Where a column of a row group is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of values with nulls.
+    pub values: i64,
+    /// The number of the compression in the format.
+    pub codec: i64,
+    /// Bytes of all pages in the file.
+    pub compressed: i64,
+    /// The offset of the first data page.
+    pub data: i64,
+    /// The offset of the dictionary page.
+    pub dictionary: Option<i64>,
+}
+
+/// The columns of each row group, from the footer of a file.
+///
+/// # Errors
+/// It is not a footer; the text says why.
+pub fn places(footer: &[u8]) -> Result<Vec<Vec<Place>>, String> {
+    let mut thrift = Thrift {
+        bytes: footer,
+        at: 0,
+    };
+    thrift.places().map_err(|stop| match stop {
+        Stop::End => "invalid footer: it ends early".to_owned(),
+        Stop::Invalid(reason) => format!("invalid footer: {reason}"),
+    })
+}
+
+enum Stop {
+    End,
+    Invalid(&'static str),
+}
+
+/// The integers of a struct by the numbers of their fields; booleans are 0 and 1.
+type Fields = [Option<i64>; 10];
+
+struct Thrift<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Thrift<'_> {
+    fn page(&mut self) -> Result<Page, Stop> {
+        let mut of_page: Fields = [None; 10];
+        let mut of_kind: [Fields; 10] = [[None; 10]; 10];
+        self.fields(&mut of_page, Some(&mut of_kind), 0)?;
+        let need = |value: Option<i64>| {
+            let value = value.ok_or(Stop::Invalid("a field is missing"))?;
+            u32::try_from(value).map_err(|_| Stop::Invalid("a number is negative"))
+        };
+        let (kind, fields) = match of_page[1] {
+            Some(0) => (Kind::Data, &of_kind[5]),
+            Some(2) => (Kind::Dictionary, &of_kind[7]),
+            Some(3) => (Kind::DataV2, &of_kind[8]),
+            Some(_) => (Kind::Other, &of_kind[6]),
+            None => return Err(Stop::Invalid("a field is missing")),
+        };
+        let mut page = Page {
+            kind,
+            header: self.at,
+            size: need(of_page[2])? as usize,
+            compressed: need(of_page[3])? as usize,
+            values: 0,
+            encoding: 0,
+            repetition: 0,
+            definition: 0,
+            is_compressed: true,
+        };
+        if kind != Kind::Other {
+            page.values = need(fields[1])?;
+        }
+        match kind {
+            Kind::Data => {
+                page.encoding = need(fields[2])?;
+                page.definition = need(fields[3])?;
+                page.repetition = need(fields[4])?;
+            }
+            Kind::DataV2 => {
+                page.encoding = need(fields[4])?;
+                page.definition = need(fields[5])?;
+                page.repetition = need(fields[6])?;
+                page.is_compressed = fields[7] != Some(0);
+                if page.levels() > page.size.min(page.compressed) {
+                    return Err(Stop::Invalid("levels are larger than their page"));
+                }
+            }
+            Kind::Dictionary | Kind::Other => {}
+        }
+        Ok(page)
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let byte = self.bytes.get(self.at).copied().ok_or(Stop::End)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn varint(&mut self) -> Result<u64, Stop> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(Stop::Invalid("a number is too long"))
+    }
+
+    fn integer(&mut self) -> Result<i64, Stop> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    fn pass(&mut self, count: u64) -> Result<(), Stop> {
+        let count = usize::try_from(count).map_err(|_| Stop::Invalid("a length is too large"))?;
+        self.at = self
+            .at
+            .checked_add(count)
+            .ok_or(Stop::Invalid("a length is too large"))?;
+        if self.at > self.bytes.len() {
+            return Err(Stop::End);
+        }
+        Ok(())
+    }
+
+    fn fields(
+        &mut self,
+        found: &mut Fields,
+        mut inner: Option<&mut [Fields; 10]>,
+        depth: u32,
+    ) -> Result<(), Stop> {
+        self.each(depth, |thrift, number, of| {
+            let at = usize::try_from(number).ok().filter(|at| *at < 10);
+            if of == STRUCT {
+                let mut spare: Fields = [None; 10];
+                let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
+                return thrift.fields(inner.unwrap_or(&mut spare), None, depth + 1);
+            }
+            match (at, thrift.number(of, depth)?) {
+                (Some(at), Some(value)) => found[at] = Some(value),
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn places(&mut self) -> Result<Vec<Vec<Place>>, Stop> {
+        let mut groups = Vec::new();
+        self.each(0, |thrift, number, of| {
+            if number != 4 || of != LIST {
+                return thrift.skip_field(of, 0);
+            }
+            thrift.structs(|thrift| {
+                let mut columns = Vec::new();
+                thrift.each(1, |thrift, number, of| {
+                    if number != 1 || of != LIST {
+                        return thrift.skip_field(of, 1);
+                    }
+                    thrift.structs(|thrift| {
+                        columns.push(thrift.place()?);
+                        Ok(())
+                    })
+                })?;
+                groups.push(columns);
+                Ok(())
+            })
+        })?;
+        Ok(groups)
+    }
+
+    fn place(&mut self) -> Result<Place, Stop> {
+        let mut place = Place::default();
+        self.each(2, |thrift, number, of| {
+            if number != 3 || of != STRUCT {
+                return thrift.skip_field(of, 2);
+            }
+            thrift.each(3, |thrift, number, of| {
+                let Some(value) = thrift.number(of, 3)? else {
+                    return Ok(());
+                };
+                match number {
+                    4 => place.codec = value,
+                    5 => place.values = value,
+                    7 => place.compressed = value,
+                    9 => place.data = value,
+                    11 => place.dictionary = Some(value),
+                    _ => {}
+                }
+                Ok(())
+            })
+        })?;
+        Ok(place)
+    }
+
+    /// Reads the structs of a list.
+    fn structs(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let (of, count) = self.list()?;
+        if of != STRUCT && count > 0 {
+            return Err(Stop::Invalid("a list is not of structs"));
+        }
+        for _ in 0..count {
+            each(self)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the number and the type of each field of a struct; `read` reads its value.
+    fn each(
+        &mut self,
+        depth: u32,
+        mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if depth > DEPTH {
+            return Err(Stop::Invalid("structs nest too deep"));
+        }
+        let mut number: i64 = 0;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Ok(());
+            }
+            number = match head >> 4 {
+                0 => self.integer()?,
+                delta => number.saturating_add(i64::from(delta)),
+            };
+            read(self, number, head & 15)?;
+        }
+    }
+
+    /// The value of a field if it is a number; skips others.
+    fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
+        Ok(Some(match of {
+            1 => 1,
+            2 => 0,
+            3 => i64::from(self.byte()?),
+            4..=6 => self.integer()?,
+            _ => {
+                self.skip(of, depth)?;
+                return Ok(None);
+            }
+        }))
+    }
+
+    fn skip_field(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
+        self.number(of, depth).map(drop)
+    }
+
+    fn list(&mut self) -> Result<(u8, u64), Stop> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.varint()?,
+            count => u64::from(count),
+        };
+        Ok((head & 15, count))
+    }
+
+    /// Skips a value of a type, as an element of a list has it.
+    fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
+        if depth > DEPTH {
+            return Err(Stop::Invalid("structs nest too deep"));
+        }
+        match of {
+            1..=3 => self.pass(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.pass(8),
+            8 => {
+                let length = self.varint()?;
+                self.pass(length)
+            }
+            LIST | 10 => {
+                let (of, count) = self.list()?;
+                for _ in 0..count {
+                    self.skip(of, depth + 1)?;
+                }
+                Ok(())
+            }
+            STRUCT => self.each(depth + 1, |thrift, _, of| thrift.skip_field(of, depth + 1)),
+            _ => Err(Stop::Invalid("a field has an unknown type")),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Sizes of the pages of a Parquet column before anybody decodes them.
+//!
+//! - In: page headers, and decompressed pages if the headers say too little. Out: bounds of the decoded size of the
+//!   column, and of every 1, 2, 4 … rows of it.
+//! - Cost: a header is read in place; a page that is scanned costs a few nanoseconds for a value. Nothing grows with
+//!   the declared number of values or rows.
+//! - Law: what is decoded by batches of rows is never larger than the bound, whatever the file declares.
+
+mod delta;
+mod header;
+mod runs;
+mod windows;
+
+use self::delta::Delta;
+pub use self::header::{Kind, Page, page, places};
+use self::runs::Runs;
+use self::windows::{LEVELS, Windows};
+
+/// Bytes of memory of a value beside its text: levels, offset, validity.
+const OVERHEAD: u64 = 16;
+
+const PLAIN: u32 = 0;
+const PLAIN_DICTIONARY: u32 = 2;
+const BIT_PACKED: u32 = 4;
+const DELTA_BYTE_ARRAY: u32 = 7;
+const RLE_DICTIONARY: u32 = 8;
+
+/// The shape of a column's values.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf {
+    /// The highest definition level: that of a value that is not null.
+    pub max_definition: u32,
+    /// The highest repetition level: 0 for columns without lists.
+    pub max_repetition: u32,
+    /// Bytes of each value, or `None` for texts.
+    pub width: Option<u64>,
+}
+
+/// The pages of one column of a row group.
+#[derive(Debug)]
+pub struct Chunk {
+    leaf: Leaf,
+    pages: Vec<(u64, Page)>,
+    dictionary: Option<(u64, Page)>,
+    /// The lengths of the dictionary's entries, once it was scanned.
+    lengths: Option<Vec<u32>>,
+    /// Decoded bytes of the pages that expand, once they were scanned.
+    expanded: Option<u64>,
+    values: u64,
+    seen: u64,
+    largest: u64,
+    /// Bytes of a row that may not be exceeded.
+    limit: u64,
+    windows: Windows,
+    row: u64,
+    row_bytes: u64,
+    open: bool,
+    too_large: Option<u64>,
+}
+
+impl Chunk {
+    /// A chunk that declares a number of values, with rows of at most `limit` bytes.
+    pub fn new(leaf: Leaf, values: u64, limit: u64) -> Self {
+        Self {
+            leaf,
+            pages: Vec::new(),
+            dictionary: None,
+            lengths: None,
+            expanded: None,
+            values,
+            seen: 0,
+            largest: 0,
+            limit,
+            windows: Windows::default(),
+            row: 0,
+            row_bytes: 0,
+            open: false,
+            too_large: None,
+        }
+    }
+
+    /// Whether all pages were added.
+    pub const fn is_complete(&self) -> bool {
+        self.seen >= self.values
+    }
+
+    /// Adds the page whose header starts at an offset of the file.
+    ///
+    /// # Errors
+    /// The header contradicts itself; the text says how.
+    pub fn add(&mut self, offset: u64, page: Page) -> Result<(), String> {
+        let at = offset + page.header as u64;
+        match page.kind {
+            Kind::Dictionary => {
+                // Memory is reserved for the entries before they are read.
+                if u64::from(page.values) * self.leaf.width.unwrap_or(4) > page.size as u64 {
+                    return Err(format!(
+                        "a dictionary of {} bytes declares {} entries",
+                        page.size, page.values
+                    ));
+                }
+                self.dictionary = Some((at, page));
+            }
+            Kind::Data | Kind::DataV2 => {
+                self.seen += u64::from(page.values);
+                let mut open = page.size as u64;
+                if !matches!(page.encoding, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY) {
+                    // Lengths are decoded for the whole page.
+                    open += 8 * u64::from(page.values);
+                }
+                self.largest = self.largest.max(open);
+                self.pages.push((at, page));
+            }
+            Kind::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Bytes of the pages that are in memory at once.
+    pub fn page_bytes(&self) -> u64 {
+        let dictionary = self.dictionary.as_ref().map_or(0, |(_, page)| {
+            2 * page.size as u64 + 16 * u64::from(page.values)
+        });
+        self.largest + dictionary
+    }
+
+    /// A bound of the bytes of all rows together.
+    pub fn bound(&self) -> u64 {
+        let overhead = self.seen.saturating_mul(OVERHEAD);
+        if let Some(width) = self.leaf.width {
+            return overhead.saturating_add(self.seen.saturating_mul(width));
+        }
+        let longest = match (&self.lengths, &self.dictionary) {
+            (Some(lengths), _) => u64::from(lengths.iter().copied().max().unwrap_or(0)),
+            (None, Some((_, page))) => page.size as u64,
+            (None, None) => 0,
+        };
+        let of = |page: &Page| {
+            let values = u64::from(page.values);
+            match page.encoding {
+                _ if self.expanded.is_some() && expands(page) => 0,
+                PLAIN_DICTIONARY | RLE_DICTIONARY => values.saturating_mul(longest),
+                DELTA_BYTE_ARRAY => values.saturating_mul(page.size as u64),
+                _ => page.size as u64,
+            }
+        };
+        let texts = self.pages.iter().map(|(_, page)| of(page));
+        texts
+            .fold(overhead, u64::saturating_add)
+            .saturating_add(self.expanded.unwrap_or(0))
+    }
+
+    /// The dictionary page, and where its bytes are, unless it was scanned.
+    pub const fn dictionary(&self) -> Option<&(u64, Page)> {
+        match (&self.lengths, self.leaf.width) {
+            (None, None) => self.dictionary.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The data pages, and where their bytes are.
+    pub fn pages(&self) -> &[(u64, Page)] {
+        &self.pages
+    }
+
+    /// Whether the values of a page may be larger than the page.
+    pub fn expands(&self, page: usize) -> bool {
+        self.leaf.width.is_none() && expands(&self.pages[page].1)
+    }
+
+    /// Whether the rows of a page must be scanned to count them.
+    pub fn is_opaque(&self, page: usize) -> bool {
+        self.leaf.max_repetition > 0 || self.expands(page)
+    }
+
+    /// Reads the lengths of the dictionary's entries.
+    ///
+    /// # Errors
+    /// It ends early.
+    pub fn scan_dictionary(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let count = self.dictionary.as_ref().map_or(0, |(_, page)| page.values);
+        let mut texts = Plain(bytes);
+        let lengths: Option<Vec<u32>> = (0..count).map(|_| texts.next()).collect();
+        self.lengths = Some(lengths.ok_or("a dictionary ends early")?);
+        Ok(())
+    }
+
+    /// Begins to scan the pages in their order.
+    pub fn begin(&mut self) {
+        self.windows = Windows::default();
+        (self.row, self.row_bytes, self.open) = (0, 0, false);
+        self.expanded = Some(0);
+        self.too_large = None;
+    }
+
+    /// Counts the rows of a page that need not be read: those of one that does not expand, without lists.
+    pub fn pass(&mut self, page: usize) {
+        let page = &self.pages[page].1;
+        let (values, width) = (u64::from(page.values), self.leaf.width);
+        let (each, any) = width.map_or((0, page.size as u64), |width| (width, 0));
+        let each = each.saturating_add(OVERHEAD);
+        self.windows.spread(self.row, values, each, any);
+        self.row += values;
+    }
+
+    /// Scans a page; `false` once a row is too large, which ends the scan.
+    ///
+    /// # Errors
+    /// The page ends early, or refers to entries that the dictionary does not have.
+    pub fn scan(&mut self, page: usize, bytes: &[u8]) -> Result<bool, String> {
+        let page = self.pages[page].1.clone();
+        let early = || "a page ends early".to_owned();
+        let (repetitions, definitions, values) = self.parts(&page, bytes).ok_or_else(early)?;
+        let (mut repetitions, mut definitions) = (repetitions, definitions);
+        let lengths = self.lengths.take().unwrap_or_default();
+        let mut texts = match self.leaf.width {
+            Some(width) => Texts::Fixed(width),
+            None => Texts::new(page.encoding, values, &lengths).ok_or_else(early)?,
+        };
+        let mut expanded = 0;
+        let mut done = Ok(true);
+        for _ in 0..page.values {
+            let level = repetitions.as_mut().map_or(Some(0), Iterator::next);
+            let defined = definitions.as_mut();
+            let defined = defined.map_or(Some(self.leaf.max_definition), Iterator::next);
+            let (Some(level), Some(defined)) = (level, defined) else {
+                done = Err(early());
+                break;
+            };
+            let text = if defined == self.leaf.max_definition {
+                texts.next()
+            } else {
+                Some(0)
+            };
+            let Some(text) = text else {
+                done = Err(early());
+                break;
+            };
+            expanded += text;
+            if level == 0 {
+                self.end_row();
+                self.open = true;
+            }
+            self.row_bytes += text + OVERHEAD;
+            if self.row_bytes > self.limit {
+                self.too_large = Some(self.row);
+                done = Ok(false);
+                break;
+            }
+        }
+        self.expanded = Some(self.expanded.unwrap_or(0).saturating_add(expanded));
+        self.lengths = Some(lengths);
+        if self.leaf.max_repetition == 0 && matches!(done, Ok(true)) {
+            self.end_row();
+        }
+        done
+    }
+
+    /// Ends the scan.
+    pub fn finish(&mut self) {
+        if self.too_large.is_none() {
+            self.end_row();
+        }
+    }
+
+    /// The largest bytes of each aligned 1, 2, 4 … rows that were scanned.
+    pub fn windows(&self) -> [u64; LEVELS] {
+        self.windows.largest()
+    }
+
+    /// The row that is too large.
+    pub const fn too_large(&self) -> Option<u64> {
+        self.too_large
+    }
+
+    fn end_row(&mut self) {
+        if self.open {
+            self.windows.add(self.row, self.row_bytes);
+            self.row += 1;
+            (self.row_bytes, self.open) = (0, false);
+        }
+    }
+
+    /// Repetition levels, definition levels and values of a page.
+    #[allow(clippy::type_complexity, reason = "three parts of one page")]
+    fn parts<'a>(
+        &self,
+        page: &Page,
+        bytes: &'a [u8],
+    ) -> Option<(Option<Runs<'a>>, Option<Runs<'a>>, &'a [u8])> {
+        let mut rest = bytes;
+        let mut levels = |max: u32, encoding: u32, length: usize| {
+            if page.kind == Kind::DataV2 {
+                let (levels, after) = rest.split_at_checked(length)?;
+                rest = after;
+                return Some((max > 0).then(|| Runs::new(levels, width(max))));
+            }
+            if max == 0 {
+                return Some(None);
+            }
+            let length = if encoding == BIT_PACKED {
+                (page.values as usize * width(max) as usize).div_ceil(8)
+            } else {
+                let (length, after) = rest.split_first_chunk::<4>()?;
+                rest = after;
+                u32::from_le_bytes(*length) as usize
+            };
+            let (levels, after) = rest.split_at_checked(length)?;
+            rest = after;
+            Some(Some(if encoding == BIT_PACKED {
+                Runs::big_endian(levels, width(max))
+            } else {
+                Runs::new(levels, width(max))
+            }))
+        };
+        let (encoding, length) = (page.repetition, page.repetition as usize);
+        let repetitions = levels(self.leaf.max_repetition, encoding, length)?;
+        let (encoding, length) = (page.definition, page.definition as usize);
+        let definitions = levels(self.leaf.max_definition, encoding, length)?;
+        Some((repetitions, definitions, rest))
+    }
+}
+
+const fn expands(page: &Page) -> bool {
+    matches!(
+        page.encoding,
+        PLAIN_DICTIONARY | RLE_DICTIONARY | DELTA_BYTE_ARRAY
+    )
+}
+
+/// Bits of a level.
+const fn width(max: u32) -> u32 {
+    u32::BITS - max.leading_zeros()
+}
+
+/// The lengths of texts with their lengths before them.
+struct Plain<'a>(&'a [u8]);
+
+impl Iterator for Plain<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let (length, rest) = self.0.split_first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length);
+        self.0 = rest.get(length as usize..)?;
+        Some(length)
+    }
+}
+
+/// The lengths of a page's values.
+enum Texts<'a> {
+    Fixed(u64),
+    Plain(Plain<'a>),
+    Dictionary(Runs<'a>, &'a [u32]),
+    Lengths(Delta<'a>),
+    Prefixes(Delta<'a>, Delta<'a>),
+    /// Without texts, or with an encoding that texts do not have.
+    Nothing,
+}
+
+impl<'a> Texts<'a> {
+    fn new(encoding: u32, bytes: &'a [u8], lengths: &'a [u32]) -> Option<Self> {
+        // A page of nulls may have no bytes of values.
+        if bytes.is_empty() {
+            return Some(Self::Nothing);
+        }
+        Some(match encoding {
+            PLAIN => Self::Plain(Plain(bytes)),
+            PLAIN_DICTIONARY | RLE_DICTIONARY => {
+                let (width, indices) = bytes.split_first()?;
+                Self::Dictionary(Runs::new(indices, u32::from(*width).min(32)), lengths)
+            }
+            DELTA_BYTE_ARRAY => {
+                let prefixes = Delta::new(bytes)?;
+                let after = prefixes.clone().end()?;
+                Self::Prefixes(prefixes, Delta::new(bytes.get(after..)?)?)
+            }
+            _ => Self::Lengths(Delta::new(bytes)?),
+        })
+    }
+
+    fn next(&mut self) -> Option<u64> {
+        match self {
+            Self::Fixed(width) => Some(*width),
+            Self::Plain(texts) => texts.next().map(u64::from),
+            Self::Dictionary(runs, lengths) => {
+                let index = runs.next()?;
+                lengths.get(index as usize).copied().map(u64::from)
+            }
+            Self::Lengths(lengths) => lengths.next()?.try_into().ok(),
+            Self::Prefixes(prefixes, suffixes) => {
+                let length = prefixes.next()?.checked_add(suffixes.next()?)?;
+                length.try_into().ok()
+            }
+            Self::Nothing => None,
+        }
+    }
+}

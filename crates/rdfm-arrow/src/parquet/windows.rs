@@ -1,0 +1,73 @@
+//! The largest bytes of every aligned 1, 2, 4 … rows.
+
+/// Windows of up to 2^13 rows.
+pub const LEVELS: usize = 14;
+
+/// Bytes of rows that come in their order.
+#[derive(Debug, Default)]
+pub struct Windows {
+    /// The open window of each size: its number, its bytes; and the largest so far.
+    levels: [(u64, u64, u64); LEVELS],
+}
+
+impl Windows {
+    /// Adds the bytes of the next row.
+    #[inline]
+    pub fn add(&mut self, row: u64, bytes: u64) {
+        self.spread(row, 1, bytes, 0);
+    }
+
+    /// Adds some next rows of so many bytes each, and bytes that any of them may have.
+    #[inline]
+    pub fn spread(&mut self, first: u64, count: u64, each: u64, any: u64) {
+        let Some(last) = (first + count).checked_sub(1) else {
+            return;
+        };
+        for (level, (window, sum, largest)) in self.levels.iter_mut().enumerate() {
+            let of = |rows: u64| each.saturating_mul(rows).saturating_add(any);
+            let (start, end) = (first >> level, last >> level);
+            if start != *window {
+                *sum = 0;
+            }
+            *window = end;
+            if start == end {
+                *sum = sum.saturating_add(of(count));
+            } else {
+                let size = 1 << level;
+                let head = sum.saturating_add(of(size - (first & (size - 1))));
+                let middle = if end - start > 1 { of(size) } else { 0 };
+                *largest = (*largest).max(head).max(middle);
+                *sum = of((last & (size - 1)) + 1);
+            }
+            *largest = (*largest).max(*sum);
+        }
+    }
+
+    /// The largest of each size.
+    pub fn largest(&self) -> [u64; LEVELS] {
+        self.levels.map(|(_, _, largest)| largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_aligned_and_bound_their_rows() {
+        let mut windows = Windows::default();
+        for (row, bytes) in [1, 2, 30, 4, 5].into_iter().enumerate() {
+            windows.add(row as u64, bytes);
+        }
+        let largest = windows.largest();
+        assert_eq!(largest[..4], [30, 34, 37, 42]);
+    }
+
+    #[test]
+    fn bytes_of_any_row_count_in_each_window() {
+        let mut windows = Windows::default();
+        windows.add(0, 7);
+        windows.spread(1, 4, 10, 100);
+        assert_eq!(windows.largest()[..4], [110, 120, 137, 147]);
+    }
+}

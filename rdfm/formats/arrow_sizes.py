@@ -1,0 +1,209 @@
+"""Decoded sizes of Arrow's messages: dictionaries and record batches, whose buffers may be compressed.
+
+In: the file, where a message begins. Out: an error if its buffers would decode to too much.
+Cost: the metadata of a message, and eight bytes for each of its buffers if they are compressed.
+Law: nothing is decompressed before its declared size is checked.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from rdfm.errors import DecodeError, LimitError, Remedy
+
+__all__ = ["Sizes"]
+
+# Decoded bytes of a record batch and the dictionaries, in messages of the largest size.
+BATCHES = 4
+_CONTINUED = b"\xff\xff\xff\xff"
+_MAGIC = b"ARROW1"
+_DICTIONARY, _RECORDS = 2, 3  # kinds of messages
+_MAX_METADATA = 64 << 20
+# The key of a message's metadata that says how its buffers are compressed.
+_BEFORE_1_0 = b"ARROW:experimental_compression"
+
+
+class Sizes:
+    """The messages of a file or stream, checked one after the other.
+
+    Args:
+        file: The file, whose position stays.
+        max_message_bytes: The limit that the bound is a multiple of.
+    """
+
+    def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:
+        self._file = file
+        self._most = BATCHES * max_message_bytes
+        self._dictionaries: dict[int, int] = {}
+
+    def blocks(self, size: int) -> Iterator[None]:
+        """Check the dictionaries of a file, then a record batch each time.
+
+        Raises:
+            DecodeError: The footer is broken.
+            LimitError: The buffers decode to too much.
+        """
+        try:
+            dictionaries, batches = self._footer(size)
+            for offset in dictionaries:
+                self._check(offset)
+        except struct.error as error:
+            raise _broken("its footer") from error
+        for offset in batches:
+            self._checked(offset)
+            yield
+
+    def messages(self, offset: int) -> Iterator[None]:
+        """Check the messages of a stream from a byte on, up to the next record batch each time.
+
+        Raises:
+            DecodeError: A message is broken.
+            LimitError: The buffers decode to too much.
+        """
+        at: int | None = offset
+        while at is not None:
+            at, kind = self._checked(at)
+            if kind == _RECORDS:
+                yield
+
+    def _checked(self, offset: int) -> tuple[int | None, int]:
+        try:
+            return self._check(offset)
+        except struct.error as error:
+            raise _broken("a message") from error
+
+    def _read(self, offset: int, size: int) -> bytes:
+        if offset < 0:
+            raise _broken("an offset")
+        before = self._file.tell()
+        try:
+            self._file.seek(offset)
+            data = self._file.read(size)
+            while len(data) < size and (more := self._file.read(size - len(data))):
+                data += more
+        finally:
+            self._file.seek(before, io.SEEK_SET)
+        return data
+
+    def _footer(self, size: int) -> tuple[list[int], list[int]]:
+        """The offsets of dictionaries and record batches."""
+        tail = self._read(max(size - 10, 0), 10)
+        (length,) = struct.unpack_from("<i", tail)
+        if not 0 < length <= min(size - 10, _MAX_METADATA):
+            raise _broken("the length of its footer")
+        footer = _Table.root(self._read(size - 10 - length, length))
+        dictionaries, batches = (
+            [footer.int64(at) for at in footer.vector(number, 24)] for number in (2, 3)
+        )
+        return dictionaries, batches
+
+    def _check(self, offset: int) -> tuple[int | None, int]:
+        """Check a message; gives where the next one is, if there is one, and its kind."""
+        head = self._read(offset, 8)
+        prefix = 8 if head.startswith(_CONTINUED) else 4
+        if len(head) < prefix:
+            return None, 0
+        (length,) = struct.unpack_from("<i", head, prefix - 4)
+        if length == 0:
+            return None, 0
+        if not 0 < length <= _MAX_METADATA:
+            raise _broken("the length of a message")
+        metadata = self._read(offset + prefix, length)
+        message = _Table.root(metadata)
+        kind = message.byte(1)
+        before_1_0 = _BEFORE_1_0 in metadata
+        body = offset + prefix + length
+        found = message.table(2)
+        if found is not None and kind == _RECORDS:
+            self._limit(self._decoded(found, body, before_1_0))
+        elif found is not None and kind == _DICTIONARY:
+            number, data = found.field_int64(0), found.table(1)
+            decoded = 0 if data is None else self._decoded(data, body, before_1_0)
+            if found.byte(2):  # more entries
+                decoded += self._dictionaries.get(number, 0)
+            self._dictionaries[number] = decoded
+            self._limit(0)
+        return body + max(message.field_int64(3), 0), kind
+
+    def _decoded(self, batch: _Table, body: int, before_1_0: bool) -> int:
+        """The bytes of the compressed buffers of a batch once they are decoded."""
+        if batch.table(3) is None and not before_1_0:
+            return 0
+        total = 0
+        for at in batch.vector(2, 16):
+            offset, length = batch.int64(at), batch.int64(at + 8)
+            if length < 8:
+                continue
+            (decoded,) = struct.unpack("<q", self._read(body + offset, 8))
+            # Buffers that would not become smaller are not compressed.
+            total += length if decoded < 0 else decoded
+        return total
+
+    def _limit(self, decoded: int) -> None:
+        if (total := decoded + sum(self._dictionaries.values())) > self._most:
+            raise LimitError(
+                f"a record batch and its dictionaries decode to {total} bytes, more than {self._most}",
+                remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
+                format="arrow",
+            )
+
+
+class _Table:
+    """A table of a flatbuffer."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self._at = at
+        self._fields = at - self._unpack("<i", at)
+        self._size = self._unpack("<H", self._fields)
+
+    @classmethod
+    def root(cls, data: bytes) -> _Table:
+        return cls(data, struct.unpack_from("<I", data)[0])
+
+    def _unpack(self, layout: str, at: int) -> int:
+        if at < 0:  # from the end, for Python
+            raise struct.error("an offset is negative")
+        value: int = struct.unpack_from(layout, self._data, at)[0]
+        return value
+
+    def _field(self, number: int) -> int | None:
+        """Where a field is; None if it has its default."""
+        entry = 4 + 2 * number
+        if entry + 2 > self._size:
+            return None
+        offset = self._unpack("<H", self._fields + entry)
+        return self._at + offset if offset else None
+
+    def byte(self, number: int) -> int:
+        at = self._field(number)
+        return 0 if at is None else self._unpack("<B", at)
+
+    def int64(self, at: int) -> int:
+        return self._unpack("<q", at)
+
+    def field_int64(self, number: int) -> int:
+        at = self._field(number)
+        return 0 if at is None else self._unpack("<q", at)
+
+    def table(self, number: int) -> _Table | None:
+        at = self._field(number)
+        return None if at is None else _Table(self._data, at + self._unpack("<I", at))
+
+    def vector(self, number: int, size: int) -> range:
+        """Where the structs of a vector are."""
+        at = self._field(number)
+        if at is None:
+            return range(0)
+        start = at + self._unpack("<I", at)
+        count = self._unpack("<I", start)
+        if start + 4 + count * size > len(self._data):
+            raise struct.error("a vector is cut off")
+        return range(start + 4, start + 4 + count * size, size)
+
+
+def _broken(what: str) -> DecodeError:
+    return DecodeError(f"the file is broken: {what} is invalid", format="arrow")

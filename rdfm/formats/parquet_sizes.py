@@ -1,0 +1,270 @@
+"""How many rows of a Parquet file may be decoded at once.
+
+In: the file, its metadata, the columns to read. Out: for some row groups the rows of a batch, and the first row that is
+too large. Cost: the headers of the pages; pages are decompressed only if a row group may decode to more than
+`GROUP_BYTES`, and of those pages first the ones that can be larger than they look.
+Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declares.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from rdfm._core import ParquetColumn, parquet_columns
+from rdfm.errors import DecodeError, LimitError, Remedy
+
+__all__ = ["Plan", "plans"]
+
+# A row group of at most so many decoded bytes is read without a look at its pages.
+GROUP_BYTES = 128 << 20
+# What a batch of larger row groups takes, unless its rows are larger.
+BATCH_BYTES = 32 << 20
+# The pages that are open at once, in messages of the largest size.
+PAGES = 4
+HEADER_BYTES = 1 << 12
+MAX_HEADER_BYTES = 16 << 20
+# Bytes of a value, but of texts and of those that declare a length.
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
+
+
+_CODECS = {
+    0: "none",
+    1: "snappy",
+    2: "gzip",
+    4: "brotli",
+    6: "zstd",
+    7: "lz4_raw",
+}
+
+# Values, number of the compression, bytes, offsets of the first data page and of the dictionary page.
+_Place = tuple[int, int, int, int, "int | None"]
+
+
+class Plan(NamedTuple):
+    """Row groups that are read alike.
+
+    Attributes:
+        groups: Their numbers.
+        rows: The most rows of a batch; None for any number.
+        too_large: The first row, in the row groups, that has too many bytes.
+    """
+
+    groups: list[int]
+    rows: int | None = None
+    too_large: int | None = None
+
+
+def plans(
+    file: BinaryIO, metadata: Any, columns: list[str], max_message_bytes: int
+) -> Iterator[Plan]:
+    """Give the row groups in their order, each as it is come to.
+
+    Raises:
+        DecodeError: A page is broken.
+        LimitError: The pages of a row group are too large.
+    """
+    leaves = [
+        at
+        for at in range(metadata.num_columns)
+        if metadata.schema.column(at).path.partition(".")[0] in columns
+    ]
+    footer = _footer(file)
+    if len(footer) != metadata.num_row_groups:
+        raise _error("its footer can be read in two ways")
+    small: list[int] = []
+    total = 0
+    for number in range(metadata.num_row_groups):
+        try:
+            group = _Group(file, metadata.schema, number, footer[number], leaves, max_message_bytes)
+            bound = group.bound()
+        except (DecodeError, LimitError):
+            # Rows before an error come first.
+            if small:
+                yield Plan(small)
+            raise
+        if small and (bound is None or total + bound > GROUP_BYTES):
+            yield Plan(small)
+            small, total = [], 0
+        if bound is None:
+            yield group.plan()
+        else:
+            small.append(number)
+            total += bound
+    if small:
+        yield Plan(small)
+
+
+def _footer(file: BinaryIO) -> list[list[_Place]]:
+    """The columns of each row group. pyarrow ends the process if those of a broken file contradict each other."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(size - 8, 0))
+    length = int.from_bytes(file.read(4), "little")
+    if length > size - 8:
+        raise _error("its footer is cut off")
+    file.seek(size - 8 - length)
+    with _broken():
+        return parquet_columns(file.read(length))
+
+
+class _Group:
+    """A row group and its pages."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        schema: Any,
+        number: int,
+        places: list[_Place],
+        leaves: list[int],
+        max_message_bytes: int,
+    ) -> None:
+        self._file = file
+        self._number = number
+        self._max_message_bytes = max_message_bytes
+        if len(places) != len(schema):
+            raise _error(f"row group {number} has {len(places)} columns, not {len(schema)}")
+        self._columns = [self._column(places[at], schema.column(at)) for at in leaves]
+        pages = sum(column.page_bytes for column, _ in self._columns)
+        if pages > PAGES * max_message_bytes:
+            raise LimitError(
+                f"the pages of row group {number} take {pages} bytes at once, "
+                f"more than {PAGES} times {max_message_bytes}",
+                remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
+                format="parquet",
+            )
+
+    def _column(self, place: _Place, leaf: Any) -> tuple[ParquetColumn, str]:
+        values, codec, size, at, dictionary = place
+        kind = leaf.physical_type
+        width = leaf.length if kind == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(kind)
+        column = ParquetColumn(
+            max(values, 0),
+            max_definition=leaf.max_definition_level,
+            max_repetition=leaf.max_repetition_level,
+            width=width,
+            max_row_bytes=self._max_message_bytes,
+        )
+        if dictionary is not None and 0 < dictionary < at:
+            at = dictionary
+        end = at + max(size, 0)
+        while not column.complete:
+            at = self._add(column, at, end)
+        return column, _CODECS.get(codec, "")
+
+    def _add(self, column: ParquetColumn, at: int, end: int) -> int:
+        size = HEADER_BYTES
+        while True:
+            header = self._read(at, min(size, end - at))
+            with _broken():
+                after = column.add(at, header)
+            if after is not None:
+                return after
+            if len(header) < size or size > MAX_HEADER_BYTES:
+                raise _error("a page header is cut off")
+            size *= 8
+
+    def _read(self, at: int, size: int) -> bytes:
+        if at < 0 or size <= 0:
+            return b""
+        self._file.seek(at)
+        data = self._file.read(size)
+        # A raw file may give less than there is.
+        while len(data) < size and (more := self._file.read(size - len(data))):
+            data += more
+        return data
+
+    def _page(self, compression: str, place: tuple[int, int, int, int, bool]) -> bytes:
+        """The bytes of a page, decompressed."""
+        import pyarrow as pa
+
+        at, compressed, size, levels, is_compressed = place
+        data = self._read(at, compressed)
+        if len(data) < compressed:
+            raise _error("a page is cut off")
+        if compression == "none" or not is_compressed:
+            return data
+        head, data = data[:levels], data[levels:]
+        if not data:
+            return head
+        if not compression:
+            raise _error("a page is compressed in a way that cannot be measured")
+        try:
+            values: bytes = pa.Codec(compression).decompress(data, size - levels, asbytes=True)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise _error(f"a page cannot be decompressed: {error}") from error
+        return head + values if head else values
+
+    def bound(self) -> int | None:
+        """A bound of the decoded bytes; None if they may be too many to be read without a look at the rows."""
+        if (bound := self._sum()) <= GROUP_BYTES:
+            return bound
+        share = GROUP_BYTES // max(len(self._columns), 1)
+        suspects = [found for found in self._columns if found[0].bound > share]
+        for column, compression in suspects:
+            self._scan_dictionary(column, compression)
+        if (bound := self._sum()) <= GROUP_BYTES:
+            return bound
+        for column, compression in suspects:
+            pages = column.pages
+            if not any(expands for _, expands, _ in pages):
+                continue
+            column.begin()
+            for number, (place, expands, _) in enumerate(pages):
+                if expands:
+                    with _broken():
+                        if not column.scan(number, self._page(compression, place)):
+                            return None
+        return bound if (bound := self._sum()) <= GROUP_BYTES else None
+
+    def _sum(self) -> int:
+        return sum(column.bound for column, _ in self._columns)
+
+    def _scan_dictionary(self, column: ParquetColumn, compression: str) -> None:
+        if (place := column.dictionary) is not None:
+            with _broken():
+                column.scan_dictionary(self._page(compression, place))
+
+    def plan(self) -> Plan:
+        """How rows are read, once they are scanned."""
+        sums: list[int] = []
+        too_large: int | None = None
+        for column, compression in self._columns:
+            self._scan_dictionary(column, compression)
+            column.begin()
+            for number, (place, _, opaque) in enumerate(column.pages):
+                if not opaque:
+                    column.skip(number)
+                    continue
+                with _broken():
+                    if not column.scan(number, self._page(compression, place)):
+                        break
+            windows, row = column.finish()
+            sums = [a + b for a, b in zip(sums, windows, strict=True)] if sums else windows
+            if row is not None and (too_large is None or row < too_large):
+                too_large = row
+        # A few large rows do not make all batches small.
+        most = max(BATCH_BYTES, min(2 * sums[0], GROUP_BYTES))
+        rows = 1
+        for level, bytes in enumerate(sums):
+            if bytes <= most:
+                rows = 1 << level
+        while too_large and too_large % rows:
+            rows >>= 1
+        return Plan([self._number], rows, too_large)
+
+
+class _broken:
+    """Pages that contradict themselves are errors of the file."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, ValueError) and not isinstance(error, DecodeError):
+            raise _error(str(error)) from error
+
+
+def _error(reason: str) -> DecodeError:
+    return DecodeError(f"the file is broken: {reason}", format="parquet")

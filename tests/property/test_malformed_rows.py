@@ -1,0 +1,310 @@
+"""Mutated Parquet and Arrow: batches or one clear error, never a crash, and never much memory."""
+
+import io
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rdfm import formats
+from rdfm._core import MessageBatch, PatchBatch, batches_from_arrow
+from rdfm.errors import DecodeError, InternalError
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+ipc = pytest.importorskip("pyarrow.ipc")
+
+COUNT = 40
+TERM = pa.struct([("kind", pa.string()), ("value", pa.string()), ("language", pa.string())])
+
+
+def term(number):
+    return [f"<http://e/{number % 7}>", f'"text {number % 5}"@en', f"_:b{number % 3}"][number % 3]
+
+
+def quads(count=COUNT, kind=None):
+    given = {
+        "subject": [f"<http://e/{number % 7}>" for number in range(count)],
+        "predicate": ["<http://e/p>"] * count,
+        "object": [term(number) for number in range(count)],
+        "graph": [None if number % 4 else "<http://e/g>" for number in range(count)],
+    }
+    return {name: pa.array(texts).cast(kind or pa.string()) for name, texts in given.items()}
+
+
+def structs(columns):
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns))
+
+
+def table(columns):
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def listed(items, kind=pa.ListArray, width=None):
+    offsets = pa.array([0, 0, 3, 10, 11, 30, COUNT], width or pa.int32())
+    return kind.from_arrays(offsets, items)
+
+
+def metadata():
+    entries = [None, [("k", b"v")], [], [("a", b""), ("b", b"2")], None, [("k", b"w")]]
+    return pa.array(entries, pa.map_(pa.string(), pa.binary()))
+
+
+def namespaces():
+    entries = [[("e", "http://e/")], None, None, [("f", "http://f/")], None, []]
+    return pa.array(entries, pa.map_(pa.string(), pa.string()))
+
+
+def operations():
+    codes = ["TX", *["A", "D"] * (COUNT // 2 - 1), "TC"]
+    columns = {"op": pa.array(codes), "name": pa.nulls(COUNT, pa.string()), **quads()}
+    columns["graph"] = pa.nulls(COUNT, pa.string())
+    for name in ("subject", "predicate", "object"):
+        texts = columns[name].to_pylist()
+        columns[name] = pa.array([None, *texts[1:-1], None], pa.string())
+    return columns
+
+
+def terms_as_structs():
+    count = COUNT
+    iris = pa.StructArray.from_arrays(
+        [pa.array(["iri"] * count), pa.array([f"http://e/{number}" for number in range(count)])],
+        ["kind", "value"],
+    )
+    texts = pa.array(
+        [{"kind": "literal", "value": f"{number}", "language": "en"} for number in range(count)],
+        TERM,
+    )
+    return {"subject": iris, "predicate": iris, "object": texts}
+
+
+def views():
+    offsets, sizes = pa.array([0, 3, 0, 5, 30, 0], pa.int32()), pa.array([3, 5, 0, 9, 10, 1])
+    return pa.ListViewArray.from_arrays(offsets, sizes.cast(pa.int32()), structs(quads()))
+
+
+def runs(text):
+    return pa.RunEndEncodedArray.from_arrays(
+        pa.array([9, 20, COUNT], pa.int32()), pa.array([text, text, text])
+    )
+
+
+ROWS = {
+    "messages": lambda: table(
+        {
+            "quads": listed(structs(quads())),
+            "metadata": metadata(),
+            "namespaces": namespaces(),
+        }
+    ),
+    "large": lambda: table(
+        {"quads": listed(structs(quads(kind=pa.large_string())), pa.LargeListArray, pa.int64())}
+    ),
+    "string views": lambda: table({"quads": listed(structs(quads(kind=pa.string_view())))}),
+    "list views": lambda: table({"quads": views()}),
+    "fixed size": lambda: table({"quads": pa.FixedSizeListArray.from_arrays(structs(quads()), 4)}),
+    "dictionaries": lambda: table(
+        {
+            "quads": listed(
+                structs({name: texts.dictionary_encode() for name, texts in quads().items()})
+            )
+        }
+    ),
+    "runs": lambda: table(
+        {
+            "quads": listed(
+                structs(
+                    {
+                        "subject": runs("<http://e/s>"),
+                        "predicate": runs("<http://e/p>"),
+                        "object": runs('"o"'),
+                    }
+                )
+            )
+        }
+    ),
+    "structs": lambda: table({"quads": listed(structs(terms_as_structs()))}),
+    "operations": lambda: table({"operations": listed(structs(operations()))}),
+    "rows of quads": lambda: table(
+        {
+            "source": pa.array(["a", "b"] * (COUNT // 2)).dictionary_encode(),
+            "message": pa.array([number // 3 for number in range(COUNT)]),
+            **quads(),
+        }
+    ),
+}
+FILES = {
+    "parquet": lambda rows: written(rows, compression="zstd"),
+    "parquet, old": lambda rows: written(
+        rows, compression="none", data_page_version="1.0", version="1.0"
+    ),
+    "parquet, v2": lambda rows: written(
+        rows, compression="snappy", data_page_version="2.0", data_page_size=100
+    ),
+    "parquet, delta": lambda rows: written(
+        rows, compression="none", use_dictionary=False, column_encoding=deltas(rows)
+    ),
+    "parquet, gzip": lambda rows: written(
+        rows, compression="gzip", dictionary_pagesize_limit=64, write_batch_size=4
+    ),
+    "arrow": lambda rows: saved(rows, ipc.new_file),
+    "arrow, zstd": lambda rows: saved(rows, ipc.new_file, compression="zstd"),
+    "arrow, lz4": lambda rows: saved(rows, ipc.new_stream, compression="lz4"),
+    "arrow, zstd stream": lambda rows: saved(rows, ipc.new_stream, compression="zstd"),
+    "arrow, stream": lambda rows: saved(rows, ipc.new_stream),
+}
+
+
+def deltas(rows):
+    names = [f"quads.list.element.{name}" for name in ("subject", "object", "graph")]
+    return dict.fromkeys(names, "DELTA_BYTE_ARRAY") if "quads" in rows.schema.names else {}
+
+
+def written(rows, **options):
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_batches([rows]), sink, row_group_size=4, **options)
+    return sink.getvalue()
+
+
+def saved(rows, new, **options):
+    sink = io.BytesIO()
+    with new(sink, rows.schema, options=ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_batch(rows)
+        writer.write_batch(rows.slice(1, 3))
+    return sink.getvalue()
+
+
+VALID = {}
+
+
+def valid(file):
+    """Files of this kind, of the rows that it can have."""
+    if file not in VALID:
+        VALID[file] = []
+        for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):
+            if name == "runs" and file.startswith("parquet"):
+                continue
+            VALID[file].append(FILES[file](ROWS[name]()))
+    return VALID[file]
+
+
+def mutated(data, seed):
+    """The same bytes but for some changes."""
+    chance = random.Random(seed)
+    data = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 4, 16])):
+        at = chance.randrange(len(data))
+        kind = chance.randrange(6)
+        if kind == 0:
+            data[at] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            data[at] = chance.choice([0, 1, 127, 128, 255])
+        elif kind == 2:
+            size = chance.choice([1, 4, 8, 100])
+            del data[at : at + size]
+            data = data or bytearray(b"P")
+        elif kind == 3:
+            other = chance.randrange(len(data))
+            size = chance.choice([4, 8, 16, 64])
+            data[at : at + size] = data[other : other + size]
+        elif kind == 4:
+            number = chance.choice([-1, 0, 1 << 20, 1 << 31, (1 << 63) - 1])
+            data[at : at + 8] = (number & ((1 << 64) - 1)).to_bytes(8, "little")
+        else:
+            del data[at + len(data) // 2 :]
+            data = data or bytearray(b"P")
+    return bytes(data)
+
+
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+@pytest.mark.parametrize("file", FILES)
+@given(seed=SEEDS, which=st.integers(0, 5))
+def test_mutated_files_are_read_or_refused(file, seed, which):
+    of = formats.find(file.partition(",")[0])
+    data = valid(file)[which % len(valid(file))]
+    decoder = of.decoder({"max_message_bytes": 1 << 20})
+    decoder.feed(mutated(data, seed))
+    decoder.finish()
+    try:
+        while decoder.next_batch() is not None:
+            pass
+    except DecodeError as error:
+        assert not isinstance(error, InternalError)
+        assert error.format == of.spec.name
+
+
+def buffers(array):
+    """The layout of an array, with copies of its buffers that can be changed."""
+    return [None if buffer is None else bytearray(buffer) for buffer in array.buffers()]
+
+
+def rebuilt(array, made):
+    """The same array on other buffers, unless pyarrow refuses them."""
+    kind = array.type
+    count = {
+        pa.types.is_struct: 1,
+        pa.types.is_null: 1,
+        pa.types.is_run_end_encoded: 1,
+    }
+    mine = next((number for is_it, number in count.items() if is_it(kind)), None)
+    if mine is None:
+        mine = 1 if pa.types.is_fixed_size_list(kind) else 2
+        if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+            mine = 3
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            mine = 3
+        if pa.types.is_list_view(kind):
+            mine = 3
+        if pa.types.is_string_view(kind):
+            mine = len(array.buffers())
+    own = [None if buffer is None else pa.py_buffer(buffer) for buffer in made[:mine]]
+    del made[:mine]
+    if pa.types.is_dictionary(kind):
+        keys = pa.Array.from_buffers(kind.index_type, len(array), own)
+        return pa.DictionaryArray.from_arrays(keys, array.dictionary, safe=False)
+    children = []
+    if pa.types.is_struct(kind):
+        children = [rebuilt(array.field(at), made) for at in range(kind.num_fields)]
+    elif pa.types.is_run_end_encoded(kind):
+        children = [rebuilt(array.run_ends, made), rebuilt(array.values, made)]
+    elif pa.types.is_map(kind):
+        entries = pa.StructArray.from_arrays(
+            [array.keys, array.items], fields=[kind.key_field, kind.item_field]
+        )
+        children = [rebuilt(entries, made)]
+    elif pa.types.is_nested(kind):
+        children = [rebuilt(array.values, made)]
+    return pa.Array.from_buffers(kind, len(array), own, children=children)
+
+
+@pytest.mark.parametrize("name", ROWS)
+@given(seed=SEEDS)
+def test_mutated_arrays_are_read_or_refused(name, seed):
+    chance = random.Random(seed)
+    rows = ROWS[name]()
+    columns, held = [], []
+    for column in rows.columns:
+        made = buffers(column)
+        held.extend(buffer for buffer in made if buffer)
+        columns.append(rebuilt(column, made))
+    rows = pa.RecordBatch.from_arrays(columns, rows.schema.names)
+    # pyarrow looks at some offsets when it makes an array, and again when an array is exported.
+    for _ in range(chance.choice([1, 1, 2, 5])):
+        buffer = chance.choice(held)
+        at = chance.randrange(len(buffer))
+        if chance.randrange(2):
+            buffer[at] ^= 1 << chance.randrange(8)
+        else:
+            number = chance.choice([-1, 1, COUNT, 1 << 20, 1 << 31])
+            there = buffer[at : at + 4]
+            buffer[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")[: len(there)]
+    batch = PatchBatch if name == "operations" else MessageBatch
+    for read in (batch.from_arrow, lambda rows: list(batches_from_arrow(rows))):
+        try:
+            read(rows)
+        except DecodeError as error:
+            assert not isinstance(error, InternalError)
+            assert error.row is not None
