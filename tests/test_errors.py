@@ -155,11 +155,11 @@ def test_builtin_bases():
             "base=IRI makes it absolute",
         ),
         (
-            Remedy("stage", "to_format", "nq|trig|jelly", "holds it"),
-            'format="nq", "trig" or "jelly" (to_format in convert) holds it',
-            "--to nq, trig or jelly holds it",
-            '.option("to", …) with nq, trig or jelly holds it',
-            'format="nq", "trig" or "jelly" holds it',
+            Remedy("stage", "to_format", "nq|trig|jelly", "supports it"),
+            'format="nq", "trig" or "jelly" (to_format in convert) supports it',
+            "--to nq, trig or jelly supports it",
+            '.option("to", …) with nq, trig or jelly supports it',
+            'format="nq", "trig" or "jelly" supports it',
         ),
         (
             Remedy("stage", "from_format", "trig", "reads it"),

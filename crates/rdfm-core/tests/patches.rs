@@ -847,7 +847,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 8, 0],
             ErrorClass::Malformed,
-            "not an RDF Patch file in Thrift (or cut off); if it is of another format, name that format",
+            "not an RDF Patch file in Thrift (or cut off); if it is in another format, name that format",
             0,
         ),
         (

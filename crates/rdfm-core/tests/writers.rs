@@ -446,7 +446,7 @@ fn graphs_are_refused_or_merged_and_counted() {
         let (out, message) = error(format, &default(), &steps);
         assert_eq!(out, "<s> <p> \"1\" .\n# @message\n# @message\n");
         assert!(
-            message.ends_with("the format holds no graph names; found graph '<g>' (message 2)"),
+            message.ends_with("the format has no graph names; found graph '<g>' (message 2)"),
             "{message}"
         );
         let mut encoder = encoder(format, &merge).unwrap();
@@ -469,7 +469,7 @@ fn a_refusal_shows_what_does_not_fit() {
     let (_, message) = error("ttl", &default(), &steps);
     assert_eq!(
         message,
-        "ttl: a generalized quad, which the format cannot hold; \
+        "ttl: the format has no generalized quads; \
          found '\"a\\nb\" <p> <o>' (message 0)"
     );
     let mut builder = BatchBuilder::new(Limits::default());
