@@ -51,7 +51,7 @@ def test_a_context_may_be_an_array_whatever_it_holds():
             b'{"@id": "rel", "a": 1}',
             "is a relative IRI, and no base or @base is given; lenient=True",
         ),
-        (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is no language tag"),
+        (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is not a valid language tag"),
         (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is none"),
         (
             b'{"a": {"@value": "x", "@direction": "rtl"}}',

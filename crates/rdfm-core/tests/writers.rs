@@ -401,13 +401,16 @@ fn no_term_injects_a_statement() {
         for options in [default(), lenient()] {
             let (_, message) = error(format, &options, &bad(L("x", "@en .\n<a>")));
             assert!(
-                message.contains("'en .\\n<a>' is no language tag"),
+                message.contains("'en .\\n<a>' is not a valid language tag"),
                 "{message}"
             );
         }
         let nested = Q(Box::new([I("a"), I(evil), L("x", "@1")]));
         let (_, message) = error(format, &lenient(), &bad(nested));
-        assert!(message.contains("'1' is no language tag"), "{message}");
+        assert!(
+            message.contains("'1' is not a valid language tag"),
+            "{message}"
+        );
         for object in [
             I(evil),
             L("x", evil),

@@ -112,7 +112,7 @@ impl Dataset {
             self.insert(*key)?;
         }
         self.keys = keys;
-        for (name, iri) in self.in_force.news(batch) {
+        for (name, iri) in self.in_force.new_namespaces(batch) {
             self.namespaces.set(name, iri);
         }
         for change in batch.namespace_changes() {

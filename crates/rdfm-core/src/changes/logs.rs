@@ -167,7 +167,7 @@ impl ToPatches {
             }
             let mut declared: Vec<(&[u8], &[u8])> = Vec::new();
             if message == 0 {
-                declared.extend(self.in_force.news(batch));
+                declared.extend(self.in_force.new_namespaces(batch));
             }
             while let Some(change) = changes.next_if(|change| change.message as usize == message) {
                 declared.push((table.span(change.name), table.span(change.iri)));

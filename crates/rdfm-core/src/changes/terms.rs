@@ -38,12 +38,12 @@ struct Wanted {
 #[derive(Default)]
 pub struct Terms {
     numbers: Index,
-    /// What each number stands for, one behind the other: its key, which is kind, direction, the number of the
-    /// datatype or tag, and the text; of a triple term the numbers of its parts in place of the text. Before it stands
-    /// [`flags::PLAIN`], if that is known; it is no part of the key, since some codecs do not say it of terms of which
-    /// others do.
+    /// The terms in the order of their numbers. Each has a byte for [`flags::PLAIN`], if known, and
+    /// its key: kind, direction, the number of the datatype or tag, and the text, or for a triple
+    /// term the numbers of its parts. The flag is not part of the key because not all codecs set
+    /// it.
     values: Vec<u8>,
-    /// Where each begins.
+    /// Start of each term in `values`.
     starts: Vec<usize>,
     /// Numbers of the batch's terms, from 1 on, or [`WANTED`]; 0 means unknown.
     known: Vec<Number>,

@@ -252,7 +252,7 @@ impl<W: Writer> MessageLoop<W> {
         let prefixes = self.prefixes.iter().filter(|_| first);
         let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
         let news = first || self.format.carries.namespaces;
-        let news = news.then(|| self.in_force.news(batch));
+        let news = news.then(|| self.in_force.new_namespaces(batch));
         for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
             let held = self.writer.declare(name, iri, out)?;
             self.dropped.namespaces += u64::from(!held);

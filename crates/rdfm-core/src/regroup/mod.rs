@@ -313,7 +313,7 @@ impl Regrouper {
     fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), Stop> {
         let table = input.table();
         if at == 0 {
-            for (name, iri) in self.in_force.news(input) {
+            for (name, iri) in self.in_force.new_namespaces(input) {
                 self.declare(name, iri)?;
             }
         }

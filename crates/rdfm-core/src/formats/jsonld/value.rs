@@ -145,7 +145,7 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let made = self.refuse(value, "the language", tag, "is no language tag")?;
+            let made = self.refuse(value, "the language", tag, "is not a valid language tag")?;
             return Ok(Item::Value(made));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);

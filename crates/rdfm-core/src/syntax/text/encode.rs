@@ -288,7 +288,7 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
         .with(as_it_is)
         .lacking(Feature::AnyIri),
         TermError::Language(id) => Reason::from(format!(
-            "{} is no language tag, and no escape can write it",
+            "{} is not a valid language tag, and no escape can write it",
             quote(table.text(id))
         ))
         .lacking(Feature::AnyLanguage),
