@@ -269,7 +269,7 @@ fn prefixed_names_are_those_of_the_rows_before() {
     let error = outcome.error.unwrap();
     assert_eq!(
         error.reason.to_string(),
-        "the prefix 'ex' of 'ex:a' is not declared; a row before it, PA, does that"
+        "the prefix 'ex' of 'ex:a' is not declared; declare it with PA in an earlier row"
     );
     assert_eq!(error.position.line_column, Some((9, 3)));
     assert_eq!(error.position.message, Some(1));
@@ -411,7 +411,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex \"not an <iri> \" .\n",
-            "expected characters that an IRI can hold, found 'not an <iri> '",
+            "expected only characters that are allowed in an IRI, found 'not an <iri> '",
             (1, 7),
         ),
         (
@@ -433,17 +433,17 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "A <a:> <b:> \"a\nb\" .\n",
-            "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
+            "the string is not closed on its line; expected '\"' (write a line break in a string as \\n)",
             (1, 15),
         ),
         (
             "A <a:> <b:> 'a\nb' .\n",
-            "the string is not closed on its line; expected a quote (a line end in a string is \\n)",
+            "the string is not closed on its line; expected a quote (write a line break in a string as \\n)",
             (1, 15),
         ),
         (
             "A <a:> <b:> <c d> .\n",
-            "expected an IRI character or '>', found ' ', which an IRI cannot hold",
+            "expected an IRI character or '>', found ' ', which is not allowed in an IRI",
             (1, 15),
         ),
         (

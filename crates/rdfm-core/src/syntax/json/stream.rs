@@ -1,9 +1,11 @@
-//! The tokens of a JSON text (RFC 8259) that arrives in pieces.
+//! Tokens of a JSON text (RFC 8259) that arrives in pieces.
 //!
-//! - In: text that is valid UTF-8, which grows at its end, and where the next token is looked for.
-//! - Out: tokens, keys told from strings; commas and colons are checked and passed over.
-//! - Cost: one pass; a string that arrives in pieces is scanned on, never again. Memory holds a bit a level.
-//! - Law: strict, as [`parse`](super::parse()) is; a token is decided by its own bytes, never by how they were cut.
+//! - In: valid UTF-8 text that grows at its end, and the position of the next token.
+//! - Out: tokens, with keys distinguished from strings. Commas and colons are checked and skipped.
+//! - Cost: one pass; scanning of a partial string resumes where it stopped. Memory: one bit per
+//!   level.
+//! - Law: strict, like [`parse`](super::parse()). A token depends only on its own bytes, not on how
+//!   they were cut.
 
 use memchr::memchr2;
 
@@ -12,7 +14,7 @@ use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
 
-/// A value, or what is wrong.
+/// A value or an error.
 pub(crate) type Read<T> = Result<T, Box<GrammarError>>;
 
 /// A token.
@@ -22,7 +24,7 @@ pub(crate) enum Token {
     ObjectEnd,
     ArrayStart,
     ArrayEnd,
-    /// Of an object; its colon is behind it.
+    /// A key of an object. Its colon follows.
     Key(Quoted),
     String(Quoted),
     Number,
@@ -31,7 +33,7 @@ pub(crate) enum Token {
     Null,
 }
 
-/// A string by where it stands in the text, without its quotes.
+/// The position of a string in the text, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quoted {
     pub start: usize,
@@ -40,19 +42,19 @@ pub(crate) struct Quoted {
 }
 
 impl Quoted {
-    /// What it says: a slice of the text, or of `said` where escapes occur.
+    /// Returns the decoded string: a slice of the text, or of `decoded` if the string has escapes.
     #[inline]
-    pub fn text<'a>(&self, text: &'a [u8], said: &'a mut Vec<u8>) -> Read<&'a [u8]> {
-        // Nothing behind the string is looked at, since it may not be there yet.
+    pub fn text<'a>(&self, text: &'a [u8], decoded: &'a mut Vec<u8>) -> Read<&'a [u8]> {
+        // Ignores the text after the string, which may be incomplete.
         let text = &text[..self.end];
         if !self.escaped {
             return Ok(&text[self.start..]);
         }
-        said.clear();
+        decoded.clear();
         let mut from = self.start;
         while let Some(run) = memchr::memchr(b'\\', &text[from..]) {
-            said.extend_from_slice(&text[from..from + run]);
-            from = escape(text, from + run, said).map_err(|error| match error.class {
+            decoded.extend_from_slice(&text[from..from + run]);
+            from = escape(text, from + run, decoded).map_err(|error| match error.class {
                 ErrorClass::Truncated => malformed(from + run, "the string ends inside an escape"),
                 class => Box::new(GrammarError {
                     at: error.at,
@@ -61,12 +63,12 @@ impl Quoted {
                 }),
             })?;
         }
-        said.extend_from_slice(&text[from..]);
-        Ok(said)
+        decoded.extend_from_slice(&text[from..]);
+        Ok(decoded)
     }
 }
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expects {
     Value,
@@ -76,26 +78,27 @@ enum Expects {
     FirstKey,
     Key,
     Colon,
-    /// A comma or the end of what is open.
+    /// A comma, or the end of the innermost object or array.
     Comma,
-    /// White space.
+    /// Only white space.
     Nothing,
 }
 
-/// Where in a text the reading is.
+/// The state of a tokenizer.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
     expects: Expects,
-    /// What is open: whether each is an object.
+    /// The open objects (true) and arrays (false).
     open: Vec<bool>,
-    /// How far beyond its start an incomplete string was scanned, and whether escapes occur there.
+    /// Number of scanned bytes of a partial string, and whether they contain escapes.
     scanned: usize,
     escaped: bool,
     most_open: usize,
 }
 
 impl Tokens {
-    /// At the start of a text whose objects and arrays are nested no deeper than this.
+    /// Starts at the beginning of a text. Objects and arrays may be nested up to `most_open`
+    /// levels.
     pub fn new(most_open: usize) -> Self {
         Self {
             expects: Expects::Value,
@@ -106,7 +109,7 @@ impl Tokens {
         }
     }
 
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     #[inline]
     pub fn depth(&self) -> usize {
         self.open.len()
@@ -118,8 +121,8 @@ impl Tokens {
         self.expects == Expects::Nothing
     }
 
-    /// The next token, and where it starts; `at` goes behind it. None where the text ends before it does: `at` is then
-    /// where it starts.
+    /// Returns the next token and its start, and moves `at` after it. Returns `None` if the token
+    /// is incomplete; `at` is then its start.
     #[inline]
     pub fn next(
         &mut self,
@@ -244,7 +247,7 @@ impl Tokens {
         }
     }
 
-    /// How far from `at`, where the next token begins, one looks to say that what is there is wrong there.
+    /// Number of bytes from `at`, the start of the next token, that are needed to reject it.
     #[cold]
     pub fn seen(&self, text: &[u8], at: usize) -> usize {
         let rest = text.get(at..).unwrap_or_default();
@@ -256,7 +259,7 @@ impl Tokens {
         }
     }
 
-    /// The string whose quote is at `start`.
+    /// Scans the string whose opening quote is at `start`.
     #[inline]
     fn string(&mut self, text: &[u8], start: usize) -> Read<Option<Quoted>> {
         let from = start + self.scanned.max(1);
@@ -286,7 +289,8 @@ impl Tokens {
         self.incomplete(text, start, from, text.len().max(at))
     }
 
-    /// A string that was scanned on up to here: what is wrong in it is said now, since it may never end.
+    /// Remembers how far a partial string was scanned. Errors in it are reported at once, because
+    /// it may never end.
     fn incomplete(
         &mut self,
         text: &[u8],
@@ -302,12 +306,10 @@ impl Tokens {
         Ok(None)
     }
 
-    /// Something else than expected at a position: one character is shown, since more may not be there yet.
+    /// Returns the error for an unexpected character. Only one character is shown, because more may
+    /// not have arrived.
     #[cold]
-    #[allow(
-        clippy::unnecessary_box_returns,
-        reason = "most results are good, and errors are large"
-    )]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
     fn unexpected(&self, text: &[u8], at: usize) -> Box<GrammarError> {
         let rest = text.get(at..).unwrap_or_default();
         let length = (1..rest.len().min(4))
@@ -317,10 +319,7 @@ impl Tokens {
     }
 
     #[cold]
-    #[allow(
-        clippy::unnecessary_box_returns,
-        reason = "most results are good, and errors are large"
-    )]
+    #[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
     fn unexpected_word(&self, at: usize, word: &[u8]) -> Box<GrammarError> {
         let what = match self.expects {
             Expects::Value | Expects::FirstElement => "a JSON value",
@@ -335,10 +334,7 @@ impl Tokens {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     Box::new(GrammarError {
         at,
@@ -348,10 +344,7 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
     let text = format!(
         "objects and arrays are nested deeper than {}",
@@ -365,22 +358,19 @@ fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
 }
 
 #[cold]
-#[allow(
-    clippy::unnecessary_box_returns,
-    reason = "most results are good, and errors are large"
-)]
+#[allow(clippy::unnecessary_box_returns, reason = "errors are rare and large")]
 fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
     let at = inner.iter().position(|&byte| byte < 0x20).unwrap_or(0);
     let byte = inner.get(at).copied().unwrap_or(0);
     malformed(
         start + at,
         format!(
-            "the control character U+{byte:04X} stands in a string; JSON writes it as an escape"
+            "the control character U+{byte:04X} is not allowed in a string; JSON requires an escape"
         ),
     )
 }
 
-/// The length of the number or the word that a text begins with.
+/// Length of the number or word at the beginning of a text.
 #[inline]
 fn word_length(text: &[u8]) -> usize {
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -419,12 +409,12 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
-    /// The tokens of a text, with what strings say, or the error and where it is.
+    /// Tokens of a text with decoded strings, or the error and its position.
     fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
         let bytes = text.as_bytes();
         let mut tokens = Tokens::new(8);
         let (mut at, mut have, mut found) = (0, 0, Vec::new());
-        let mut said = Vec::new();
+        let mut decoded = Vec::new();
         loop {
             let ended = have == bytes.len();
             match tokens.next(&bytes[..have], &mut at, ended) {
@@ -433,7 +423,7 @@ mod tests {
                 Ok(Some((token, start))) => {
                     let shown = match token {
                         Token::Key(quoted) | Token::String(quoted) => {
-                            let text = quoted.text(bytes, &mut said);
+                            let text = quoted.text(bytes, &mut decoded);
                             let text = text.map_err(|error| (error.at, String::new()))?;
                             String::from_utf8(text.to_vec()).unwrap()
                         }
@@ -451,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_the_same_however_cut() {
+    fn pieces_do_not_change_tokens() {
         let text = " {\"a\" : [1, -2.5e+3,true,\nfalse, null, [], {}], \"b\\\"\\u0041\\\\\": \"é\\ud83d\\ude00\"}\n";
         let wanted = [
             "{", "a", "[", "1", "-2.5e+3", "true", "false", "null", "[", "]", "{", "}", "]",
@@ -463,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_where_it_is() {
+    fn errors_are_at_the_invalid_token() {
         for (text, at) in [
             ("{a}", 1),
             ("{\"a\" 1}", 5),
@@ -489,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_token() {
+    fn partial_tokens_are_not_returned() {
         for text in ["", "{", "\"a", "[1", "\"\\", "tru", "{\"a\":"] {
             for piece in [1, 9] {
                 let found = tokens(text, piece);
