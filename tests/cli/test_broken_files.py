@@ -18,7 +18,7 @@ BROKEN = {
     "utf8.nq": (b'<http://e/s> <http://e/p> "\xff" .\n', "UTF-8"),
     "iri.nt": (b"<http://e/s s> <http://e/p> <http://e/o> .\n", "nt: "),
     "graph.nt": (b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n", "nt: expected"),
-    "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that announces none"),
+    "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that does not announce messages"),
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
     "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),

@@ -129,7 +129,7 @@ fn errors_say_what_where_and_the_way_out() {
     for (log, text) in [
         (
             "MESSAGE\n",
-            "nq: MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it \
+            "nq: MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it \
              (line 1, column 1, byte 0, message 0)",
         ),
         (

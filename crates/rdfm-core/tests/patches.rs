@@ -814,7 +814,7 @@ fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
     let (out, error, _) = write(TEXT, &Options::default(), &there);
     assert_eq!(
         error.unwrap().reason.text(),
-        "the IRI 'a:b c' has characters that an IRI cannot have"
+        "the IRI 'a:b c' contains characters that are not allowed in an IRI"
     );
     assert_eq!(out, b"");
 }
@@ -859,7 +859,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 0, 0, 0x65, 0, 0x05, 12, 0, 0],
             ErrorClass::Malformed,
-            "the row is two things at once",
+            "the row is ambiguous: a union has two fields",
             3,
         ),
         (

@@ -426,7 +426,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a 1 .\nMESSAGE\n",
-            "MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it (line 2, column 1, byte 12, message 0)",
+            "MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it (line 2, column 1, byte 12, message 0)",
         ),
         (
             "SELECT * {}",

@@ -359,7 +359,9 @@ fn a_label_that_announces_nothing_is_refused() {
     let options = directive().and("version_label", "1.2\" .");
     let refused = encoder("nq", &options).err().unwrap();
     assert!(
-        refused.text().contains("'1.2\" .' announces no messages"),
+        refused
+            .text()
+            .contains("'1.2\" .' does not announce messages"),
         "{refused}"
     );
 }
@@ -393,7 +395,7 @@ fn no_term_injects_a_statement() {
         assert_eq!(
             message,
             format!(
-                "{format}: the IRI 'x> <y> <z> .\\n<a> <b> <c' has characters that an IRI cannot have (message 1)"
+                "{format}: the IRI 'x> <y> <z> .\\n<a> <b> <c' contains characters that are not allowed in an IRI (message 1)"
             )
         );
         let (_, message) = error(format, &default(), &bad(L("x", evil)));

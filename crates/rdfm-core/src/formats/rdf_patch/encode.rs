@@ -149,7 +149,7 @@ impl PatchWriter {
     ) -> Refused<()> {
         for row in rows {
             self.row(batch.table(), row, out)
-                .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
+                .map_err(|stop| stop.explain(batch.table(), MAX_TEXT))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use crate::codec::sniff::{Sniff, head};
 use crate::syntax::text::sniff::{
-    Line, behind_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
+    Line, after_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
 };
 
 /// Whether there is a directive of Turtle, or at the end something that begins like a statement; unless it
@@ -90,7 +90,7 @@ fn is_directive(line: &[u8]) -> bool {
 /// Whether a subject or graph begins, and something that may stand behind it.
 fn begins_statement(text: &[u8]) -> bool {
     let behind = match trim_start(text) {
-        [b'<', iri @ ..] => behind_iri(iri, b"<"),
+        [b'<', iri @ ..] => after_iri(iri, b"<"),
         [b'_', b':', label @ ..] => {
             let ends = |byte: &u8| is_space(*byte) || b"<>\"'()[]{}".contains(byte);
             let end = label.iter().position(ends);
@@ -100,7 +100,7 @@ fn begins_statement(text: &[u8]) -> bool {
         _ => None,
     };
     match trim_start(behind.unwrap_or_default()) {
-        [b'<', iri @ ..] => behind_iri(iri, b"<").is_some(),
+        [b'<', iri @ ..] => after_iri(iri, b"<").is_some(),
         [b'a', next, ..] => is_space(*next),
         [b'[' | b']' | b'{' | b'"' | b'(', ..] | [b'_', b':', ..] => true,
         _ => false,
