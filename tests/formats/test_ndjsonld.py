@@ -102,7 +102,7 @@ def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_ove
     decoder.finish()
     if before:
         assert len(decoder.next_batch()) == 1
-    for reason in ("a byte order mark; lenient=True passes over it", "context message before it"):
+    for reason in ("a byte order mark; lenient=True skips it", "context message before it"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()

@@ -361,7 +361,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "tx .\n",
-            "expected a row that begins with H, TX, TC, TA, PA, PD, A, D or Z, found 'tx'; codes are capital letters",
+            "expected a row that begins with H, TX, TC, TA, PA, PD, A, D or Z, found 'tx'; row codes are upper case",
             (1, 1),
         ),
         (
@@ -396,12 +396,12 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex ex .\n",
-            "expected the IRI of the prefix, or a string that says it, found 'ex'",
+            "expected the IRI of the prefix, in angle brackets or as a string, found 'ex'",
             (1, 7),
         ),
         (
             "PA ex <_:b> .\n",
-            "expected the IRI of the prefix, or a string that says it, found '<_:b>'",
+            "expected the IRI of the prefix, in angle brackets or as a string, found '<_:b>'",
             (1, 7),
         ),
         (

@@ -40,7 +40,7 @@ pub struct Part {
 }
 
 /// The expected content at the current position.
-enum State {
+enum ArchiveState {
     /// A header.
     Header,
     /// Bytes of a member that comes in parts, then the padding of its last block.
@@ -70,7 +70,7 @@ pub struct TarMembers {
     at: usize,
     /// Number of archive bytes before the buffer.
     before: u64,
-    state: State,
+    state: ArchiveState,
     /// Name of the current member, for errors.
     name: String,
     long_name: Option<Vec<u8>>,
@@ -95,7 +95,7 @@ impl TarMembers {
             buffer: Vec::new(),
             at: 0,
             before: 0,
-            state: State::Header,
+            state: ArchiveState::Header,
             name: String::new(),
             long_name: None,
             long_size: None,
@@ -171,15 +171,15 @@ impl TarMembers {
             let here = self.left();
             let at_start = self.at_start();
             match &mut self.state {
-                State::Header if here >= BLOCK => self.header(parts)?,
-                State::Records { size, padding, .. } if here >= *size + *padding => {
+                ArchiveState::Header if here >= BLOCK => self.header(parts)?,
+                ArchiveState::Records { size, padding, .. } if here >= *size + *padding => {
                     self.records()?;
                 }
-                State::Whole { size, padding, .. } if here >= *size + *padding => {
+                ArchiveState::Whole { size, padding, .. } if here >= *size + *padding => {
                     let range = self.at..self.at + *size;
                     self.at = range.end + *padding;
-                    if let State::Whole { name, .. } =
-                        std::mem::replace(&mut self.state, State::Header)
+                    if let ArchiveState::Whole { name, .. } =
+                        std::mem::replace(&mut self.state, ArchiveState::Header)
                     {
                         parts.push(Part {
                             name: Some(name),
@@ -189,7 +189,7 @@ impl TarMembers {
                         });
                     }
                 }
-                State::Member { left, padding } if here > 0 => {
+                ArchiveState::Member { left, padding } if here > 0 => {
                     let size = (here as u64).min(*left);
                     *left -= size;
                     let (left, padding) = (*left, *padding);
@@ -202,16 +202,16 @@ impl TarMembers {
                         refusal: None,
                     });
                     if left == 0 {
-                        self.state = State::Skip { left: padding };
+                        self.state = ArchiveState::Skip { left: padding };
                     }
                 }
-                State::Skip { left: 0 } => self.state = State::Header,
-                State::Skip { left } if here > 0 => {
+                ArchiveState::Skip { left: 0 } => self.state = ArchiveState::Header,
+                ArchiveState::Skip { left } if here > 0 => {
                     let size = (here as u64).min(*left);
                     *left -= size;
                     self.at += size as usize;
                 }
-                State::End if here > 0 => {
+                ArchiveState::End if here > 0 => {
                     if let Some(found) = self.buffer[self.at..].iter().position(|byte| *byte != 0) {
                         self.at += found;
                         return Err(self.error(
@@ -224,14 +224,14 @@ impl TarMembers {
                     self.at = self.buffer.len();
                 }
                 _ if !self.finished => return Ok(()),
-                State::End => return Ok(()),
+                ArchiveState::End => return Ok(()),
                 // As in other readers, a single block of zeros also ends the archive.
-                State::Header if self.zeros && here == 0 => return Ok(()),
-                State::Header if at_start && here > 0 => {
+                ArchiveState::Header if self.zeros && here == 0 => return Ok(()),
+                ArchiveState::Header if at_start && here > 0 => {
                     let reason = format!("{NOT_TAR}: only {here} of the {BLOCK} bytes of a header");
                     return Err(self.error(ErrorClass::Truncated, reason));
                 }
-                State::Header => {
+                ArchiveState::Header => {
                     return Err(self.cut("before its end mark"));
                 }
                 _ => {
@@ -267,7 +267,7 @@ impl TarMembers {
         if block.iter().all(|byte| *byte == 0) {
             self.at += BLOCK;
             if self.zeros {
-                self.state = State::End;
+                self.state = ArchiveState::End;
             }
             self.zeros = true;
             return Ok(());
@@ -304,7 +304,7 @@ impl TarMembers {
             }
             self.at += BLOCK;
             let padding = padding(size) as usize;
-            self.state = State::Records {
+            self.state = ArchiveState::Records {
                 kind,
                 size: size as usize,
                 padding,
@@ -337,12 +337,12 @@ impl TarMembers {
                 ended: true,
                 refusal: Some(refusal),
             });
-            self.state = State::Skip { left: blocks };
+            self.state = ArchiveState::Skip { left: blocks };
         } else if folder {
-            self.state = State::Skip { left: blocks };
+            self.state = ArchiveState::Skip { left: blocks };
         } else if size <= MAX_WHOLE_BYTES {
             let padding = padding(size) as usize;
-            self.state = State::Whole {
+            self.state = ArchiveState::Whole {
                 name,
                 size: size as usize,
                 padding,
@@ -355,7 +355,7 @@ impl TarMembers {
                 ended: false,
                 refusal: None,
             });
-            self.state = State::Member {
+            self.state = ArchiveState::Member {
                 left: size,
                 padding: padding(size),
             };
@@ -364,11 +364,11 @@ impl TarMembers {
     }
 
     fn records(&mut self) -> Result<(), DecodeError> {
-        let State::Records {
+        let ArchiveState::Records {
             kind,
             size,
             padding,
-        } = std::mem::replace(&mut self.state, State::Header)
+        } = std::mem::replace(&mut self.state, ArchiveState::Header)
         else {
             return Ok(());
         };

@@ -234,7 +234,7 @@ pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), ParseError> {
         at: 0,
         class: ErrorClass::Malformed,
         reason: Reason::new("expected a JSON value, found a byte order mark")
-            .with(Remedy::lenient("passes over it")),
+            .with(Remedy::lenient("skips it")),
     })
 }
 
