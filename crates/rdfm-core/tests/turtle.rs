@@ -450,7 +450,7 @@ fn errors_of_turtle_and_of_bytes() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
         let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(
-            text.starts_with("ttl: a graph block, and Turtle has none"),
+            text.starts_with("ttl: a graph block, which Turtle does not have"),
             "{text}"
         );
     }
