@@ -109,7 +109,7 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
     [
         ("{", "no JSON that can be read"),
         ('{"a": 1, "a": 2}', "occurs twice"),
-        ('{"@context": null}', "holds no context"),
+        ('{"@context": null}', "does not contain a context"),
         ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
         ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),
         ({"a": 1}, "no context of JSON-LD 1.1"),

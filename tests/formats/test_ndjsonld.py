@@ -46,13 +46,13 @@ def test_a_context_may_be_an_array_whatever_it_holds():
         (b"7", "expected an object ({…}), found a number (line 3, column 1"),
         (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in an object"),
         (b'{"a": "\xff"}', "invalid UTF-8"),
-        (b'{"@id": "x y:z", "a": 1}', "is no IRI"),
+        (b'{"@id": "x y:z", "a": 1}', "is not an IRI"),
         (
             b'{"@id": "rel", "a": 1}',
             "is a relative IRI, and no base or @base is given; lenient=True",
         ),
         (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is not a valid language tag"),
-        (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is none"),
+        (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is invalid"),
         (
             b'{"a": {"@value": "x", "@direction": "rtl"}}',
             'rdf_direction="i18n-datatype" or "compound-literal" keeps it',
@@ -248,4 +248,4 @@ def test_a_json_literal_is_kept_whatever_its_keys_are():
     assert message[0][2][1] == text
     found, error = objects(b'{"@id": "v:a", "v:p": {"@type": "@json", "@value": [1e400]}}')
     assert found == []
-    assert "beyond the range of doubles" in error
+    assert "exceeds the range of doubles" in error

@@ -5,7 +5,7 @@ use super::context::{Meaning, Property, Scope};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::walk::{Active, By, Extra, Item, Slot, Target, Walk, Wrap};
+use super::walk::{Active, By, Extra, Item, Target, ValueSlot, Walk, Wrap};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
@@ -76,10 +76,10 @@ impl Walk<'_> {
         target: Target,
         graph: TermId,
     ) -> Read<()> {
-        let mut slot = Slot {
+        let mut slot = ValueSlot {
             target,
             property: Some(active),
-            ..Slot::top(graph)
+            ..ValueSlot::top(graph)
         };
         let context = active.context;
         let Some(definition) = self.definition(active) else {
@@ -112,7 +112,7 @@ impl Walk<'_> {
 
     /// Processes a value, or those of an array.
     #[inline]
-    fn each_value(&mut self, value: u32, context: u32, mut slot: Slot) -> Read<()> {
+    fn each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
         if self.view.kind(value) != Kind::Array {
             self.value(value, context, &slot)?;
             return Ok(());
@@ -128,13 +128,13 @@ impl Walk<'_> {
     pub fn as_value(
         &mut self,
         item: Item,
-        slot: &Slot,
+        slot: &ValueSlot,
         containers: Containers,
         node: u32,
     ) -> Read<()> {
         if containers.has(Containers::LIST) {
             self.begin_list(self.sink(slot).graph);
-            let inner = Slot {
+            let inner = ValueSlot {
                 target: Target::Member,
                 ..*slot
             };
@@ -143,7 +143,7 @@ impl Walk<'_> {
             return self.deliver(Item::List(head), slot, node);
         }
         let wraps = containers.has(Containers::GRAPH) && !containers.has(Containers::MAPS);
-        let slot = Slot {
+        let slot = ValueSlot {
             wrap: if wraps { Wrap::Always } else { Wrap::Never },
             ..*slot
         };
@@ -151,8 +151,8 @@ impl Walk<'_> {
     }
 
     /// Processes the value of a property with list container.
-    pub fn list_property(&mut self, value: u32, context: u32, slot: Slot) -> Read<()> {
-        let in_list = Slot {
+    pub fn list_property(&mut self, value: u32, context: u32, slot: ValueSlot) -> Read<()> {
+        let in_list = ValueSlot {
             in_list: true,
             ..slot
         };
@@ -169,7 +169,7 @@ impl Walk<'_> {
             Target::Object { subject, predicate } => Target::ListObject { subject, predicate },
             target => target,
         };
-        self.value(value, context, &Slot { target, ..slot })?;
+        self.value(value, context, &ValueSlot { target, ..slot })?;
         Ok(())
     }
 
@@ -179,7 +179,7 @@ impl Walk<'_> {
         map: u32,
         active: Active,
         containers: Containers,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<()> {
         let view = self.view;
         let index = self
@@ -209,7 +209,7 @@ impl Walk<'_> {
             }
             let extra = self.map_extra(key, active, containers, index)?;
             let property = self.in_context(active, context);
-            let inner = Slot {
+            let inner = ValueSlot {
                 property: Some(property),
                 extra,
                 from_map: true,

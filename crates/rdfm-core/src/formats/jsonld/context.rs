@@ -133,7 +133,7 @@ impl Property {
 
 /// The content of an active context (JSON-LD 1.1 API, 4.1). Copies are cheap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct ContextState {
     pub terms: Table,
     /// Number of protected terms.
     pub protected: usize,
@@ -160,7 +160,7 @@ enum Cause {
 /// A context that messages are read with.
 #[derive(Debug)]
 pub(super) struct Active {
-    pub state: State,
+    pub state: ContextState,
     keys: Keys,
     /// Contexts created from this one by texts.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
@@ -237,10 +237,10 @@ impl Contexts {
     }
 
     /// Returns a newly initialized context.
-    pub fn initial(&self) -> State {
-        State {
+    pub fn initial(&self) -> ContextState {
+        ContextState {
             base: self.original_base.clone(),
-            ..State::default()
+            ..ContextState::default()
         }
     }
 
@@ -557,14 +557,14 @@ impl Contexts {
     }
 
     /// Adds a context that is not cached.
-    pub fn add_alone(&mut self, state: State, parent: u32) -> Read<u32> {
+    pub fn add_alone(&mut self, state: ContextState, parent: u32) -> Read<u32> {
         self.add(state, parent, Cause::None, self.bytes, 0)
     }
 
     /// Adds a context that was created since `before` bytes were used.
     fn add(
         &mut self,
-        state: State,
+        state: ContextState,
         parent: u32,
         cause: Cause,
         before: usize,
@@ -681,7 +681,7 @@ pub(super) enum Expanded {
 }
 
 impl Active {
-    fn new(state: State, parent: u32, cause: Cause, bytes: usize) -> Self {
+    fn new(state: ContextState, parent: u32, cause: Cause, bytes: usize) -> Self {
         Self {
             state,
             keys: Keys::default(),
@@ -694,7 +694,7 @@ impl Active {
     }
 }
 
-impl State {
+impl ContextState {
     /// Whether this context differs from one without terms only by terms that do not affect each
     /// other.
     fn is_above_terms(&self, other: &Self) -> bool {

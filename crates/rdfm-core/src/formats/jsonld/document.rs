@@ -6,7 +6,7 @@
 //! - Law: an input that ends too early is truncated. How it is cut changes nothing.
 
 use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
-use super::options::Reading;
+use super::options::DocumentReading;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -32,7 +32,7 @@ impl DocumentReader {
     ///
     /// # Errors
     /// If the base is not an absolute IRI.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    pub(super) fn new(options: &DocumentReading) -> Result<Self, Reason> {
         Ok(Self {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),

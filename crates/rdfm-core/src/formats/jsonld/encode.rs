@@ -24,7 +24,7 @@ use nodes::{Message, Nodes};
 use crate::codec::Encoder;
 use crate::codec::spec::{FormatSpec, Made};
 use crate::codec::values::Values;
-use crate::formats::jsonld::options::{ContextLines, Writing};
+use crate::formats::jsonld::options::{ContextLines, DocumentWriting};
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
@@ -41,7 +41,7 @@ pub(super) fn encoder<S: Sink + 'static>(
     values: &Values,
     sink: S,
 ) -> Made<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = DocumentWriting::of(values);
     let single = !format.carries.boundaries;
     let contexts = match options.context_lines {
         ContextLines::First if single => ContextLines::Every,

@@ -7,7 +7,7 @@
 //!   is white space.
 
 use super::lost::may_be_context;
-use super::options::Reading;
+use super::options::DocumentReading;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
@@ -40,7 +40,7 @@ impl NdjsonReader {
     ///
     /// # Errors
     /// If the base is not an absolute IRI.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    pub(super) fn new(options: &DocumentReading) -> Result<Self, Reason> {
         Ok(Self {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
