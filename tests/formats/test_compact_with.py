@@ -107,13 +107,13 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
 @pytest.mark.parametrize(
     ("context", "reason"),
     [
-        ("{", "no JSON that can be read"),
+        ("{", "is not valid JSON"),
         ('{"a": 1, "a": 2}', "occurs twice"),
         ('{"@context": null}', "does not contain a context"),
-        ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
-        ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),
-        ({"a": 1}, "no context of JSON-LD 1.1"),
-        ({"a": {"@id": "http://a/", "@type": "@what"}}, "no context of JSON-LD 1.1"),
+        ({"@context": "http://c/"}, "refers to the remote context 'http://c/'"),
+        ([{"@import": "http://c/"}], "refers to the remote context 'http://c/'"),
+        ({"a": 1}, "is not a JSON-LD 1.1 context"),
+        ({"a": {"@id": "http://a/", "@type": "@what"}}, "is not a JSON-LD 1.1 context"),
         ({"@direction": "rtl"}, "the entry '@direction' of compact_with"),
         ({"ex": "http://e/", "none": "@none"}, "the entry 'none' of compact_with"),
         ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),

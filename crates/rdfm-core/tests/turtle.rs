@@ -402,7 +402,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a \"\\uD800\" .",
-            "the escape '\\uD800' names no character (line 1, column 10, byte 9, message 0)",
+            "the escape '\\uD800' is not a character (line 1, column 10, byte 9, message 0)",
         ),
         (
             "<a:b> a \"x\ny\" .",

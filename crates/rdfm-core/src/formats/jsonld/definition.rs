@@ -302,7 +302,7 @@ impl Processor<'_> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
         if term.is_empty() {
-            return Err(making.wrong("invalid term definition", value, "a term is not empty"));
+            return Err(making.wrong("invalid term definition", value, "a term must not be empty"));
         }
         if term == b"@type" {
             check_type_definition(&making)?;
@@ -317,7 +317,7 @@ impl Processor<'_> {
             return Err(making.wrong(
                 "invalid term definition",
                 value,
-                "a definition is an IRI, an object or null",
+                "a definition must be an IRI, an object or null",
             ));
         }
         let mut made = Definition::NEW;
@@ -409,7 +409,7 @@ impl Processor<'_> {
             making.wrong(
                 "invalid type mapping",
                 value,
-                "its @type is an IRI, @id, @vocab, @json or @none",
+                "its @type must be an IRI, @id, @vocab, @json or @none",
             )
         };
         if origin.view.kind(value) != Kind::String {
@@ -443,7 +443,7 @@ impl Processor<'_> {
         }
         let text = view.text(value);
         let wrong = |making: &Making<'_, '_>| {
-            making.wrong("invalid IRI mapping", value, "its @reverse is an IRI")
+            making.wrong("invalid IRI mapping", value, "its @reverse must be an IRI")
         };
         if view.kind(value) != Kind::String {
             return Err(wrong(making));
@@ -466,7 +466,7 @@ impl Processor<'_> {
                     return Err(making.wrong(
                         "invalid reverse property",
                         container,
-                        "the @container of a reverse property is @set or @index",
+                        "the @container of a reverse property must be @set or @index",
                     ));
                 }
             };
@@ -497,7 +497,11 @@ impl Processor<'_> {
         }
         let text = view.text(id);
         if view.kind(id) != Kind::String {
-            return Err(making.wrong("invalid IRI mapping", id, "its @id is a string or null"));
+            return Err(making.wrong(
+                "invalid IRI mapping",
+                id,
+                "its @id must be a string or null",
+            ));
         }
         if Keyword::of(text).is_none() && has_keyword_form(text) {
             return Ok(false);
@@ -508,7 +512,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid keyword alias",
                     id,
-                    "@context has no other names",
+                    "@context must not have aliases",
                 ));
             }
             Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
@@ -537,7 +541,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid IRI mapping",
                     id,
-                    "a term that looks like an IRI stands for that IRI",
+                    "a term in the form of an IRI must be defined as that IRI",
                 ));
             }
         }
@@ -725,7 +729,7 @@ fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
             return Err(making.wrong(
                 "invalid type mapping",
                 value,
-                "the @type of a type map is @id or @vocab",
+                "the @type of a type map must be @id or @vocab",
             ));
         }
     }
@@ -746,7 +750,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
                 return Err(making.wrong(
                     "invalid language mapping",
                     value,
-                    "its @language is a string or null",
+                    "its @language must be a string or null",
                 ));
             }
         };
@@ -759,7 +763,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
                 return Err(making.wrong(
                     "invalid base direction",
                     value,
-                    "its @direction is \"ltr\", \"rtl\" or null",
+                    "its @direction must be \"ltr\", \"rtl\" or null",
                 ));
             }
         };
@@ -778,7 +782,7 @@ fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         return Err(making.wrong(
             "invalid @nest value",
             value,
-            "its @nest is a term, or @nest itself",
+            "its @nest must be a term, or @nest itself",
         ));
     }
     made.nest = Some(text.into());
@@ -792,7 +796,7 @@ fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     };
     let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
     if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
-        return wrong("a prefix has neither a colon nor a slash");
+        return wrong("a prefix must not contain a colon or a slash");
     }
     made.prefix = boolean(making, value, "@prefix")?;
     if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
@@ -822,7 +826,10 @@ fn unknown_entries(making: &Making<'_, '_>) -> Read<()> {
                 | b"@protected"
                 | b"@type"
         ) {
-            let reason = format!("a definition has no entry {}", quote(view.text(key)));
+            let reason = format!(
+                "a definition must not have the entry {}",
+                quote(view.text(key))
+            );
             return Err(making.wrong("invalid term definition", key, &reason));
         }
     }
@@ -835,7 +842,7 @@ fn boolean(making: &Making<'_, '_>, value: u32, key: &str) -> Read<bool> {
         Kind::False => Ok(false),
         _ => {
             let code = format!("invalid {key} value");
-            Err(making.wrong(&code, value, &format!("its {key} is true or false")))
+            Err(making.wrong(&code, value, &format!("its {key} must be true or false")))
         }
     }
 }

@@ -410,7 +410,7 @@ impl Walk<'_> {
                     return Err(self.wrong(
                         "invalid reverse property map",
                         key,
-                        "the keys of @reverse are properties",
+                        "the keys of @reverse must be properties",
                     ));
                 }
                 Meaning::Unmapped => {

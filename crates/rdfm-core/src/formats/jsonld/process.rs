@@ -249,7 +249,7 @@ impl<'c> Processor<'c> {
             _ => Err(origin.wrong(
                 "invalid local context",
                 value,
-                "a context is an object, the URL of one, null, or an array of these",
+                "a context must be an object, the URL of one, null, or an array of these",
             )),
         }
     }
@@ -335,7 +335,7 @@ impl<'c> Processor<'c> {
             return self.entries(origin, object, None, overrides);
         };
         if view.kind(import) != Kind::String {
-            return Err(origin.wrong("invalid @import value", import, "@import is a string"));
+            return Err(origin.wrong("invalid @import value", import, "@import must be a string"));
         }
         let url = Self::url(origin, import)?;
         let (kept, context) = self.load(origin, import, &url)?;
@@ -399,7 +399,7 @@ impl<'c> Processor<'c> {
                     return Err(origin.wrong(
                         &format!("invalid {word} value"),
                         value,
-                        &format!("{word} is true or false"),
+                        &format!("{word} must be true or false"),
                     ));
                 }
             }
@@ -488,7 +488,7 @@ impl<'c> Processor<'c> {
         Err(origin.wrong(
             "invalid @version value",
             value,
-            "@version is the number 1.1",
+            "@version must be the number 1.1",
         ))
     }
 
@@ -569,7 +569,7 @@ impl<'c> Processor<'c> {
                 return Err(origin.wrong(
                     "invalid default language",
                     value,
-                    "@language is a string or null",
+                    "@language must be a string or null",
                 ));
             }
         };
@@ -587,7 +587,7 @@ impl<'c> Processor<'c> {
                 return Err(origin.wrong(
                     "invalid base direction",
                     value,
-                    "@direction is \"ltr\", \"rtl\" or null",
+                    "@direction must be \"ltr\", \"rtl\" or null",
                 ));
             }
         };

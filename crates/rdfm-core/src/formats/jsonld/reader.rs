@@ -227,7 +227,7 @@ impl MessageReader {
             return Err(ParseError {
                 at: view.node(0).at as usize,
                 class: ErrorClass::Malformed,
-                reason: "a JSON-LD document is an object ({…}) or an array of them".into(),
+                reason: "a JSON-LD document must be an object ({…}) or an array of objects".into(),
             });
         }
         self.message(view, position, builder, true)

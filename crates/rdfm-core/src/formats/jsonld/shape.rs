@@ -135,7 +135,7 @@ impl Walk<'_> {
                     return Err(self.wrong(
                         "invalid @reverse value",
                         value,
-                        "@reverse is an object",
+                        "@reverse must be an object",
                     ));
                 }
                 shape.reverse = true;
@@ -159,15 +159,18 @@ impl Walk<'_> {
             _ => {}
         }
         let (code, reason) = match keyword {
-            Keyword::Id => ("invalid @id value", "@id is a string"),
-            Keyword::Language => ("invalid language-tagged string", "@language is a string"),
-            Keyword::Index => ("invalid @index value", "@index is a string"),
+            Keyword::Id => ("invalid @id value", "@id must be a string"),
+            Keyword::Language => (
+                "invalid language-tagged string",
+                "@language must be a string",
+            ),
+            Keyword::Index => ("invalid @index value", "@index must be a string"),
             Keyword::Direction => {
                 shape.base_direction = direction_of(&self.view, value);
                 if shape.base_direction.is_some() {
                     return Ok(());
                 }
-                let reason = "@direction is \"ltr\" or \"rtl\"";
+                let reason = "@direction must be \"ltr\" or \"rtl\"";
                 return Err(self.wrong("invalid base direction", value, reason));
             }
             _ => return Ok(()),
@@ -210,7 +213,7 @@ impl Walk<'_> {
         Err(self.wrong(
             "invalid type value",
             wrong,
-            "@type is a string or an array of strings",
+            "@type must be a string or an array of strings",
         ))
     }
 

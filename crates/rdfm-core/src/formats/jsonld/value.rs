@@ -321,7 +321,7 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid value object value",
                 value,
-                "@value is a string, a number, a boolean or null",
+                "@value must be a string, a number, a boolean or null",
             ));
         }
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
@@ -339,7 +339,7 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid language-tagged value",
                 value,
-                "only strings have a language",
+                "only strings may have a language",
             ));
         }
         let term = if is_json {
@@ -423,7 +423,7 @@ impl Walk<'_> {
             walk.wrong(
                 "invalid typed value",
                 node,
-                "the @type of a value is one IRI",
+                "the @type of a value must be one IRI",
             )
         };
         if shape.types > 1 || self.view.kind(node) != Kind::String {
@@ -475,7 +475,7 @@ impl Walk<'_> {
                 _ => Err(self.wrong(
                     "invalid language map value",
                     item,
-                    "the values of a language map are strings",
+                    "the values of a language map must be strings",
                 )),
             };
             if view.kind(values) == Kind::Array {

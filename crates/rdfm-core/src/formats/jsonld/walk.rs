@@ -415,7 +415,7 @@ impl Walk<'_> {
         self.wrong(
             "invalid reverse property value",
             node,
-            "the value of a reverse property is a node",
+            "the value of a reverse property must be a node",
         )
     }
 
@@ -495,7 +495,11 @@ impl Walk<'_> {
             _ => self.anonymous()?,
         };
         if let Extra::Type(_) = slot.extra {
-            return Err(self.wrong("invalid container mapping", node, "a graph has no type map"));
+            return Err(self.wrong(
+                "invalid container mapping",
+                node,
+                "a type map must not contain a graph",
+            ));
         }
         if let Extra::Property { .. } = slot.extra {
             self.extra(id, slot)?;

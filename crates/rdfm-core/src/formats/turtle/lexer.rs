@@ -314,7 +314,7 @@ fn unescape(
             return Err(Stop::malformed(
                 offset + at,
                 format!(
-                    "the escape '\\{}{code:0digits$X}' names no character",
+                    "the escape '\\{}{code:0digits$X}' is not a character",
                     kind as char
                 ),
             ));
