@@ -258,7 +258,13 @@ def _quads(text: str):
     ("name", "log", "reason", "remedies", "lacks"),
     [
         ("nq", b"<a> <b> <c> .", "absolute IRI", ["lenient=true"], None),
-        ("nq", b"MESSAGE", "does not announce messages", ["lenient=true", "announced=1.2-messages"], None),
+        (
+            "nq",
+            b"MESSAGE",
+            "does not announce messages",
+            ["lenient=true", "announced=1.2-messages"],
+            None,
+        ),
         ("nq", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=trig"], "prefixed_names"),
         ("nt", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=ttl"], "prefixed_names"),
         ("nt", b"<x:a> <x:b> <x:c> <x:g> .", "graph names", ["from_format=nq"], "graphs"),

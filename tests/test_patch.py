@@ -506,7 +506,9 @@ def test_messages_before_a_delete_are_kept(tmp_path):
 def test_separate_blank_nodes():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
-    with pytest.raises(rdfm.EncodeError, match="separate_blank_nodes=True makes two of it") as caught:
+    with pytest.raises(
+        rdfm.EncodeError, match="separate_blank_nodes=True makes two of it"
+    ) as caught:
         patch.to_log(rows, io.BytesIO(), **given)
     assert "--separate-blank-nodes makes two of it" in render(caught.value, on_command_line)
     out = io.BytesIO()

@@ -210,7 +210,9 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
             pa.schema(batch)
     encoder = formats.find(name).Encoder()
     encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
-    with pytest.raises(EncodeError, match="in another order than in the rows before: 'b', 'a', not 'a', 'b'"):
+    with pytest.raises(
+        EncodeError, match="in another order than in the rows before: 'b', 'a', not 'a', 'b'"
+    ):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 
