@@ -156,10 +156,10 @@ def render(error: Exception, renderer: Renderer | None = None) -> str:
         renderer: The renderer of the surface; that of Python by default.
 
     Example:
-        >>> error = EncodeError("the format holds no graph names", format="ttl", message_index=4, remedies=[
+        >>> error = EncodeError("the format has no graph names", format="ttl", message_index=4, remedies=[
         ...     Remedy("write", "merge_graphs", "true", "drops them on purpose")])
         >>> render(error)
-        'ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)'
+        'ttl: the format has no graph names; merge_graphs=True drops them on purpose (message 4)'
     """
     return visible(error._render(renderer) if isinstance(error, RdfmError) else str(error))
 
@@ -176,7 +176,7 @@ class RdfmError(Exception):
     renderer: Renderer | None = None
 
     def __str__(self) -> str:
-        """As in `ttl: the format holds no graph names; merge_graphs=True drops them on purpose (message 4)`."""
+        """As in `ttl: the format has no graph names; merge_graphs=True drops them on purpose (message 4)`."""
         return visible(self._render(self.renderer))
 
     def _render(self, renderer: Renderer | None) -> str:

@@ -153,11 +153,11 @@ def test_builtin_bases():
             "base=IRI makes it absolute",
         ),
         (
-            Remedy("stage", "to_format", "nq|trig|jelly", "holds it"),
-            'format="nq", "trig" or "jelly" (to_format in convert) holds it',
-            "--to nq, trig or jelly holds it",
-            '.option("to", …) with nq, trig or jelly holds it',
-            'format="nq", "trig" or "jelly" holds it',
+            Remedy("stage", "to_format", "nq|trig|jelly", "supports it"),
+            'format="nq", "trig" or "jelly" (to_format in convert) supports it',
+            "--to nq, trig or jelly supports it",
+            '.option("to", …) with nq, trig or jelly supports it',
+            'format="nq", "trig" or "jelly" supports it',
         ),
         (
             Remedy("stage", "from_format", "trig", "reads it"),
@@ -256,7 +256,13 @@ def _quads(text: str):
     ("name", "log", "reason", "remedies", "lacks"),
     [
         ("nq", b"<a> <b> <c> .", "absolute IRI", ["lenient=true"], None),
-        ("nq", b"MESSAGE", "announces none", ["lenient=true", "announced=1.2-messages"], None),
+        (
+            "nq",
+            b"MESSAGE",
+            "does not announce messages",
+            ["lenient=true", "announced=1.2-messages"],
+            None,
+        ),
         ("nq", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=trig"], "prefixed_names"),
         ("nt", b"a:b <x:b> <x:c> .", "prefixed names", ["from_format=ttl"], "prefixed_names"),
         ("nt", b"<x:a> <x:b> <x:c> <x:g> .", "graph names", ["from_format=nq"], "graphs"),
@@ -267,7 +273,7 @@ def _quads(text: str):
         (
             "ndjsonld",
             b'{"@context": "http://x/c"}',
-            "not at hand",
+            "not available",
             ["context=URL=FILE", "contexts=DIR", "allow_network=true"],
             None,
         ),

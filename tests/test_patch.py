@@ -389,7 +389,7 @@ def test_the_chain_goes_through_files():
             "prev is <a:1>, and the patch before has the id <a:2>",
         ),
     ):
-        with pytest.raises(rdfm.DecodeError, match="chain=False applies it all the same") as caught:
+        with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
             patch.apply(b"", logs_given, out, **given)
         error = caught.value
         assert error.reason == f"the chain of patches is broken: {reason}"
@@ -497,9 +497,11 @@ def test_messages_before_a_delete_are_kept(tmp_path):
 def test_separate_blank_nodes():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
-    with pytest.raises(rdfm.EncodeError, match="separate_blank_nodes=True makes it two") as caught:
+    with pytest.raises(
+        rdfm.EncodeError, match="separate_blank_nodes=True makes two of it"
+    ) as caught:
         patch.to_log(rows, io.BytesIO(), **given)
-    assert "--separate-blank-nodes makes it two" in render(caught.value, on_command_line)
+    assert "--separate-blank-nodes makes two of it" in render(caught.value, on_command_line)
     out = io.BytesIO()
     assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
 

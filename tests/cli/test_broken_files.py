@@ -18,7 +18,7 @@ BROKEN = {
     "utf8.nq": (b'<http://e/s> <http://e/p> "\xff" .\n', "UTF-8"),
     "iri.nt": (b"<http://e/s s> <http://e/p> <http://e/o> .\n", "nt: "),
     "graph.nt": (b"<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n", "nt: expected"),
-    "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that announces none"),
+    "message.nq": (LINE + b"MESSAGE\n" + LINE, "MESSAGE in a log that does not announce messages"),
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
     "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
@@ -60,11 +60,11 @@ BROKEN = {
     ),
     "blank.ndjsonld": (
         b"{}\n\n{}\n",
-        "a blank line; --lenient passes over blank lines (line 2,",
+        "a blank line; --lenient skips blank lines (line 2,",
     ),
     "context.ndjsonld": (
         b'{"@context":"https://example.org/c","a":1}\n',
-        "the context 'https://example.org/c' is not at hand (JSON-LD: loading remote context failed); --context URL=FILE names its file, or",
+        "the context 'https://example.org/c' is not available (JSON-LD: loading remote context failed); --context URL=FILE names its file, or",
     ),
     "cut.jsonld": (
         b'{"@id":\n"http://e/s"',
@@ -72,7 +72,7 @@ BROKEN = {
     ),
     "tab.yamlld": (b"a: 1\n\tb: 2\n", "found a tab (line 2, column 1, byte 5, message 0)"),
     "twice.yamlld": (b"a: 1\na: 2\n", "the key 'a' occurs twice in an object"),
-    "cycle.yamlld": (b"a: &a [*a]\n", "an alias within the value that it stands for: a cycle"),
+    "cycle.yamlld": (b"a: &a [*a]\n", "an alias inside its own value"),
     "bomb.yamlld": (
         b"a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
         + b"".join(
@@ -94,7 +94,7 @@ BROKEN = {
     "cut.tar.gz": (gzip.compress(bytes(10240))[:-9], "the gzip data ends before its end mark"),
     "text.tar": (
         b"hello" * 200,
-        "not a tar archive (or cut off): expected the header of a member, found something else",
+        "not a tar archive (or cut off): expected a member header, found something else",
     ),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }

@@ -198,7 +198,7 @@ def test_bad_usage(rdfm, words, text):
         ("inspect a.nq --html no/page.html", "no: No such folder"),
         (
             "convert a.nq out.nt",
-            "a.nq: nt: the format holds no graph names; found graph",
+            "a.nq: nt: the format has no graph names; found graph",
         ),
     ],
 )

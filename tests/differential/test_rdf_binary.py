@@ -169,7 +169,7 @@ def test_relative_iris_are_resolved_with_the_base():
     found = [quad[0][1] for quad in decoded("rdf-protobuf", data)[0]]
     assert found == ["x?y", "http://a/b/x?y", "http://e/s", "http://a/d/x?y"]
     _, error = decode("rdf-protobuf", write("rdf-protobuf", [base("no base")]))
-    assert "the base 'no base' is no IRI" in error
+    assert "the base 'no base' is not an IRI" in error
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])

@@ -41,7 +41,7 @@ def notes(name, log, size=0, **options):
 
 def one(text, line, delimiter="'# @message'"):
     return [
-        f"1 comment looks like a delimiter and is none: '{text}' (line {line}); "
+        f"1 comment looks like a delimiter but is not one: '{text}' (line {line}); "
         f"the log's delimiter is {delimiter}"
     ]
 

@@ -244,7 +244,10 @@ def test_of_many_namespaces_those_in_use_are_declared():
     [
         ((S, ("iri", "http://e/1"), O, None), "no XML name can express the predicate 'http://e/1'"),
         ((S, ("iri", f"{RDF}li"), O, None), "no XML name can express"),
-        ((S, ("iri", "http://e/ /p"), O, None), "has characters that an IRI cannot have"),
+        (
+            (S, ("iri", "http://e/ /p"), O, None),
+            "contains characters that are not allowed in an IRI",
+        ),
         ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML holds no character U+FFFE"),
         ((S, P, literal("a\x02"), None), "XML holds no character U+0002, found in 'a\\u0002'"),
         ((S, P, O, O), "merge_graphs=True drops them"),

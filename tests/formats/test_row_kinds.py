@@ -210,7 +210,9 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
             pa.schema(batch)
     encoder = formats.find(name).Encoder()
     encoder.encode(ResultBatch.from_rows(ROWS, ["a", "b"]))
-    with pytest.raises(EncodeError, match="in another order: 'b', 'a', where those are 'a', 'b'"):
+    with pytest.raises(
+        EncodeError, match="in another order than in the rows before: 'b', 'a', not 'a', 'b'"
+    ):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 
@@ -360,7 +362,7 @@ def test_logs_of_other_columns_end_a_stream(tmp_path):
                 stream.read_next_batch()
         return str(raised.value)
 
-    assert "other variables than the rows before" in error()
+    assert "the variables differ from those of the rows before" in error()
     (folder / "2.srj").unlink()
     (folder / "3.nq").write_text("<a:s> <a:p> <a:o> .\n")
     assert "messages among rows of results" in error()

@@ -10,10 +10,10 @@ TEXTS = ["nt", "nq", "ttl", "trig"]
 @pytest.mark.parametrize(
     ("tag", "reason"),
     [
-        ("en_US", "'en_US' is no language tag; en-US is"),
-        ("zh_Hans_CN", "'zh_Hans_CN' is no language tag; zh-Hans-CN is"),
-        ("en_", "'en_' is no language tag"),
-        ("en_" + "x" * 90, f"'en_{'x' * 37}…' is no language tag"),
+        ("en_US", "'en_US' is not a valid language tag; did you mean en-US?"),
+        ("zh_Hans_CN", "'zh_Hans_CN' is not a valid language tag; did you mean zh-Hans-CN?"),
+        ("en_", "'en_' is not a valid language tag"),
+        ("en_" + "x" * 90, f"'en_{'x' * 37}…' is not a valid language tag"),
     ],
 )
 def test_a_language_with_an_underscore(name, tag, reason):

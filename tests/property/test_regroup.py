@@ -107,7 +107,7 @@ def test_messages_are_made_of_consecutive_quads(how, log, sizes):
         refused = str(error)
     if how != "message" and divided(wanted):
         assert refused is not None
-        assert "would stand in two messages" in refused
+        assert "would be in two messages" in refused
         wanted = wanted[: len(found)]
     else:
         assert refused is None

@@ -85,14 +85,14 @@ def huge(kind, size):
 def test_sizes_that_headers_declare_take_no_memory():
     with pytest.raises(TruncatedError, match=r"inside 'a\.nq'"):
         list(cut(huge(tarfile.REGTYPE, 1 << 60) + b"1" * 1000, 512))
-    with pytest.raises(DecodeError, match="the size of a member is no number"):
+    with pytest.raises(DecodeError, match="the size of a member is not a number"):
         list(cut(huge(tarfile.REGTYPE, 1 << 63), 512))
     for kind in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
-        with pytest.raises(LimitError, match="1048576 are allowed"):
+        with pytest.raises(LimitError, match="the limit is 1048576"):
             list(cut(huge(kind, 1 << 21), 512))
 
 
 def test_archives_that_were_joined_are_refused():
     one = tar(("a.nq", b"1"))
-    with pytest.raises(DecodeError, match="behind the archive's end mark"):
+    with pytest.raises(DecodeError, match="after the archive's end mark"):
         list(cut(one + one, 512))

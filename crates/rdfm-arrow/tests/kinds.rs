@@ -279,8 +279,8 @@ fn rows_of_results_are_regrouped_however_they_come() {
         let error = coalescer.push(&other, None).unwrap_err();
         assert_eq!(
             error.reason.text(),
-            "the variables of the rows before it in another order: 'b', 'a', where those are 'a', 'b'; \
-             a table of results has one list of them"
+            "the variables are in another order than in the rows before: 'b', 'a', not 'a', 'b'; \
+             a table of results has only one list of variables"
         );
     }
 }

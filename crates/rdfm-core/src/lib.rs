@@ -1,14 +1,14 @@
-//! Codecs of RDF message logs: bytes to columnar batches and back. No Python, no I/O.
+//! Codecs for RDF message logs: bytes to columnar batches and back. No Python, no I/O.
 //!
-//! A folder a floor, from the top; each uses those below it:
+//! The modules are layers, listed from the top. Each one uses only the modules below it:
 //!
-//! - [`registry`]: the formats, what each carries, and where to get its codecs.
-//! - [`archive`]: the members of tar archives.
-//! - [`regroup`]: other message boundaries, between a decoder and an encoder.
-//! - [`changes`]: datasets, the differences between them, and the patches that change them.
-//! - [`formats`]: the codecs, a folder a family.
-//! - [`syntax`]: what several families share.
-//! - [`codec`]: the contract of every decoder and encoder, and their options.
+//! - [`registry`]: the formats, their capabilities and their codecs.
+//! - [`archive`]: members of tar archives.
+//! - [`regroup`]: changes message boundaries between a decoder and an encoder.
+//! - [`changes`]: datasets, differences between them, and the patches that change them.
+//! - [`formats`]: the codecs, one folder per family.
+//! - [`syntax`]: code shared by several families.
+//! - [`codec`]: the contract of all decoders and encoders, and their options.
 //! - [`model`]: terms, batches, limits and errors.
 
 pub mod archive;

@@ -1,4 +1,4 @@
-//! Where to get the codecs of each format: the one file that knows them all.
+//! The formats and their codecs. Only this file knows all of them.
 
 use crate::codec::options::{FLAT, LARGEST_MESSAGE};
 use crate::codec::spec::{Continuable, FormatSpec, Kind, Made};
@@ -8,7 +8,7 @@ use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, resul
 use crate::model::remedy::{Feature, Remedy, Side};
 use crate::regroup::flat::FlatEncoder;
 
-/// The formats, in the order in which they are asked and listed.
+/// The formats, in the order of detection and of listings.
 pub static FORMATS: [&FormatSpec; 20] = [
     &nquads::spec::NTRIPLES,
     &nquads::spec::NQUADS,
@@ -32,24 +32,24 @@ pub static FORMATS: [&FormatSpec; 20] = [
     &results::spec::CSV,
 ];
 
-/// The format of a name.
+/// Returns the format with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static FormatSpec> {
     FORMATS.into_iter().find(|format| format.name == name)
 }
 
-/// A decoder of a format.
+/// Returns a decoder of a format.
 ///
 /// # Errors
-/// An option does not fit; the text says which.
+/// If an option does not fit; the text names it.
 pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> Made<dyn Decoder> {
     (spec.decoder)(values, opening)
 }
 
-/// An encoder of a format; `source` is where the messages come from, if that is known.
+/// Returns an encoder of a format. `source` describes where the messages come from, if known.
 ///
 /// # Errors
-/// An option does not fit; the text says which.
+/// If an option does not fit; the text names it.
 pub fn encoder(spec: &FormatSpec, values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
     let made = (spec.encoder)(values, source)?;
     let whole = spec.carries.boundaries && spec.continuable == Continuable::Never;
@@ -63,10 +63,10 @@ pub fn encoder(spec: &FormatSpec, values: &Values, source: Option<&Source>) -> M
     Ok(made)
 }
 
-/// A counter of the delimiters of a split.
+/// Returns a counter of the delimiters of a split.
 ///
 /// # Errors
-/// The format has no splits.
+/// If the format has no splits.
 pub fn counter(
     spec: &FormatSpec,
     values: &Values,
@@ -78,8 +78,8 @@ pub fn counter(
     }
 }
 
-/// The names of the formats for logs of the same kinds that hold something.
-fn holders(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
+/// Names of the formats for logs of the same kinds that support a feature.
+fn formats_with(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
     FORMATS
         .into_iter()
         .filter(|spec| spec.kinds == kinds && spec.carries.has(feature))
@@ -87,24 +87,25 @@ fn holders(kinds: &[Kind], feature: Feature) -> Vec<&'static str> {
         .collect()
 }
 
-/// Another format to write, where one lacks something. Of the messages that one log cannot hold the remedy is
-/// several logs. The format itself is none, though it may hold the same elsewhere: TSV lacks some names only.
+/// Returns the other formats that support a feature which `format` lacks. For more messages than
+/// one log can contain, the remedy is several logs, not another format. `format` itself is excluded
+/// even if it supports the feature elsewhere: in TSV only variable names are restricted.
 pub fn another_target(format: &str, feature: Feature) -> Option<Remedy> {
     let kinds = find(format).map_or(&[Kind::Messages][..], |spec| spec.kinds);
     let mut names = match feature {
         Feature::Boundaries => Vec::new(),
-        _ => holders(kinds, feature),
+        _ => formats_with(kinds, feature),
     };
     names.retain(|name| *name != format);
     (!names.is_empty()).then(|| Remedy {
         side: Side::Stage,
         option: "to_format",
         value: Some(names.join("|").into()),
-        text: "holds it".into(),
+        text: "supports it".into(),
     })
 }
 
-/// Another format to read as, where a log shows that it is not of the format it was read as.
+/// Returns another format to read a log as, if its content shows that it is not in `format`.
 pub fn another_source(format: &str, feature: Feature) -> Option<Remedy> {
     let name = match (format, feature) {
         ("nt", Feature::Graphs) => "nq",
@@ -121,21 +122,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holders_are_those_that_carry_it() {
+    fn formats_are_found_by_feature() {
         assert_eq!(
-            holders(&[Kind::Messages], Feature::Generalized),
+            formats_with(&[Kind::Messages], Feature::Generalized),
             ["nt", "nq", "jelly", "rdf-protobuf", "rdf-thrift"]
         );
         for feature in Feature::ALL {
             for spec in FORMATS {
-                let holds = holders(spec.kinds, feature).contains(&spec.name);
-                assert_eq!(holds, spec.carries.has(feature), "{}", spec.name);
+                let has = formats_with(spec.kinds, feature).contains(&spec.name);
+                assert_eq!(has, spec.carries.has(feature), "{}", spec.name);
             }
         }
     }
 
     #[test]
-    fn another_format_is_named_where_one_helps() {
+    fn another_format_is_suggested_if_one_helps() {
         let remedy = another_target("nt", Feature::AnyLanguage).unwrap();
         assert_eq!(
             remedy.value.as_deref(),

@@ -562,7 +562,7 @@ fn what_no_message_can_say_is_refused_behind_those_before() {
         "TX .\nA _:a <a:p> \"1\" .\nTC .\nTX .\nA <a:s> <a:p> <<( _:a <a:p> \"1\" )>> .\nTC .\n";
     for size in SIZES {
         let (found, error, _) = to_messages(&rows("TX +a TC TX +b -b TC"), size, false);
-        let expected = "row 5 of the patch: D deletes a quad, which no message can say; apply the patches to a dataset instead";
+        let expected = "row 5 of the patch: D deletes a quad, which a message cannot express; apply the patches to a dataset instead";
         assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
         let (found, error, _) = to_messages(&rows("+a Z -b"), size, false);
         assert_eq!(found.len(), 1);

@@ -129,7 +129,7 @@ fn errors_say_what_where_and_the_way_out() {
     for (log, text) in [
         (
             "MESSAGE\n",
-            "nq: MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it \
+            "nq: MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it \
              (line 1, column 1, byte 0, message 0)",
         ),
         (
@@ -162,11 +162,11 @@ fn errors_say_what_where_and_the_way_out() {
         ),
         (
             "<s: > <p:> <o:> .",
-            "nq: expected an IRI character or '>', found ' ', which an IRI cannot hold (line 1, column 4, byte 3, message 0)",
+            "nq: expected an IRI character or '>', found ' ', which is not allowed in an IRI (line 1, column 4, byte 3, message 0)",
         ),
         (
             "<s:> <p:> \"o\r",
-            "nq: the string is not closed on its line; expected '\"' (a line end in a string is \\n) (line 1, column 13, byte 12, message 0)",
+            "nq: the string is not closed on its line; expected '\"' (write a line break in a string as \\n) (line 1, column 13, byte 12, message 0)",
         ),
         (
             "<s:> <p:> \"\\q\" .",
@@ -174,11 +174,11 @@ fn errors_say_what_where_and_the_way_out() {
         ),
         (
             "<s:> <p:> \"\\ud800\" .",
-            "nq: expected an escape of a character (no surrogate, at most U+10FFFF), found '\\ud800' (line 1, column 12, byte 11, message 0)",
+            "nq: expected an escape of a character (up to U+10FFFF, no surrogates), found '\\ud800' (line 1, column 12, byte 11, message 0)",
         ),
         (
             "<s:> <p:> \"\\U00110000\" .",
-            "nq: expected an escape of a character (no surrogate, at most U+10FFFF), found '\\U00110000' (line 1, column 12, byte 11, message 0)",
+            "nq: expected an escape of a character (up to U+10FFFF, no surrogates), found '\\U00110000' (line 1, column 12, byte 11, message 0)",
         ),
         (
             "<s:> <p:> \"x\"@en--LTR .",

@@ -269,7 +269,7 @@ fn prefixed_names_are_those_of_the_rows_before() {
     let error = outcome.error.unwrap();
     assert_eq!(
         error.reason.to_string(),
-        "the prefix 'ex' of 'ex:a' is not declared; a row before it, PA, does that"
+        "the prefix 'ex' of 'ex:a' is not declared; declare it with PA in an earlier row"
     );
     assert_eq!(error.position.line_column, Some((9, 3)));
     assert_eq!(error.position.message, Some(1));
@@ -361,7 +361,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "tx .\n",
-            "expected a row that begins with H, TX, TC, TA, PA, PD, A, D or Z, found 'tx'; codes are capital letters",
+            "expected a row that begins with H, TX, TC, TA, PA, PD, A, D or Z, found 'tx'; row codes are upper case",
             (1, 1),
         ),
         (
@@ -396,12 +396,12 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex ex .\n",
-            "expected the IRI of the prefix, or a string that says it, found 'ex'",
+            "expected the IRI of the prefix, in angle brackets or as a string, found 'ex'",
             (1, 7),
         ),
         (
             "PA ex <_:b> .\n",
-            "expected the IRI of the prefix, or a string that says it, found '<_:b>'",
+            "expected the IRI of the prefix, in angle brackets or as a string, found '<_:b>'",
             (1, 7),
         ),
         (
@@ -411,7 +411,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex \"not an <iri> \" .\n",
-            "expected characters that an IRI can hold, found 'not an <iri> '",
+            "expected only characters that are allowed in an IRI, found 'not an <iri> '",
             (1, 7),
         ),
         (
@@ -433,17 +433,17 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "A <a:> <b:> \"a\nb\" .\n",
-            "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
+            "the string is not closed on its line; expected '\"' (write a line break in a string as \\n)",
             (1, 15),
         ),
         (
             "A <a:> <b:> 'a\nb' .\n",
-            "the string is not closed on its line; expected a quote (a line end in a string is \\n)",
+            "the string is not closed on its line; expected a quote (write a line break in a string as \\n)",
             (1, 15),
         ),
         (
             "A <a:> <b:> <c d> .\n",
-            "expected an IRI character or '>', found ' ', which an IRI cannot hold",
+            "expected an IRI character or '>', found ' ', which is not allowed in an IRI",
             (1, 15),
         ),
         (
@@ -814,7 +814,7 @@ fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
     let (out, error, _) = write(TEXT, &Options::default(), &there);
     assert_eq!(
         error.unwrap().reason.text(),
-        "the IRI 'a:b c' has characters that an IRI cannot have"
+        "the IRI 'a:b c' contains characters that are not allowed in an IRI"
     );
     assert_eq!(out, b"");
 }
@@ -847,7 +847,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 8, 0],
             ErrorClass::Malformed,
-            "not an RDF Patch file in Thrift (or cut off); if it is of another format, name that format",
+            "not an RDF Patch file in Thrift (or cut off); if it is in another format, name that format",
             0,
         ),
         (
@@ -859,7 +859,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 0, 0, 0x65, 0, 0x05, 12, 0, 0],
             ErrorClass::Malformed,
-            "the row is two things at once",
+            "the row is ambiguous: a union has two fields",
             3,
         ),
         (

@@ -402,7 +402,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a \"\\uD800\" .",
-            "the escape '\\uD800' names no character (line 1, column 10, byte 9, message 0)",
+            "the escape '\\uD800' is not a character (line 1, column 10, byte 9, message 0)",
         ),
         (
             "<a:b> a \"x\ny\" .",
@@ -426,7 +426,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a 1 .\nMESSAGE\n",
-            "MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it (line 2, column 1, byte 12, message 0)",
+            "MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it (line 2, column 1, byte 12, message 0)",
         ),
         (
             "SELECT * {}",
@@ -450,7 +450,7 @@ fn errors_of_turtle_and_of_bytes() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
         let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(
-            text.starts_with("ttl: a graph block, and Turtle has none"),
+            text.starts_with("ttl: a graph block, which Turtle does not have"),
             "{text}"
         );
     }

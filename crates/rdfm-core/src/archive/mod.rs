@@ -1,9 +1,12 @@
-//! The members of a tar archive, from its bytes in pieces: nothing is sought, nothing is unpacked.
+//! Splits a tar archive into members while it streams, without seeking or unpacking.
 //!
-//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files, in order; small ones whole.
-//! - Cost: a copy of the data; memory holds a piece, a small member and one long name.
-//! - Law: how the bytes are cut changes nothing but the parts of large members; members before an error
-//!   come first, and the error comes again. What is no plain file inside the archive is refused by name.
+//! - In: pieces of an archive (v7, ustar, GNU, pax). Out: its files in order, small files in one
+//!   piece.
+//! - Cost: one copy of the data. Memory is bounded by one piece, one small member and one long
+//!   name.
+//! - Law: how the bytes are cut changes only the parts of large members. An error comes after the
+//!   members before it, and again on later calls. Members other than regular files with a path
+//!   inside the archive are rejected by name.
 
 mod name;
 #[cfg(test)]
@@ -16,64 +19,64 @@ use tar::{EntryType, Header};
 use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
 const BLOCK: usize = 512;
-/// What is said where the first header is none.
+/// Start of the error if the first header is invalid.
 const NOT_TAR: &str = "not a tar archive (or cut off)";
-/// Members up to this size come whole.
+/// Members up to this size come in one piece.
 pub const MAX_WHOLE_BYTES: u64 = 1 << 20;
-/// Largest long name, and largest block of pax records.
+/// Largest long name and largest block of pax records.
 const MAX_RECORD_BYTES: u64 = 1 << 20;
 
 /// A member, or a part of a large one.
 #[derive(Debug)]
 pub struct Part {
-    /// Where a member begins: its name. Without one the bytes are those that follow of the member before.
+    /// Name of the member if it begins here. Otherwise the bytes continue the previous member.
     pub name: Option<String>,
     /// Whether the member ends here.
     pub ended: bool,
     /// Why the member is not read.
     pub refusal: Option<String>,
-    /// Where its bytes stand in the buffer.
+    /// Range of the bytes in the buffer.
     range: Range<usize>,
 }
 
-/// What is to come next.
-enum State {
+/// The expected content at the current position.
+enum ArchiveState {
     /// A header.
     Header,
-    /// Bytes of a member that is given in parts, and those of its last block behind them.
+    /// Bytes of a member that comes in parts, then the padding of its last block.
     Member { left: u64, padding: u64 },
-    /// Bytes to go over.
+    /// Bytes to skip.
     Skip { left: u64 },
-    /// A long name or pax records, and the bytes of their last block.
+    /// A long name or pax records, with the padding of their last block.
     Records {
         kind: EntryType,
         size: usize,
         padding: usize,
     },
-    /// A member that comes whole.
+    /// A member that comes in one piece.
     Whole {
         name: String,
         size: usize,
         padding: usize,
     },
-    /// Zeros up to the end.
+    /// Zeros up to the end of the input.
     End,
 }
 
-/// Cuts an archive into members: feed pieces, then take [`parts`](Self::parts) until it gives none; after the
-/// last piece call [`finish`](Self::finish) and take the rest.
+/// Splits an archive into members. Feed pieces, then call [`parts`](Self::parts) until it returns
+/// none. After the last piece call [`finish`](Self::finish) and take the rest.
 pub struct TarMembers {
     buffer: Vec<u8>,
     at: usize,
-    /// Bytes of the archive before the buffer.
+    /// Number of archive bytes before the buffer.
     before: u64,
-    state: State,
-    /// The name of the member that is read, for errors.
+    state: ArchiveState,
+    /// Name of the current member, for errors.
     name: String,
     long_name: Option<Vec<u8>>,
     long_size: Option<u64>,
     sparse: bool,
-    /// Whether the last block was of zeros.
+    /// Whether the last block was all zeros.
     zeros: bool,
     finished: bool,
     failed: Option<DecodeError>,
@@ -86,13 +89,13 @@ impl Default for TarMembers {
 }
 
 impl TarMembers {
-    /// At the start of an archive.
+    /// Starts at the beginning of an archive.
     pub fn new() -> Self {
         Self {
             buffer: Vec::new(),
             at: 0,
             before: 0,
-            state: State::Header,
+            state: ArchiveState::Header,
             name: String::new(),
             long_name: None,
             long_size: None,
@@ -103,7 +106,8 @@ impl TarMembers {
         }
     }
 
-    /// Takes a piece of the archive, cut anywhere. Reads nothing; behind an error it keeps nothing either.
+    /// Takes a piece of the archive, cut anywhere. Parses nothing. After an error the piece is
+    /// ignored.
     pub fn feed(&mut self, piece: &[u8]) {
         if self.failed.is_some() {
             return;
@@ -119,12 +123,12 @@ impl TarMembers {
         self.finished = true;
     }
 
-    /// The bytes of a part, until the next piece is fed.
+    /// Returns the bytes of a part. Valid until the next piece is fed.
     pub fn bytes(&self, part: &Part) -> &[u8] {
         self.buffer.get(part.range.clone()).unwrap_or_default()
     }
 
-    /// Bytes that were fed and not taken.
+    /// Number of buffered bytes that were not consumed.
     pub fn left(&self) -> usize {
         self.buffer.len() - self.at
     }
@@ -142,10 +146,12 @@ impl TarMembers {
         }
     }
 
-    /// The parts that are there; none for "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the buffered parts. An empty list means "feed me", and after
+    /// [`finish`](Self::finish) "done".
     ///
     /// # Errors
-    /// The archive is broken or cut off: after every member before that, and again on later calls.
+    /// If the archive is broken or truncated: after every member before that, and again on later
+    /// calls.
     pub fn parts(&mut self) -> Result<Vec<Part>, DecodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -165,15 +171,15 @@ impl TarMembers {
             let here = self.left();
             let at_start = self.at_start();
             match &mut self.state {
-                State::Header if here >= BLOCK => self.header(parts)?,
-                State::Records { size, padding, .. } if here >= *size + *padding => {
+                ArchiveState::Header if here >= BLOCK => self.header(parts)?,
+                ArchiveState::Records { size, padding, .. } if here >= *size + *padding => {
                     self.records()?;
                 }
-                State::Whole { size, padding, .. } if here >= *size + *padding => {
+                ArchiveState::Whole { size, padding, .. } if here >= *size + *padding => {
                     let range = self.at..self.at + *size;
                     self.at = range.end + *padding;
-                    if let State::Whole { name, .. } =
-                        std::mem::replace(&mut self.state, State::Header)
+                    if let ArchiveState::Whole { name, .. } =
+                        std::mem::replace(&mut self.state, ArchiveState::Header)
                     {
                         parts.push(Part {
                             name: Some(name),
@@ -183,7 +189,7 @@ impl TarMembers {
                         });
                     }
                 }
-                State::Member { left, padding } if here > 0 => {
+                ArchiveState::Member { left, padding } if here > 0 => {
                     let size = (here as u64).min(*left);
                     *left -= size;
                     let (left, padding) = (*left, *padding);
@@ -196,37 +202,36 @@ impl TarMembers {
                         refusal: None,
                     });
                     if left == 0 {
-                        self.state = State::Skip { left: padding };
+                        self.state = ArchiveState::Skip { left: padding };
                     }
                 }
-                State::Skip { left: 0 } => self.state = State::Header,
-                State::Skip { left } if here > 0 => {
+                ArchiveState::Skip { left: 0 } => self.state = ArchiveState::Header,
+                ArchiveState::Skip { left } if here > 0 => {
                     let size = (here as u64).min(*left);
                     *left -= size;
                     self.at += size as usize;
                 }
-                State::End if here > 0 => {
+                ArchiveState::End if here > 0 => {
                     if let Some(found) = self.buffer[self.at..].iter().position(|byte| *byte != 0) {
                         self.at += found;
                         return Err(self.error(
                             ErrorClass::Malformed,
-                            "there is something behind the archive's end mark; were archives joined, \
-                             give them one by one"
+                            "data after the archive's end mark; if several archives were joined, \
+                             pass them separately"
                                 .to_owned(),
                         ));
                     }
                     self.at = self.buffer.len();
                 }
                 _ if !self.finished => return Ok(()),
-                State::End => return Ok(()),
-                // One block of zeros is an end too, as other readers take it.
-                State::Header if self.zeros && here == 0 => return Ok(()),
-                State::Header if at_start && here > 0 => {
-                    let reason =
-                        format!("{NOT_TAR}: {here} of the {BLOCK} bytes of a header are there");
+                ArchiveState::End => return Ok(()),
+                // As in other readers, a single block of zeros also ends the archive.
+                ArchiveState::Header if self.zeros && here == 0 => return Ok(()),
+                ArchiveState::Header if at_start && here > 0 => {
+                    let reason = format!("{NOT_TAR}: only {here} of the {BLOCK} bytes of a header");
                     return Err(self.error(ErrorClass::Truncated, reason));
                 }
-                State::Header => {
+                ArchiveState::Header => {
                     return Err(self.cut("before its end mark"));
                 }
                 _ => {
@@ -238,7 +243,7 @@ impl TarMembers {
     }
 
     fn no_header(&self) -> DecodeError {
-        let found = "expected the header of a member, found something else";
+        let found = "expected a member header, found something else";
         let reason = if self.at_start() {
             format!("{NOT_TAR}: {found}")
         } else {
@@ -247,7 +252,7 @@ impl TarMembers {
         self.error(ErrorClass::Malformed, reason)
     }
 
-    /// Whether nothing of the archive was taken yet.
+    /// Whether nothing has been consumed yet.
     fn at_start(&self) -> bool {
         self.before == 0 && self.at == 0
     }
@@ -262,7 +267,7 @@ impl TarMembers {
         if block.iter().all(|byte| *byte == 0) {
             self.at += BLOCK;
             if self.zeros {
-                self.state = State::End;
+                self.state = ArchiveState::End;
             }
             self.zeros = true;
             return Ok(());
@@ -277,7 +282,7 @@ impl TarMembers {
         let size = match header.entry_size() {
             Ok(size) if size < 1 << 62 => size,
             _ => {
-                let reason = "the size of a member is no number; the archive is broken";
+                let reason = "the size of a member is not a number; the archive is broken";
                 return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
             }
         };
@@ -293,13 +298,13 @@ impl TarMembers {
             self.name = name::shown(&path);
             if size > MAX_RECORD_BYTES {
                 let reason = format!(
-                    "the records before a member have {size} bytes; {MAX_RECORD_BYTES} are allowed"
+                    "the records before a member have {size} bytes; the limit is {MAX_RECORD_BYTES}"
                 );
                 return Err(self.error(ErrorClass::Limit, reason));
             }
             self.at += BLOCK;
             let padding = padding(size) as usize;
-            self.state = State::Records {
+            self.state = ArchiveState::Records {
                 kind,
                 size: size as usize,
                 padding,
@@ -332,12 +337,12 @@ impl TarMembers {
                 ended: true,
                 refusal: Some(refusal),
             });
-            self.state = State::Skip { left: blocks };
+            self.state = ArchiveState::Skip { left: blocks };
         } else if folder {
-            self.state = State::Skip { left: blocks };
+            self.state = ArchiveState::Skip { left: blocks };
         } else if size <= MAX_WHOLE_BYTES {
             let padding = padding(size) as usize;
-            self.state = State::Whole {
+            self.state = ArchiveState::Whole {
                 name,
                 size: size as usize,
                 padding,
@@ -350,7 +355,7 @@ impl TarMembers {
                 ended: false,
                 refusal: None,
             });
-            self.state = State::Member {
+            self.state = ArchiveState::Member {
                 left: size,
                 padding: padding(size),
             };
@@ -359,11 +364,11 @@ impl TarMembers {
     }
 
     fn records(&mut self) -> Result<(), DecodeError> {
-        let State::Records {
+        let ArchiveState::Records {
             kind,
             size,
             padding,
-        } = std::mem::replace(&mut self.state, State::Header)
+        } = std::mem::replace(&mut self.state, ArchiveState::Header)
         else {
             return Ok(());
         };
@@ -388,13 +393,12 @@ impl TarMembers {
                         Some(())
                     });
                     if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {
-                        let reason =
-                            "the pax records before a member are broken; so is the archive";
+                        let reason = "invalid pax records before a member; the archive is broken";
                         return Err(self.error(ErrorClass::Malformed, reason.to_owned()));
                     }
                 }
             }
-            // Targets of links, which are refused, and what is said of all members.
+            // Targets of links, which are rejected, and global pax records.
             _ => {}
         }
         self.at += size + padding;
@@ -402,8 +406,8 @@ impl TarMembers {
     }
 }
 
-/// The key and the value of the first pax record, and what follows it. Its length is in front, since a value
-/// may hold line feeds.
+/// Returns the key and value of the first pax record, and the remaining data. Records begin with
+/// their length because values may contain line feeds.
 fn pax_record(data: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = data.iter().position(|byte| *byte == b' ')?;
     let length: usize = std::str::from_utf8(&data[..space]).ok()?.parse().ok()?;
@@ -412,7 +416,7 @@ fn pax_record(data: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&record[..equals], &record[equals + 1..], &data[length..]))
 }
 
-/// The bytes that fill the last block.
+/// Number of bytes that fill the last block.
 const fn padding(size: u64) -> u64 {
     size.next_multiple_of(BLOCK as u64) - size
 }

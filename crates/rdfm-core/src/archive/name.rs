@@ -1,14 +1,16 @@
-//! What a member of an archive is called, and whether it is read.
+//! Names of archive members, and which members are read.
 //!
-//! - In: the path and the kind of a header. Out: a name, and why the member is refused if it is.
-//! - Law: only plain files with a path inside the archive are read; folders have nothing to read.
+//! - In: the path and the kind from a header. Out: a name, and the reason if the member is
+//!   rejected.
+//! - Law: only regular files with a path inside the archive are read. Folders have no content to
+//!   read.
 
 use tar::EntryType;
 
-/// The name of a member, and why it is refused.
+/// Returns the name of a member, and why it is rejected if it is.
 pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Option<String>) {
     let path = without_here(path);
-    // The bytes that are not UTF-8 are escaped at the end: a backslash is a separator here.
+    // Bytes that are not UTF-8 are escaped only at the end: here a backslash is a path separator.
     let name = String::from_utf8_lossy(path);
     let drive = name.as_bytes().get(1) == Some(&b':')
         && matches!(name.as_bytes().get(2), Some(b'/' | b'\\'));
@@ -29,12 +31,12 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
         what
     };
     let refusal = what.map(|what| {
-        format!("this member {what}, which rdfm does not read; make the archive of plain files, named from its top")
+        format!("this member {what}, which rdfm does not read; pack only regular files with relative paths")
     });
     (shown(path), refusal)
 }
 
-/// A path without each `./` that it begins with.
+/// Removes all leading `./` from a path.
 fn without_here(mut path: &[u8]) -> &[u8] {
     while let Some(rest) = path.strip_prefix(b"./") {
         path = rest;
@@ -42,7 +44,7 @@ fn without_here(mut path: &[u8]) -> &[u8] {
     path
 }
 
-/// A path as text, with each byte that is not UTF-8 as `\xNN`.
+/// Returns a path as text, with each byte that is not UTF-8 as `\xNN`.
 pub(super) fn shown(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for chunk in path.utf8_chunks() {

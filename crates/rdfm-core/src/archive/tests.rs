@@ -1,7 +1,7 @@
 #![allow(
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a test fails by panicking"
 )]
 
 use super::*;
@@ -12,7 +12,7 @@ type Outcome = (
     Option<DecodeError>,
 );
 
-/// Takes what is there; none is left behind an error.
+/// Takes all available parts, until an error.
 fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
     while error.is_none() {
         match members.parts() {
@@ -34,7 +34,11 @@ fn take(members: &mut TarMembers, (found, error): &mut Outcome) {
                 }
             }
             Err(met) => {
-                assert_eq!(members.parts().err().as_ref(), Some(&met), "it comes again");
+                assert_eq!(
+                    members.parts().err().as_ref(),
+                    Some(&met),
+                    "the error is repeated"
+                );
                 *error = Some(met);
             }
         }
@@ -53,7 +57,7 @@ fn in_pieces(data: &[u8], size: usize) -> Outcome {
     outcome
 }
 
-/// Reads an archive whole and in pieces; any difference fails the test.
+/// Reads an archive in one piece and in small pieces, which must give the same result.
 fn read(data: &[u8]) -> Outcome {
     let whole = in_pieces(data, data.len().max(1));
     for size in [1, 511, 512, 513, 4000] {
@@ -62,7 +66,7 @@ fn read(data: &[u8]) -> Outcome {
     whole
 }
 
-/// A block that declares a member.
+/// A header block of a member.
 fn header(name: &str, kind: u8, size: u64) -> Header {
     let mut header = Header::new_gnu();
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
@@ -80,14 +84,14 @@ fn member(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// An archive of members, with its end mark.
+/// An archive with these members and an end mark.
 fn archive(members: &[Vec<u8>]) -> Vec<u8> {
     let mut out = members.concat();
     out.resize(out.len() + 2 * BLOCK, 0);
     out
 }
 
-/// A pax record, whose length counts its own digits.
+/// A pax record. Its length includes its own digits.
 fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let digits = (1..4)
@@ -111,7 +115,7 @@ fn fails(data: &[u8], class: ErrorClass, reason: &str, offset: u64) -> usize {
 }
 
 #[test]
-fn files_come_in_order_and_folders_do_not() {
+fn files_come_in_order_and_folders_are_omitted() {
     let data = archive(&[
         member("./a.nq", b'0', b"1"),
         member("x/", b'5', b""),
@@ -129,21 +133,21 @@ fn files_come_in_order_and_folders_do_not() {
 }
 
 #[test]
-fn one_block_of_zeros_is_an_end_too() {
+fn one_block_of_zeros_is_also_an_end() {
     let mut data = archive(&[member("a.nq", b'0', b"1")]);
     data.truncate(data.len() - BLOCK);
     assert_eq!(read(&data), (vec![plain("a.nq", b"1")], None));
 }
 
 #[test]
-fn long_names_and_records_speak_of_the_next_member_alone() {
+fn long_names_and_records_apply_only_to_the_next_member() {
     let long = "y".repeat(700);
     let pax = record("path", &format!("é{long}")) + &record("size", "3");
     let data = archive(&[
         member("././@LongLink", b'L', format!("{long}\0").as_bytes()),
         member("a.nq", b'0', b"1"),
         member("pax", b'x', pax.as_bytes()),
-        // The size of the records counts.
+        // The size in the records overrides the header.
         [
             header("b.nq", b'0', 0).as_bytes().as_slice(),
             b"222",
@@ -162,7 +166,7 @@ fn long_names_and_records_speak_of_the_next_member_alone() {
 }
 
 #[test]
-fn what_is_no_plain_file_inside_is_refused_and_passed_over() {
+fn members_other_than_regular_files_inside_are_rejected_and_skipped() {
     let sparse = record("GNU.sparse.major", "1");
     for (before, name, kind, data, what) in [
         ("", "b.nq", b'2', "", "is a link"),
@@ -189,8 +193,8 @@ fn what_is_no_plain_file_inside_is_refused_and_passed_over() {
         assert_eq!(found.len(), 3, "{name}");
         assert_eq!(found[0], plain("a.nq", b"1"));
         assert_eq!(found[2], plain("c.nq", b"3"));
-        let (told, bytes, ended, refusal) = &found[1];
-        assert_eq!(told, name.trim_start_matches("./"));
+        let (shown, bytes, ended, refusal) = &found[1];
+        assert_eq!(shown, name.trim_start_matches("./"));
         assert!(bytes.is_empty() && *ended);
         let refusal = refusal.as_ref().expect("a refusal");
         assert!(refusal.contains(what), "{name}: {refusal}");
@@ -198,7 +202,7 @@ fn what_is_no_plain_file_inside_is_refused_and_passed_over() {
 }
 
 #[test]
-fn a_large_member_comes_in_parts_and_memory_does_not_grow_with_it() {
+fn a_large_member_comes_in_parts_in_constant_memory() {
     let large: Vec<u8> = (0..5_000_000_u32).map(|at| at as u8).collect();
     let small = vec![b'7'; MAX_WHOLE_BYTES as usize];
     let data = archive(&[
@@ -219,7 +223,7 @@ fn a_large_member_comes_in_parts_and_memory_does_not_grow_with_it() {
 }
 
 #[test]
-fn an_archive_that_ends_anywhere_gives_the_members_before_and_an_error() {
+fn a_truncated_archive_gives_the_complete_members_and_an_error() {
     let data = archive(&[
         member("a.nq", b'0', &[b'1'; 600]),
         member("b.nq", b'0', &[b'2'; 600]),
@@ -243,20 +247,20 @@ fn an_archive_that_ends_anywhere_gives_the_members_before_and_an_error() {
     fails(
         &data[..300],
         ErrorClass::Truncated,
-        "300 of the 512 bytes",
+        "only 300 of the 512 bytes",
         0,
     );
 }
 
 #[test]
-fn what_is_no_archive_is_an_error() {
+fn other_data_is_an_error() {
     let noise = vec![b'x'; 700];
     fails(&noise, ErrorClass::Malformed, "not a tar archive", 0);
     let one = archive(&[member("a.nq", b'0', b"1")]);
     let joined = [one.clone(), one.clone()].concat();
     let offset = one.len() as u64;
-    let behind = "behind the archive's end mark";
-    assert_eq!(fails(&joined, ErrorClass::Malformed, behind, offset), 1);
+    let after = "data after the archive's end mark";
+    assert_eq!(fails(&joined, ErrorClass::Malformed, after, offset), 1);
     for place in [0, 100, 130, 148, 156, 260, 500] {
         let mut broken = [member("a.nq", b'0', b"1"), member("b.nq", b'0', b"2")].concat();
         broken[1024 + place] ^= 0x15;
@@ -266,10 +270,10 @@ fn what_is_no_archive_is_an_error() {
 }
 
 #[test]
-fn sizes_that_headers_declare_take_no_memory() {
+fn declared_sizes_allocate_no_memory() {
     for kind in [b'L', b'x', b'g', b'K'] {
         let large = header("a.nq", kind, 1 << 21);
-        let reason = "1048576 are allowed";
+        let reason = "the limit is 1048576";
         fails(large.as_bytes(), ErrorClass::Limit, reason, 0);
     }
     let endless = [
@@ -278,9 +282,9 @@ fn sizes_that_headers_declare_take_no_memory() {
     ]
     .concat();
     let found = fails(&endless, ErrorClass::Truncated, "inside 'a.nq'", 1512);
-    assert_eq!(found, 1, "what is there of it");
+    assert_eq!(found, 1, "the available part");
     let huge = header("a.nq", b'0', 1 << 62);
-    let reason = "the size of a member is no number";
+    let reason = "the size of a member is not a number";
     fails(huge.as_bytes(), ErrorClass::Malformed, reason, 0);
     for records in [
         record("size", "x"),
@@ -292,13 +296,13 @@ fn sizes_that_headers_declare_take_no_memory() {
         "7 path\n".to_owned(),
     ] {
         let data = archive(&[member("pax", b'x', records.as_bytes())]);
-        let reason = "the pax records before a member are broken";
+        let reason = "invalid pax records before a member";
         fails(&data, ErrorClass::Malformed, reason, 512);
     }
 }
 
 #[test]
-fn values_of_records_hold_any_bytes() {
+fn record_values_may_contain_any_bytes() {
     let name = "a\n9 = \n=é.nq";
     let records = record("comment", "\n\n") + &record("path", name) + &record("size", "1");
     let data = archive(&[
@@ -309,7 +313,7 @@ fn values_of_records_hold_any_bytes() {
 }
 
 #[test]
-fn nothing_is_kept_behind_an_error() {
+fn nothing_is_kept_after_an_error() {
     let mut members = TarMembers::new();
     members.feed(&[b'x'; 512]);
     let error = members.parts().expect_err("no archive");

@@ -1,11 +1,11 @@
-//! A dataset in memory, which patches change.
+//! A dataset in memory that patches change.
 //!
 //! - In: batches of messages, whose quads are added; batches of patches, which are applied.
-//! - Out: the quads, in the order in which they were added, and the prefixes, as one message.
-//! - Cost: 27 to 37 bytes a quad, and each term once; a change is a look-up. Those of a batch are looked up together,
-//!   since each is a line of memory that no cache has.
-//! - Law: adding what is there and deleting what is not change nothing. What an aborted transaction changed, or one
-//!   that its patch does not end, is undone.
+//! - Out: the quads in insertion order, and the prefixes, as one message.
+//! - Cost: 27 to 37 bytes per quad, plus each term once. A change is one lookup. The lookups of a
+//!   batch are done together, because each is likely to miss all caches.
+//! - Law: adding an existing quad or deleting a missing one changes nothing. Aborted transactions,
+//!   and those that their patch does not end, are undone.
 
 use super::index::{Index, hash_numbers};
 use super::rules::{Breach, Rules, in_row, refused};
@@ -23,32 +23,32 @@ use crate::model::term::Quad;
 /// Subject, predicate, object, graph.
 pub type Key = [Number; 4];
 
-/// What patches did.
+/// Counts of the effects of patches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Quads that were added, and stayed.
+    /// Quads added, without undone transactions.
     pub added: u64,
-    /// Quads that were deleted, and stayed so.
+    /// Quads deleted, without undone transactions.
     pub deleted: u64,
-    /// Adding what was there, and deleting what was not.
+    /// Adds of existing quads and deletes of missing ones.
     pub without_effect: u64,
-    /// Transactions that were committed.
+    /// Committed transactions.
     pub committed: u64,
-    /// Transactions that were aborted, or not ended.
+    /// Aborted and unfinished transactions.
     pub undone: u64,
 }
 
-/// What stands in the place of a quad that is gone: no quad has it as its subject.
+/// Marks the place of a deleted quad. No quad has this subject.
 const GONE: Key = [Number::MAX; 4];
 
-/// A change, and what undoes it.
+/// A change, with what is needed to undo it.
 #[derive(Clone, Copy)]
 enum Change {
     Added(u32),
     Deleted(u32, Key),
 }
 
-/// A transaction that is open.
+/// An open transaction.
 struct Transaction {
     changes: Vec<Change>,
     before: Applied,
@@ -59,10 +59,10 @@ struct Transaction {
 #[derive(Default)]
 pub struct Dataset {
     pub(super) terms: Terms,
-    /// The quads, in the order in which they were added; of those deleted since, [`GONE`].
+    /// The quads in insertion order. Deleted quads are [`GONE`].
     quads: Vec<Key>,
     places: Index,
-    /// The keys of a batch.
+    /// Reused buffer for the keys of a batch.
     keys: Vec<Key>,
     namespaces: Namespaces,
     in_force: InForce,
@@ -72,47 +72,47 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// An empty one.
+    /// Creates an empty dataset.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of quads.
+    /// Number of quads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there is no quad.
+    /// Whether there are no quads.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What patches did so far.
+    /// Effects of the patches so far.
     #[must_use]
     pub const fn applied(&self) -> Applied {
         self.applied
     }
 
-    /// The prefixes. The graph that a prefix of a patch may have does not count.
+    /// The prefixes. If a prefix in a patch has a graph, the graph is ignored.
     #[must_use]
     pub const fn namespaces(&self) -> &Namespaces {
         &self.namespaces
     }
 
-    /// Adds all quads of messages, and their prefixes.
+    /// Adds the quads and prefixes of messages.
     ///
     /// # Errors
-    /// There are too many terms or quads.
+    /// If there are too many terms or quads.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         let keys = self.take_keys(batch.table(), batch.quads().iter().copied())?;
         for key in &keys {
             self.insert(*key)?;
         }
         self.keys = keys;
-        for (name, iri) in self.in_force.news(batch) {
+        for (name, iri) in self.in_force.new_namespaces(batch) {
             self.namespaces.set(name, iri);
         }
         for change in batch.namespace_changes() {
@@ -123,7 +123,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// The keys of quads of a batch.
+    /// Returns the keys of quads of a batch.
     pub(super) fn take_keys(
         &mut self,
         table: &TermTable,
@@ -136,24 +136,24 @@ impl Dataset {
         Ok(keys)
     }
 
-    /// The place of a quad that is there.
+    /// Returns the place of a quad, if it exists.
     pub(super) fn place(&self, key: &Key) -> Option<u32> {
         let is = |place: u32| self.quads[place as usize] == *key;
         self.places.find(hash_numbers(*key), is)
     }
 
-    /// The quads that are there, with their places.
+    /// Returns the existing quads from a place on, with their places.
     pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &Key)> {
         let quads = self.quads.iter().enumerate().skip(from);
         quads.filter(|(_, key)| **key != GONE)
     }
 
-    /// The quad in a place, if it is there.
+    /// Returns the quad in a place, if it exists.
     pub(super) fn at(&self, place: usize) -> Option<Key> {
         self.quads.get(place).copied().filter(|key| *key != GONE)
     }
 
-    /// The number of places.
+    /// Number of places.
     pub(super) fn places(&self) -> usize {
         self.quads.len()
     }
@@ -182,8 +182,8 @@ impl Dataset {
     /// Applies patches. With `chain`, a broken chain of patches is an error.
     ///
     /// # Errors
-    /// A rule of [`super::rules`] is broken, or there are too many terms or quads. The patches before are applied, and
-    /// what the transaction that is open changed is undone.
+    /// If a rule of [`super::rules`] is broken, or there are too many terms or quads. The patches
+    /// before are applied, and the changes of the open transaction are undone.
     pub fn apply(&mut self, batch: &PatchBatch, chain: bool) -> Result<(), DecodeError> {
         let quads = batch.records().iter().map(|operation| operation.change());
         let keys = self.take_keys(batch.table(), quads);
@@ -216,7 +216,7 @@ impl Dataset {
         Ok(())
     }
 
-    /// Takes an operation by the rules.
+    /// Checks an operation against the rules.
     #[inline]
     fn checked(
         &mut self,
@@ -287,7 +287,7 @@ impl Dataset {
         }
     }
 
-    /// Undoes the transaction that is open, if one is.
+    /// Undoes the open transaction, if any.
     fn undo(&mut self) {
         let Some(transaction) = self.transaction.take() else {
             return;
@@ -311,7 +311,7 @@ impl Dataset {
         };
     }
 
-    /// Forgets the places of quads that are gone, where they are most.
+    /// Removes the places of deleted quads when they are the majority.
     fn compact(&mut self) {
         if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;
@@ -323,7 +323,7 @@ impl Dataset {
         }
     }
 
-    /// The dataset as one message.
+    /// Returns the dataset as one message. With `parts`, a large message comes in parts.
     #[must_use]
     pub fn message(&self, parts: bool) -> Quads<'_> {
         Quads {
@@ -342,7 +342,7 @@ impl Dataset {
     }
 }
 
-/// The quads of a dataset, as batches of one message.
+/// The quads of a dataset as batches of one message.
 pub struct Quads<'a> {
     dataset: &'a Dataset,
     builder: BatchBuilder,
@@ -354,10 +354,10 @@ pub struct Quads<'a> {
 }
 
 impl Quads<'_> {
-    /// The next batch, or None behind the last.
+    /// Returns the next batch, or `None` at the end.
     ///
     /// # Errors
-    /// The message is too large for one batch, and may not come in parts.
+    /// If the message is too large for one batch and may not come in parts.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);
@@ -392,7 +392,7 @@ impl Quads<'_> {
     }
 }
 
-/// A quad of numbers in a builder's batch.
+/// Copies a quad into the batch of a builder.
 pub(super) fn quad<R: crate::model::record::Record>(
     terms: &Terms,
     key: &Key,

@@ -1,8 +1,9 @@
-//! The difference of two datasets: what is to be deleted and added, by the labels of blank nodes.
+//! The difference of two datasets: the quads to delete and to add. Blank nodes are compared by
+//! label.
 //!
 //! - In: a dataset, and the batches of another one. Out: one patch.
-//! - Cost: both datasets.
-//! - Law: the patch, applied to the one, gives the other.
+//! - Cost: both datasets in memory.
+//! - Law: the patch, applied to the old dataset, gives the new one.
 
 use super::dataset::{Dataset, Key, quad};
 use super::index::{Index, hash_numbers};
@@ -13,26 +14,26 @@ use crate::model::error::LimitExceeded;
 use crate::model::limits::Limits;
 use crate::model::record::{Operation, OperationCode};
 
-/// The difference of a dataset to another one.
+/// The difference from one dataset to another.
 pub struct Difference {
     old: Dataset,
     kept: Vec<bool>,
     added: Vec<Key>,
-    /// Their places.
+    /// Index of `added`.
     known: Index,
     builder: PatchBuilder,
     copies: Copies,
     /// Whether a patch larger than a batch comes in parts.
     parts: bool,
-    /// What of the patch is next: a place of a quad of the old dataset, then behind them one of those added.
+    /// Next item of the patch: places of the old dataset, followed by indices of `added`.
     next: usize,
     begun: bool,
     ended: bool,
 }
 
 impl Difference {
-    /// From a dataset to one of which nothing is known yet. The patch has this index in its log; with `parts` it comes
-    /// in parts where it is larger than a batch.
+    /// Starts with the old dataset and an empty new one. `index` is the index of the patch in its
+    /// log. With `parts`, a patch larger than a batch comes in parts.
     #[must_use]
     pub fn from(old: Dataset, index: u64, parts: bool) -> Self {
         let mut builder = if parts {
@@ -55,10 +56,10 @@ impl Difference {
         }
     }
 
-    /// The other dataset has the quads of these messages.
+    /// Adds the quads of these messages to the new dataset.
     ///
     /// # Errors
-    /// There are too many terms.
+    /// If there are too many terms.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         let keys = self
             .old
@@ -82,7 +83,7 @@ impl Difference {
         Ok(())
     }
 
-    /// The numbers of quads to delete and to add.
+    /// Number of quads to delete and to add.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let present = self.old.present(0);
@@ -90,11 +91,11 @@ impl Difference {
         (deleted.count(), self.added.len())
     }
 
-    /// The next batch of the patch, a transaction of its own: what is deleted, then what is added, in order. None
-    /// behind the last.
+    /// Returns the next batch of the patch, which is one transaction: deletes, then adds, each in
+    /// order. `None` at the end.
     ///
     /// # Errors
-    /// The patch is larger than 2 GiB, and may not come in parts.
+    /// If the patch is larger than 2 GiB and may not come in parts.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
         if self.ended {
             return Ok(None);

@@ -1,14 +1,16 @@
-//! Places of things by their hash: a hash table of numbers, whose things are held elsewhere.
+//! A hash table of numbers that stand for values stored elsewhere.
 //!
-//! - In: hashes and numbers, and whether a number is the thing that is looked for. Out: numbers.
-//! - Cost: eight bytes a slot, of which three eighths to three quarters are taken; about one line of the cache a
-//!   look-up.
-//! - Law: a number is found as long as it is there; none is there twice. Nothing depends on the hashes.
+//! - In: hashes and numbers, and a function that compares a number with the wanted value. Out:
+//!   numbers.
+//! - Cost: eight bytes per slot, with three eighths to three quarters of the slots in use; about
+//!   one cache line per lookup.
+//! - Law: a number is found from insertion to removal, and is stored once. Results do not depend on
+//!   the hashes.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
-/// Hashes that nobody foresees, so that no log is made of what collides.
+/// Randomly seeded, so that no input can be crafted to collide.
 static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 const EMPTY: u64 = 0;
@@ -28,13 +30,14 @@ pub fn hash_numbers([a, b, c, d]: [u32; 4]) -> u32 {
 /// Numbers by hash.
 #[derive(Default)]
 pub struct Index {
-    /// A hash above a number and one; or nothing. Behind its home, up to the first that is empty.
+    /// Hash in the high half and number + 1 in the low half, or [`EMPTY`]. An entry is at its home
+    /// slot or in the run of occupied slots after it.
     slots: Vec<u64>,
     count: usize,
 }
 
 impl Index {
-    /// The number of numbers.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -47,7 +50,7 @@ impl Index {
         hash as usize & (self.slots.len() - 1)
     }
 
-    /// Reads where hashes are looked up, so that the cache has them: many at once are read side by side.
+    /// Reads the home slots of many hashes at once, so that the cache misses overlap.
     pub fn touch(&self, hashes: impl Iterator<Item = u32>) {
         if self.slots.is_empty() {
             return;
@@ -56,7 +59,7 @@ impl Index {
         std::hint::black_box(read);
     }
 
-    /// The slot of a number with this hash.
+    /// Returns the slot of a number with this hash.
     fn slot(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
@@ -71,13 +74,13 @@ impl Index {
         None
     }
 
-    /// The number with this hash that is what is looked for.
+    /// Returns the matching number with this hash.
     #[inline]
     pub fn find(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
         Some(number_of(self.slots[self.slot(hash, is)?]))
     }
 
-    /// Adds a number, below 2^32 - 1, that is not there.
+    /// Adds a number below 2^32 - 1 that is not in the index.
     #[inline]
     pub fn insert(&mut self, hash: u32, number: u32) {
         if 4 * (self.count + 1) > 3 * self.slots.len() {
@@ -99,13 +102,13 @@ impl Index {
         self.slots[at] = slot;
     }
 
-    /// Takes away the number with this hash that is what is looked for.
+    /// Removes and returns the matching number with this hash.
     #[inline]
     pub fn remove(&mut self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
         let mut free = self.slot(hash, is)?;
         let number = number_of(self.slots[free]);
         self.count -= 1;
-        // What stands behind it moves up, unless it would come before its home.
+        // Moves up later entries of the run, unless one would come before its home slot.
         let mut at = self.next(free);
         while self.slots[at] != EMPTY {
             let home = self.home(hash_of(self.slots[at]));
@@ -135,9 +138,9 @@ mod tests {
 
     use super::*;
 
-    /// Few homes, many numbers: what is removed never hides another.
+    /// Many numbers with few home slots: removing one never hides another.
     #[test]
-    fn it_is_a_map() {
+    fn it_behaves_like_a_map() {
         let mut index = Index::default();
         let mut map = BTreeMap::new();
         let mut random = 1_u64;

@@ -1,10 +1,11 @@
-//! Logs of messages as logs of patches, and back.
+//! Converts logs of messages to logs of patches, and back.
 //!
-//! - In: batches of messages, or of patches. Out: batches of the other.
-//! - Cost: one copy of the records and their terms; the way back holds a transaction whole, and 20 to 40 bytes for
-//!   each blank node, unless they are to be separate.
-//! - Law: there and back gives the same messages, up to the labels of blank nodes: a message becomes a transaction of
-//!   adds, in which labels are set apart by message, since those of patches are the log's.
+//! - In: batches of messages or patches. Out: batches of the other kind.
+//! - Cost: one copy of the records and their terms. Converting patches to messages buffers a
+//!   transaction, and takes 20 to 40 bytes per blank node unless they are separate.
+//! - Law: a round trip gives the same messages, up to blank node labels. A message becomes a
+//!   transaction of adds. Its labels get the number of the message if necessary, because in patches
+//!   labels are valid throughout the log.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -22,10 +23,10 @@ use crate::model::write::{set_apart, write_apart};
 
 use super::rules::{Transactions, in_row};
 
-/// The copies of a batch's terms in a builder's batch.
+/// Copies of a batch's terms in the batch of a builder.
 #[derive(Default)]
 pub(super) struct Copied {
-    /// Serial of the builder's batch, message where that matters, and id.
+    /// Serial number of the builder's batch, message if it matters, and id of the copy.
     made: Vec<(u32, u64, TermId)>,
 }
 
@@ -36,8 +37,8 @@ impl Copied {
             .resize(table.terms().len(), (0, 0, TermId::DEFAULT_GRAPH));
     }
 
-    /// The copy of a term; with `apart`, labels are set apart by that message. Recursion is as deep as triple terms
-    /// nest.
+    /// Copies a term. With `apart`, blank node labels are made distinct by that message number.
+    /// Recursion is as deep as triple terms nest.
     pub(super) fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -49,7 +50,7 @@ impl Copied {
             return Ok(id);
         }
         let term = table.term(id);
-        // What holds no label is the same in every message.
+        // Terms without labels are the same in every message.
         let message = match term.kind {
             TermKind::Bnode | TermKind::TripleTerm => apart.unwrap_or_default(),
             _ => 0,
@@ -110,12 +111,12 @@ fn failed(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
     }
 }
 
-/// Makes patches of messages.
+/// Converts messages to patches.
 pub struct ToPatches {
     builder: PatchBuilder,
     copied: Copied,
     in_force: InForce,
-    /// Messages begun. Their own indexes will not do: several logs each count from 0.
+    /// Number of messages begun. Their own indices are not unique: several logs each count from 0.
     begun: u64,
     metadata: u64,
 }
@@ -127,7 +128,7 @@ impl Default for ToPatches {
 }
 
 impl ToPatches {
-    /// At the start of a log.
+    /// Starts at the beginning of a log.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -142,16 +143,16 @@ impl ToPatches {
         }
     }
 
-    /// Metadata entries so far, which no patch holds.
+    /// Number of metadata entries so far, which patches cannot contain.
     #[must_use]
     pub const fn dropped_metadata(&self) -> u64 {
         self.metadata
     }
 
-    /// The patches of the messages of a batch; a part of a message gives a part of a patch.
+    /// Returns the patches of the messages of a batch. A part of a message gives a part of a patch.
     ///
     /// # Errors
-    /// They are too large for a batch.
+    /// If they are too large for a batch.
     pub fn patches(&mut self, batch: &MessageBatch) -> Result<Option<PatchBatch>, EncodeError> {
         let limit = |error: LimitExceeded| failed(batch.first_index(), ErrorClass::Limit, error.0);
         self.copied.begin_batch(batch.table());
@@ -166,7 +167,7 @@ impl ToPatches {
             }
             let mut declared: Vec<(&[u8], &[u8])> = Vec::new();
             if message == 0 {
-                declared.extend(self.in_force.news(batch));
+                declared.extend(self.in_force.new_namespaces(batch));
             }
             while let Some(change) = changes.next_if(|change| change.message as usize == message) {
                 declared.push((table.span(change.name), table.span(change.iri)));
@@ -205,25 +206,29 @@ impl ToPatches {
     }
 }
 
-/// A row of a patch that no message can say.
+/// A row of a patch that messages cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRow {
     /// The patch and the reason.
     pub error: EncodeError,
-    /// First byte of the row in the log, if the format of the patches says that; otherwise of the patch.
+    /// Offset of the row in the log if the format of the patches reports it; otherwise of the
+    /// patch.
     pub offset: u64,
 }
 
-/// Makes messages of patches: of each transaction that is committed, and of what is added outside of transactions.
+/// Converts patches to messages: one for each committed transaction, and one for the quads added
+/// outside of transactions.
 pub struct ToMessages {
     builder: BatchBuilder,
     copied: Copied,
     transactions: Transactions,
-    /// What refuses the open transaction if it is committed, with the number and the first byte of its row.
+    /// Why the open transaction is rejected if it is committed, with the number and offset of the
+    /// row.
     refused: Option<(u64, u64, Reason)>,
-    /// The message that each blank node stands in, by a hash of its label, unless they are to be separate.
+    /// The message that each blank node is in, by a hash of its label. `None` if blank nodes are
+    /// separate.
     labels: Option<FxHashMap<u64, u64>>,
-    /// The row of the patch that is next, and its first byte.
+    /// Number and offset of the next row of the patch.
     row: u64,
     offset: u64,
     headers: u64,
@@ -232,7 +237,8 @@ pub struct ToMessages {
 }
 
 impl ToMessages {
-    /// At the start of a log. With `separate`, a blank node that stands in several transactions becomes several.
+    /// Starts at the beginning of a log. With `separate`, a blank node used in several transactions
+    /// becomes several.
     #[must_use]
     pub fn new(separate: bool, max_message_bytes: u64) -> Self {
         Self {
@@ -252,8 +258,8 @@ impl ToMessages {
         }
     }
 
-    /// What no message holds, so far: header lines, deletions of prefixes, and transactions that were aborted or not
-    /// ended.
+    /// Counts of what messages cannot contain so far: header lines, deletions of prefixes, and
+    /// transactions that were aborted or not ended.
     #[must_use]
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         [
@@ -266,11 +272,12 @@ impl ToMessages {
         .collect()
     }
 
-    /// The messages of the patches of a batch.
+    /// Returns the messages of the patches of a batch.
     ///
     /// # Errors
-    /// A patch deletes a quad, unless that is undone, or its transactions are not in order; a blank node stands in two
-    /// messages; or a message is too large. [`take`](Self::take) then gives the messages before.
+    /// If a patch deletes a quad (unless that is undone), transaction rows are out of order, a
+    /// blank node is used in two messages, or a message is too large. [`take`](Self::take) then
+    /// returns the messages before.
     pub fn messages(&mut self, batch: &PatchBatch) -> Result<Option<MessageBatch>, RefusedRow> {
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
@@ -301,13 +308,13 @@ impl ToMessages {
             }
         }
         if self.builder.is_open() {
-            // The message goes on in the next batch, whose terms have other ids.
+            // The message continues in the next batch, in which its terms have other ids.
             return Ok(self.builder.take_complete(&mut FxHashMap::default()));
         }
         Ok(self.builder.take())
     }
 
-    /// The messages before an error.
+    /// Returns the messages before an error.
     pub fn take(&mut self) -> Option<MessageBatch> {
         self.builder.take()
     }
@@ -345,11 +352,11 @@ impl ToMessages {
             }
             OperationCode::Abort => self.abort(),
             OperationCode::Delete => {
-                let reason = "D deletes a quad, which no message can say; apply the patches to a dataset instead";
+                let reason = "D deletes a quad, which a message cannot express; apply the patches to a dataset instead";
                 self.refuse(reason.into())?;
             }
             OperationCode::DeletePrefix => self.prefixes += 1,
-            // Outside of a transaction it is for the next message, and makes none.
+            // Outside of a transaction, it applies to the next message and does not begin one.
             OperationCode::AddPrefix => {
                 self.builder
                     .add_namespace(table.text(operation.name), table.text(operation.object))
@@ -357,7 +364,7 @@ impl ToMessages {
             }
             OperationCode::Add => {
                 self.open(position);
-                self.stand(table, operation.quad())?;
+                self.record_bnodes(table, operation.quad())?;
                 let quad = self
                     .copied
                     .quad(&mut self.builder, table, operation.quad(), None)
@@ -368,7 +375,8 @@ impl ToMessages {
         Ok(())
     }
 
-    /// Refuses the row; within a transaction only once that is committed, since one that is undone changes nothing.
+    /// Rejects the row. Within a transaction, only once that is committed, because an undone
+    /// transaction has no effect.
     fn refuse(&mut self, reason: Reason) -> Result<(), (ErrorClass, Reason)> {
         if !self.transactions.is_open() {
             return Err((ErrorClass::Unsupported, reason));
@@ -383,8 +391,8 @@ impl ToMessages {
         }
     }
 
-    /// Notes which message the blank nodes of a quad stand in.
-    fn stand(&mut self, table: &TermTable, quad: Quad) -> Result<(), (ErrorClass, Reason)> {
+    /// Records which message the blank nodes of a quad are in.
+    fn record_bnodes(&mut self, table: &TermTable, quad: Quad) -> Result<(), (ErrorClass, Reason)> {
         let Some(labels) = &mut self.labels else {
             return Ok(());
         };
@@ -405,7 +413,7 @@ impl ToMessages {
                     .with(Remedy::stage(
                         "separate_blank_nodes",
                         "true",
-                        "makes it two",
+                        "makes two of it",
                     ));
                     return self.refuse(reason);
                 }

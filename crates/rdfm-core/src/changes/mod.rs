@@ -1,9 +1,10 @@
-//! Changes of datasets: patches that are checked, applied, reverted, made of messages and made messages; differences
-//! of datasets and of messages.
+//! Changes of datasets: checking, applying and reverting patches, converting between messages and
+//! patches, and computing differences of datasets and messages.
 //!
 //! - In: batches of messages and of patches. Out: batches of the other kind.
-//! - Cost: a dataset is held in memory ([`dataset`]); the rest holds a batch, or a message ([`per_message`]).
-//! - Law: blank nodes of a dataset and of patches are known by their labels.
+//! - Cost: a dataset is in memory ([`dataset`]). The other modules buffer one batch or one message
+//!   ([`per_message`]).
+//! - Law: blank nodes of datasets and patches are identified by their labels.
 
 pub mod dataset;
 pub mod difference;

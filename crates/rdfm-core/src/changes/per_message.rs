@@ -1,10 +1,11 @@
-//! Differences of messages: from each message of a log to the next, or to the message of another log with its index.
+//! Differences between messages: each message of a log and the next, or messages with the same
+//! index in two logs.
 //!
-//! - In: batches of complete messages. Out: batches of patches, one a message.
-//! - Cost: the messages that wait for their counterpart, and their terms. Terms of messages that are done are forgotten
-//!   when they are most of all.
-//! - Law: a patch, applied to the old message, gives the new one; its deletes are in the order of the old message, then
-//!   its adds in the order of the new one.
+//! - In: batches of complete messages. Out: batches of patches, one per message.
+//! - Cost: the messages that wait for their counterpart, and their terms. Terms of finished
+//!   messages are dropped when they are the majority.
+//! - Law: a patch, applied to the old message, gives the new one. Its deletes are in the order of
+//!   the old message, followed by adds in the order of the new one.
 
 use std::collections::VecDeque;
 
@@ -16,11 +17,11 @@ use crate::model::builder::{BatchBuilder, PatchBuilder};
 use crate::model::error::LimitExceeded;
 use crate::model::record::{Operation, OperationCode};
 
-/// Terms, and bytes of them, below which none are forgotten.
+/// Below these numbers of terms and bytes, no terms are dropped.
 const FEW_TERMS: usize = 1 << 20;
 const FEW_BYTES: usize = 64 << 20;
 
-/// Messages that wait.
+/// Waiting messages of one log.
 #[derive(Default)]
 struct Side {
     keys: VecDeque<Key>,
@@ -35,30 +36,30 @@ impl Side {
             .extend((0..batch.len()).map(|message| batch.range(message).len()));
     }
 
-    /// The quads of the next message; none after the last message.
+    /// Returns the quads of the next message; empty after the last message.
     fn take(&mut self) -> Vec<Key> {
         let length = self.lengths.pop_front().unwrap_or_default();
         self.keys.drain(..length).collect()
     }
 }
 
-/// Which log a message is of.
+/// The log of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The log that is changed.
+    /// The old log.
     Old,
-    /// The log that it becomes.
+    /// The new log.
     New,
 }
 
-/// Makes patches between messages.
+/// Computes patches between messages.
 pub struct MessageDifferences {
     terms: Terms,
-    /// Terms, and bytes of them, at which those that are not needed are forgotten.
+    /// Number of terms, and of their bytes, above which unused terms are dropped.
     most: (usize, usize),
     old: Side,
     new: Side,
-    /// Of one log: its last message, which is the old one for the next.
+    /// For one log: its previous message, which is the old message for the next patch.
     last: Option<Vec<Key>>,
     builder: PatchBuilder,
     copies: Copies,
@@ -68,7 +69,7 @@ pub struct MessageDifferences {
 }
 
 impl MessageDifferences {
-    /// Of two logs, message by message. The shorter one goes on with empty messages.
+    /// Compares two logs, message by message. The shorter one is padded with empty messages.
     #[must_use]
     pub fn of_logs() -> Self {
         Self {
@@ -85,7 +86,8 @@ impl MessageDifferences {
         }
     }
 
-    /// Of one log, the new one, from each message to the next. The first patch makes the first message.
+    /// Compares each message of one log with the next. The first patch creates the first message.
+    /// The log is [`Which::New`].
     #[must_use]
     pub fn of_snapshots() -> Self {
         let mut made = Self::of_logs();
@@ -94,7 +96,8 @@ impl MessageDifferences {
         made
     }
 
-    /// The log of which messages are needed next: that with fewer that wait. `None` if both have ended.
+    /// The log of which messages are needed next: the one with fewer waiting messages. `None` if
+    /// both have ended.
     #[must_use]
     pub fn wanted(&self) -> Option<Which> {
         match (self.old.ended, self.new.ended) {
@@ -115,7 +118,7 @@ impl MessageDifferences {
     /// Takes messages of a log.
     ///
     /// # Errors
-    /// There are too many terms, or too many bytes of them.
+    /// If there are too many terms, or too many bytes of them.
     pub fn add(&mut self, which: Which, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         if self.terms.len() > self.most.0 || self.terms.bytes() > self.most.1 {
             self.forget()?;
@@ -129,21 +132,21 @@ impl MessageDifferences {
         Ok(())
     }
 
-    /// A log has no more messages.
+    /// Marks the end of a log.
     pub fn end(&mut self, which: Which) {
         self.side(which).ended = true;
     }
 
-    /// The numbers of quads that were deleted and added so far.
+    /// Number of quads deleted and added so far.
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.deleted, self.added)
     }
 
-    /// The patches between the messages that are there, if there is one.
+    /// Returns the patches between the available messages, if any.
     ///
     /// # Errors
-    /// The patches are larger than 2 GiB.
+    /// If the patches are larger than 2 GiB.
     pub fn next_batch(&mut self) -> Result<Option<PatchBatch>, LimitExceeded> {
         while self.is_ready() && !self.builder.full() {
             let new = self.new.take();
@@ -206,7 +209,7 @@ impl MessageDifferences {
         self.builder.check_2_gib()
     }
 
-    /// Keeps the terms of the messages that wait, and of the last one.
+    /// Keeps only the terms of the waiting messages and of the last one.
     #[cold]
     fn forget(&mut self) -> Result<(), LimitExceeded> {
         let mut builder = BatchBuilder::within_2_gib();
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_are_not_needed_are_forgotten() {
+    fn unused_terms_are_dropped() {
         let mut differences = MessageDifferences::of_snapshots();
         differences.most = (8, usize::MAX);
         for number in 0..200 {

@@ -1,16 +1,19 @@
 //! Patches that undo a log of patches.
 //!
-//! A patch is undone by the opposite operations in reverse order, and a log by undoing its last patch first. So the log is
-//! read to its end before the first patch can be written. [`Inverse`] reads it forward and gives blocks of opposite
-//! operations, which the caller stores. [`Backward`] takes the blocks in reverse order and gives the patches.
+//! A patch is undone by the opposite operations in reverse order, and a log by undoing its last
+//! patch first. Therefore the entire log must be read before the first patch can be written.
+//! [`Inverse`] reads it forward and returns blocks of opposite operations, which the caller stores.
+//! [`Backward`] takes the blocks in reverse order and returns the patches.
 //!
 //! - In: batches of patches, then blocks. Out: blocks to store, then batches of patches.
-//! - Cost: a block of memory, and the prefixes that the log adds; the caller stores about as much as the log has.
-//! - Law: a log that adds nothing that is there and deletes nothing that is not, followed by the patches that undo it,
-//!   changes nothing. Transactions that are aborted or not ended are left out.
+//! - Cost: one block in memory, and the prefixes that the log adds. The caller stores about as much
+//!   as the log contains.
+//! - Law: a log that adds no existing quads and deletes no missing ones, followed by the patches
+//!   that undo it, changes nothing. Transactions that are aborted or not ended are left out.
 //!
-//! A block is a batch of patches too, so that any codec of patches that keeps all terms can store it. Headers of the log
-//! are left out, so headers in a block mark where transactions and patches begin and end.
+//! A block is also a batch of patches, so that any codec of patches that keeps all terms can store
+//! it. Headers of the log are left out, so that headers in a block can mark where transactions and
+//! patches begin and end.
 
 use rustc_hash::FxHashMap;
 
@@ -26,48 +29,48 @@ use crate::model::table::TermTable;
 use crate::model::term::TermKind;
 use crate::model::write::write_term;
 
-/// The mark where the patch ends in the log, and begins when blocks are read backward.
+/// Marks the end of a patch, which is its beginning when blocks are read backward.
 const PATCH: &[u8] = b"Z";
 
-/// What to do with blocks.
+/// How to process blocks.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Store this block after the others.
+    /// Append this block to the stored ones.
     Store(Box<PatchBatch>),
-    /// Forget so many of the blocks that were stored last: they are of a transaction that is undone.
+    /// Remove this number of blocks from the end: they belong to an undone transaction.
     Forget(u64),
 }
 
-/// What was read.
+/// Counts of what was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reverted {
-    /// Transactions that were committed.
+    /// Committed transactions.
     pub committed: u64,
-    /// Transactions that were aborted, or not ended.
+    /// Aborted and unfinished transactions.
     pub undone: u64,
     /// Headers, which are left out.
     pub headers: u64,
-    /// Deletions of prefixes whose IRI the log does not say, which cannot be undone.
+    /// Deletions of prefixes whose IRI is not in the log. They cannot be undone.
     pub prefixes: u64,
 }
 
-/// The id of the last patch of a log, if it is a term that is only its text.
+/// The id of the last patch of a log, if the term consists only of kind, text and flags.
 type Id = (TermKind, Vec<u8>, u8);
 
 /// A prefix and its graph, as text.
 type Prefix = (Box<[u8]>, Box<[u8]>);
 
-/// The IRIs of prefixes, as the log has changed them so far.
+/// The IRIs of prefixes after the changes so far.
 struct Prefixes {
     iris: FxHashMap<Prefix, Box<[u8]>>,
     bytes: u64,
     most: u64,
-    /// What the open transaction changed, with the IRI before.
+    /// Changes by the open transaction, with the previous IRIs.
     changes: Vec<(Prefix, Option<Box<[u8]>>)>,
 }
 
 impl Prefixes {
-    /// Sets the IRI of a prefix, and gives the one before.
+    /// Sets the IRI of a prefix and returns the previous one.
     fn set(
         &mut self,
         prefix: Prefix,
@@ -109,28 +112,28 @@ impl Prefixes {
     }
 }
 
-/// Reads a log forward and makes the opposite operations.
+/// Reads a log forward and creates the opposite operations.
 pub struct Inverse {
     builder: PatchBuilder,
     copied: Copied,
     rules: Rules,
     chain: bool,
     prefixes: Prefixes,
-    /// A transaction is open.
+    /// Whether a transaction is open.
     in_transaction: bool,
-    /// Blocks that were stored of the open transaction.
+    /// Number of blocks of the open transaction that were stored.
     stored: u64,
     id: Option<Id>,
-    /// The patch has an id.
+    /// Whether the current patch has an id.
     has_id: bool,
     done: Reverted,
-    /// Values when the open transaction began.
+    /// Counts when the open transaction began.
     before: Reverted,
 }
 
 impl Inverse {
-    /// At the start of a log. With `chain`, a broken chain of patches is an error. The prefixes that the patches add may
-    /// take `max_message_bytes` bytes.
+    /// Starts at the beginning of a log. With `chain`, a broken chain of patches is an error. The
+    /// prefixes that the patches add may take `max_message_bytes` bytes.
     #[must_use]
     pub fn new(chain: bool, max_message_bytes: u64) -> Self {
         Self {
@@ -153,7 +156,7 @@ impl Inverse {
         }
     }
 
-    /// What was read so far.
+    /// Counts of what was read so far.
     #[must_use]
     pub const fn done(&self) -> Reverted {
         self.done
@@ -162,7 +165,7 @@ impl Inverse {
     /// Takes patches.
     ///
     /// # Errors
-    /// A rule of [`super::rules`] is broken, or there are too many prefixes.
+    /// If a rule of [`super::rules`] is broken, or there are too many prefixes.
     pub fn add(&mut self, batch: &PatchBatch) -> Result<Vec<Step>, DecodeError> {
         let mut steps = Vec::new();
         self.copied.begin_batch(batch.table());
@@ -192,7 +195,8 @@ impl Inverse {
         Ok(steps)
     }
 
-    /// Ends the log: the last block, if there is one, and what blocks are read backward with.
+    /// Ends the log. Returns the last block, if any, and the reader for the blocks in reverse
+    /// order.
     pub fn finish(mut self, parts: bool) -> (Option<PatchBatch>, Backward) {
         if self.builder.is_open() {
             self.builder.end_message();
@@ -263,7 +267,7 @@ impl Inverse {
         self.id = text_only.then(|| (term.kind, table.text_of(term).to_vec(), term.flags));
     }
 
-    /// Restores the IRI that a prefix had before, or deletes it if it had none.
+    /// Restores the previous IRI of a prefix, or deletes the prefix if it had none.
     fn prefix(&mut self, table: &TermTable, operation: Operation) -> Result<(), LimitExceeded> {
         let mut graph = Vec::new();
         write_term(table, operation.graph, &mut graph);
@@ -314,7 +318,7 @@ impl Inverse {
         Ok(())
     }
 
-    /// Takes back the open transaction.
+    /// Discards the open transaction.
     fn undo(&mut self, steps: &mut Vec<Step>) {
         if self.builder.is_open() {
             self.builder.discard_message();
@@ -332,7 +336,8 @@ impl Inverse {
         };
     }
 
-    /// Gives a block away when it is full: what is complete without the open transaction, or else a part of that.
+    /// Emits a block when it is full: the operations before the open transaction or, if there are
+    /// none, a part of the transaction.
     fn store(&mut self, steps: &mut Vec<Step>) {
         if !self.builder.full() {
             return;
@@ -347,7 +352,7 @@ impl Inverse {
     }
 }
 
-/// Reads blocks backward and makes patches.
+/// Reads blocks backward and creates patches.
 pub struct Backward {
     builder: PatchBuilder,
     copied: Copied,
@@ -378,16 +383,16 @@ impl Backward {
         }
     }
 
-    /// The numbers of quads that the patches delete and add so far.
+    /// Number of quads that the patches delete and add so far.
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.deleted, self.added)
     }
 
-    /// The patches of a block, as far as they are complete, or in parts.
+    /// Returns the complete patches of a block, or parts of them.
     ///
     /// # Errors
-    /// A patch is larger than 2 GiB, and may not come in parts.
+    /// If a patch is larger than 2 GiB and may not come in parts.
     pub fn add(&mut self, block: &PatchBatch) -> Result<Vec<PatchBatch>, LimitExceeded> {
         let mut found = Vec::new();
         self.copied.begin_batch(block.table());
@@ -408,7 +413,7 @@ impl Backward {
         Ok(found)
     }
 
-    /// The last patches, if there are any.
+    /// Returns the last patches, if any.
     pub fn finish(&mut self) -> Option<PatchBatch> {
         if self.builder.is_open() {
             self.builder.end_message();
@@ -439,7 +444,7 @@ impl Backward {
         Ok(())
     }
 
-    /// Begins a patch. The first one follows the last patch of the log.
+    /// Begins a patch. The first one refers to the last patch of the log.
     fn begin(&mut self) -> Result<(), LimitExceeded> {
         if self.builder.is_open() {
             self.builder.end_message();

@@ -1,9 +1,10 @@
-//! The rules of a log of patches: the order of transaction rows, and the chain of `id` and `prev`.
+//! Rules for logs of patches: the order of transaction rows, and the chain of `id` and `prev`.
 //!
-//! - In: the operations of patches, in order, over the logs that follow one another.
-//! - Out: each operation that breaks a rule, and each transaction that its patch does not end.
-//! - Cost: a comparison an operation, and the `id` of two patches.
-//! - Law: whoever applies patches refuses what [`Rules::check`] finds, except unfinished transactions, which are undone.
+//! - In: the operations of patches, in order, across consecutive logs.
+//! - Out: each operation that breaks a rule, and each unfinished transaction.
+//! - Cost: one comparison per operation, and the `id` of two patches.
+//! - Law: code that applies patches rejects what [`Rules::check`] finds, except unfinished
+//!   transactions, which are undone.
 
 use crate::model::batch::PatchBatch;
 use crate::model::error::{DecodeError, ErrorClass, Position};
@@ -13,31 +14,31 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::model::write::write_term;
 
-/// Characters of a term that an error shows. Identifiers are often longer than the 40 of other tokens, and differ at
-/// the end.
+/// Maximum characters of a term in an error. Identifiers are often longer than the usual 40, and
+/// differ at the end.
 const SHOWN: usize = 200;
 
-/// A rule of a log of patches.
+/// A rule for logs of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// `TX` begins a transaction outside of others; `TC` and `TA` end one that began.
+    /// `TX` begins a transaction outside of others. `TC` and `TA` end an open one.
     Transaction,
     /// A patch ends the transactions that it begins.
     Unfinished,
     /// The `prev` of a patch is the `id` of the patch before it.
     Chain,
-    /// The same, of the first patch of a log that follows another log.
+    /// The same rule for the first patch of a log that follows another log.
     ChainOfLogs,
 }
 
 impl Rule {
-    /// Whether it is about the chain of patches.
+    /// Whether the rule concerns the chain of patches.
     #[must_use]
     pub const fn is_chain(self) -> bool {
         matches!(self, Self::Chain | Self::ChainOfLogs)
     }
 
-    /// The name of the rule for reports.
+    /// Name of the rule in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,19 +55,19 @@ impl Rule {
 pub struct Breach {
     /// The rule.
     pub rule: Rule,
-    /// The text: what was found and what was expected.
+    /// What was found and what was expected.
     pub text: String,
 }
 
 impl Breach {
-    /// The reason to refuse the patch, for row `row` of it.
+    /// Returns the reason to reject the patch because of this row.
     #[cold]
     pub(super) fn reason(self, row: u64) -> Reason {
         match self.rule {
             Rule::Transaction | Rule::Unfinished => in_row(row, self.text.into()),
             Rule::Chain | Rule::ChainOfLogs => {
                 Reason::new(format!("the chain of patches is broken: {}", self.text))
-                    .with(Remedy::stage("chain", "false", "applies it all the same"))
+                    .with(Remedy::stage("chain", "false", "applies it anyway"))
             }
         }
     }
@@ -75,17 +76,17 @@ impl Breach {
 /// A broken rule, found by [`Rules::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What is broken.
+    /// The broken rule.
     pub breach: Breach,
     /// Index of the patch in its log, from 0.
     pub patch: u64,
     /// Number of the row in its patch, from 0.
     pub row: u64,
-    /// First byte of the row in the log, if the format says that; otherwise of the patch.
+    /// Offset of the row in the log if the format reports it; otherwise of the patch.
     pub offset: u64,
 }
 
-/// The order of the rows that begin and end transactions.
+/// Tracks the rows that begin and end transactions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transactions {
     open: bool,
@@ -98,10 +99,10 @@ impl Transactions {
         self.open
     }
 
-    /// Takes a row. One that is out of order changes nothing.
+    /// Takes a row. A row that is out of order changes nothing.
     ///
     /// # Errors
-    /// `TX` within a transaction, or `TC` or `TA` outside of one.
+    /// For `TX` within a transaction, and `TC` or `TA` outside of one.
     #[inline]
     pub fn row(&mut self, code: OperationCode) -> Result<(), Breach> {
         match code {
@@ -123,7 +124,7 @@ impl Transactions {
         }
     }
 
-    /// Ends a patch; true if it leaves a transaction open, which then ends without effect.
+    /// Ends a patch. Returns true if it leaves a transaction open, which then has no effect.
     pub fn end_patch(&mut self) -> bool {
         std::mem::take(&mut self.open)
     }
@@ -137,22 +138,22 @@ fn out_of_order(text: String) -> Breach {
     }
 }
 
-/// The headers that link patches. The first `id` and the first `prev` of a patch count.
+/// The headers that link patches. Only the first `id` and the first `prev` of a patch are used.
 #[derive(Debug, Default)]
 struct Links {
-    /// A patch before this one is known.
+    /// Whether the patch before this one is known.
     follows: bool,
-    /// The `id` of the patch before, if it has one.
+    /// The `id` of the previous patch, if it has one.
     before: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
     prev: Option<Vec<u8>>,
-    /// A patch was read since the last gap.
+    /// Whether a patch was read since the last gap.
     begun: bool,
-    /// The patch before is of another log.
+    /// Whether the previous patch is in another log.
     across: bool,
-    /// A patch of this log was read.
+    /// Whether a patch of this log was read.
     within: bool,
-    /// Patches with `prev`.
+    /// Number of patches with `prev`.
     count: u64,
 }
 
@@ -220,30 +221,30 @@ fn shown(term: &[u8]) -> String {
     }
 }
 
-/// The rules, over patches in order.
+/// Checks the rules over consecutive patches.
 #[derive(Debug, Default)]
 pub struct Rules {
     transactions: Transactions,
     links: Links,
     /// Number of the next row of the patch.
     row: u64,
-    /// Row and byte of the `TX` that is open, in [`Self::check`].
+    /// Row and offset of the open `TX`, in [`Self::check`].
     begun: (u64, u64),
 }
 
 impl Rules {
-    /// At the start of the first log.
+    /// Starts at the beginning of the first log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A log follows, whose first patch follows the last patch of the log before.
+    /// Begins a log whose first patch follows the last patch of the previous log.
     pub fn begin_log(&mut self) {
         self.links.within = false;
     }
 
-    /// Patches are missing here, or the rest of one: the next patch may follow any.
+    /// Handles missing patches, or a missing rest of a patch: the next patch may follow any.
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {
@@ -255,7 +256,7 @@ impl Rules {
         };
     }
 
-    /// The number of patches with `prev` so far.
+    /// Number of patches with `prev` so far.
     #[must_use]
     pub const fn links(&self) -> u64 {
         self.links.count
@@ -267,16 +268,16 @@ impl Rules {
         self.links.begin_patch();
     }
 
-    /// Number of the next row of the patch, from 0. After an error this is the row with the error.
+    /// Number of the next row of the patch, from 0. After an error, the row with the error.
     #[must_use]
     pub const fn row(&self) -> u64 {
         self.row
     }
 
-    /// Takes a row, and goes to the next one by [`Self::next_row`].
+    /// Checks a row. Call [`Self::next_row`] afterwards.
     ///
     /// # Errors
-    /// The row breaks a rule.
+    /// If the row breaks a rule.
     #[inline]
     pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Breach> {
         match operation.code {
@@ -297,12 +298,12 @@ impl Rules {
         self.row += 1;
     }
 
-    /// Ends a patch; true if it leaves a transaction open.
+    /// Ends a patch. Returns true if it leaves a transaction open.
     pub fn end_patch(&mut self) -> bool {
         self.transactions.end_patch()
     }
 
-    /// Everything that patches break, in order. A row that breaks a rule is passed over.
+    /// Returns all broken rules, in order. A row that breaks a rule is skipped.
     pub fn check(&mut self, batch: &PatchBatch) -> Vec<Found> {
         let mut found = Vec::new();
         for patch in 0..batch.len() {
@@ -345,13 +346,13 @@ impl Rules {
     }
 }
 
-/// A reason that names the row of the patch, from 0.
+/// Adds the row of the patch, from 0, to a reason.
 #[cold]
 pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
     reason.reworded(|text| format!("row {row} of the patch: {text}"))
 }
 
-/// The error of a record of a patch.
+/// Returns the error for a record of a patch.
 #[cold]
 pub(super) fn refused(
     batch: &PatchBatch,

@@ -1,7 +1,9 @@
-//! Terms by value, each once, whatever batch they come from.
+//! Terms by value, stored once each, independent of the batches that they come from.
 //!
-//! - In: terms of batches. Out: numbers, equal for equal terms; and terms of batches that are built.
-//! - Cost: a look-up a distinct term of a batch; a term is held once, with some 30 bytes beside its text.
+//! - In: terms of batches. Out: numbers, equal for equal terms; and copies of the terms in new
+//!   batches.
+//! - Cost: a lookup per distinct term of a batch. A term is stored once, with about 30 bytes in
+//!   addition to its text.
 
 use super::index::{Index, hash_bytes};
 use crate::model::builder::LogBuilder;
@@ -13,21 +15,21 @@ use crate::model::term::{Quad, TermId, TermKind, flags};
 /// The number of a term; 0 is the default graph.
 pub type Number = u32;
 
-/// Most numbers: an index takes no larger ones.
+/// Maximum number of terms: the index supports no larger numbers.
 const MOST: usize = u32::MAX as usize - 1;
 
-/// Of a term that is looked up later.
+/// Marks a term whose lookup is pending.
 const WANTED: Number = Number::MAX;
 
-/// Kind, direction, and a number: of the datatype or tag.
+/// Bytes of kind, direction, and the number of the datatype or tag.
 const HEAD: usize = 6;
 
-/// What a term is, in the batch that is taken.
+/// A pending lookup of a term of the current batch.
 #[derive(Clone, Copy)]
 struct Wanted {
     id: TermId,
     hash: u32,
-    /// End of its key, which begins where that of the one before ends.
+    /// End of its key, which begins at the end of the previous key.
     end: usize,
     plain: u8,
 }
@@ -36,22 +38,22 @@ struct Wanted {
 #[derive(Default)]
 pub struct Terms {
     numbers: Index,
-    /// What each number stands for, one behind the other: its key, which is kind, direction, the number of the
-    /// datatype or tag, and the text; of a triple term the numbers of its parts in place of the text. Before it stands
-    /// [`flags::PLAIN`], if that is known; it is no part of the key, since some codecs do not say it of terms of which
-    /// others do.
+    /// The terms in the order of their numbers. Each has a byte for [`flags::PLAIN`], if known, and
+    /// its key: kind, direction, the number of the datatype or tag, and the text, or for a triple
+    /// term the numbers of its parts. The flag is not part of the key because not all codecs set
+    /// it.
     values: Vec<u8>,
-    /// Where each begins.
+    /// Start of each term in `values`.
     starts: Vec<usize>,
-    /// The numbers of a batch's terms, from 1 on, or [`WANTED`]; 0 is unknown.
+    /// Numbers of the batch's terms, from 1 on, or [`WANTED`]; 0 means unknown.
     known: Vec<Number>,
-    /// Those that are looked up together, and their keys.
+    /// Pending lookups and their keys.
     wanted: Vec<Wanted>,
     keys: Vec<u8>,
 }
 
 impl Terms {
-    /// Ids mean other terms than before.
+    /// Begins a batch: ids refer to new terms.
     fn begin_batch(&mut self, table: &TermTable) {
         self.known.clear();
         self.known.resize(table.terms().len(), 0);
@@ -59,7 +61,7 @@ impl Terms {
         self.keys.clear();
     }
 
-    /// The number of a term, if [`want`](Self::want) was told of it and [`look_up`](Self::look_up) called since.
+    /// The number of a term after [`want`](Self::want) and [`look_up`](Self::look_up).
     #[inline]
     fn known(&self, id: TermId) -> Number {
         self.known[id.index()]
@@ -68,7 +70,7 @@ impl Terms {
     /// Appends the numbers of the terms of a batch's quads.
     ///
     /// # Errors
-    /// There are 2^32 terms.
+    /// If there are 2^32 terms.
     pub fn keys(
         &mut self,
         table: &TermTable,
@@ -94,15 +96,15 @@ impl Terms {
         self.starts.len()
     }
 
-    /// Bytes of their texts, and of what else is stored beside the index.
+    /// Bytes of their texts and of other data outside the index.
     pub fn bytes(&self) -> usize {
         self.values.len() + 8 * self.starts.len()
     }
 
-    /// Asks for the number of a term. Recursion is as deep as triple terms nest.
+    /// Requests the number of a term. Recursion is as deep as triple terms nest.
     ///
     /// # Errors
-    /// There are 2^32 terms.
+    /// If there are 2^32 terms.
     fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
             self.push(table, id)?;
@@ -111,13 +113,13 @@ impl Terms {
         Ok(())
     }
 
-    /// Puts a term behind those that are wanted.
+    /// Appends a term to the pending lookups.
     fn push(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         let term = table.term(id);
         let mut aux = 0;
         let mut parts = None;
         match term.kind {
-            // These are few, and their numbers are parts of keys.
+            // Looked up at once: these are few, and their numbers are parts of keys.
             TermKind::LangLiteral | TermKind::TypedLiteral => {
                 aux = self.number(table, TermId(term.aux))?;
             }
@@ -150,10 +152,10 @@ impl Terms {
         Ok(())
     }
 
-    /// Finds the numbers that were asked for.
+    /// Performs the pending lookups.
     ///
     /// # Errors
-    /// There are 2^32 terms.
+    /// If there are 2^32 terms.
     fn look_up(&mut self) -> Result<(), LimitExceeded> {
         self.numbers.touch(self.wanted.iter().map(|one| one.hash));
         let mut start = 0;
@@ -167,7 +169,7 @@ impl Terms {
         Ok(())
     }
 
-    /// The number of a term, at once.
+    /// Looks up a term at once.
     fn number(&mut self, table: &TermTable, id: TermId) -> Result<Number, LimitExceeded> {
         let known = self.known[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != WANTED) {
@@ -205,22 +207,23 @@ impl Terms {
     }
 }
 
-/// Whether a value is plain, and its key.
+/// Returns the plain flag and the key of a term.
 fn value<'a>(values: &'a [u8], starts: &[usize], at: usize) -> (u8, &'a [u8]) {
     let end = starts.get(at + 1).copied().unwrap_or(values.len());
     let start = starts[at];
     (values[start], &values[start + 1..end])
 }
 
-/// The copies of terms in a builder's batch.
+/// Copies of terms in the batch of a builder.
 #[derive(Default)]
 pub struct Copies {
-    /// Serial of the batch, and id in it.
+    /// Serial number of the batch, and id in it.
     made: Vec<(u32, TermId)>,
 }
 
 impl Copies {
-    /// A term in the builder's batch, uncounted. Recursion is as deep as triple terms nest.
+    /// Copies a term to the builder's batch without charging for it. Recursion is as deep as triple
+    /// terms nest.
     pub fn of<R: Record>(
         &mut self,
         terms: &Terms,
@@ -260,7 +263,7 @@ impl Copies {
     }
 }
 
-/// The kind that a byte stands for.
+/// Returns the kind for a byte.
 fn kind(byte: u8) -> TermKind {
     [
         TermKind::Iri,

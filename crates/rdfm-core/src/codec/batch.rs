@@ -1,7 +1,7 @@
 //! Batches of logs of any kind.
 //!
-//! - In: batches of records. Out: batches as the codec contract speaks of them.
-//! - Law: a codec yields and takes batches of its format's kinds alone.
+//! - In: batches of records of one kind. Out: batches of any kind, as in the codec contract.
+//! - Law: a codec yields and takes only batches of the kinds of its format.
 
 use super::Decoder;
 use super::spec::Kind;
@@ -21,7 +21,7 @@ pub enum Batch {
     Results(ResultBatch),
 }
 
-/// A batch of any kind that is someone else's.
+/// A borrowed batch of any kind.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchRef<'a> {
     /// Datasets.
@@ -33,7 +33,7 @@ pub enum BatchRef<'a> {
 }
 
 impl Batch {
-    /// What its messages are.
+    /// The kind of its messages.
     #[must_use]
     pub fn kind(&self) -> Kind {
         BatchRef::from(self).kind()
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// Bytes of memory that it takes, near enough for bounds.
+    /// Approximate memory in bytes, for limits.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         match self {
@@ -61,7 +61,7 @@ impl Batch {
 }
 
 impl BatchRef<'_> {
-    /// What its messages are.
+    /// The kind of its messages.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -71,7 +71,7 @@ impl BatchRef<'_> {
         }
     }
 
-    /// A batch of one's own.
+    /// Returns an owned copy.
     #[must_use]
     pub fn to_owned(self) -> Batch {
         match self {
@@ -98,21 +98,21 @@ impl<'a, R: KindOf> From<&'a LogBatch<R>> for BatchRef<'a> {
     }
 }
 
-/// Records that a kind of log is made of.
+/// Record types, one for each kind of log.
 pub trait KindOf: Record {
     /// The kind.
     const KIND: Kind;
 
-    /// A batch of them as one of any kind.
+    /// Wraps a batch as a batch of any kind.
     fn any(batch: LogBatch<Self>) -> Batch;
 
-    /// The same of someone else's.
+    /// Wraps a borrowed batch as a batch of any kind.
     fn view(batch: &LogBatch<Self>) -> BatchRef<'_>;
 
-    /// The batch, if it is of this kind.
+    /// Returns the batch if it is of this kind.
     fn taken(batch: Batch) -> Option<LogBatch<Self>>;
 
-    /// The same of someone else's.
+    /// Returns the borrowed batch if it is of this kind.
     fn seen(batch: BatchRef<'_>) -> Option<&LogBatch<Self>>;
 }
 
@@ -152,10 +152,10 @@ kind_of!(TermId, Results);
 
 /// Decoders of a known kind of log.
 pub trait NextOf: Decoder {
-    /// The next batch, as [`Decoder::next_batch`] gives it.
+    /// Returns the next batch, as [`Decoder::next_batch`] does.
     ///
     /// # Errors
-    /// As there; or the log is of another kind.
+    /// As for [`Decoder::next_batch`], or if the log is of another kind.
     fn next_of<R: KindOf>(&mut self) -> Result<Option<LogBatch<R>>, DecodeError> {
         let Some(batch) = self.next_batch()? else {
             return Ok(None);
@@ -164,7 +164,12 @@ pub trait NextOf: Decoder {
         R::taken(batch).map(Some).ok_or_else(|| DecodeError {
             format: kind.name(),
             class: ErrorClass::Unsupported,
-            reason: format!("a log of {}, not of {}", kind.name(), R::KIND.name()).into(),
+            reason: format!(
+                "expected a log of {}, found {}",
+                R::KIND.name(),
+                kind.name()
+            )
+            .into(),
             position: Position::default(),
         })
     }

@@ -1,11 +1,12 @@
-//! What a format can hold: refusals, the table of the docs and the pair tests derive from it.
+//! Capabilities of a format. Rejections, the table in the docs and the tests of format pairs derive
+//! from them.
 
 use crate::model::remedy::Feature;
 
-/// Where triple terms may stand.
+/// The positions where triple terms may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TripleTerms {
-    /// Nowhere.
+    /// None.
     No,
     /// As objects, as in RDF 1.2.
     Object,
@@ -13,7 +14,7 @@ pub enum TripleTerms {
     Anywhere,
 }
 
-/// What a format can hold.
+/// Capabilities of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carries {
     /// Graph names.
@@ -26,17 +27,17 @@ pub struct Carries {
     pub directions: bool,
     /// Message boundaries.
     pub boundaries: bool,
-    /// The order and the repetitions of quads within a message.
+    /// Order and repetition of quads within a message.
     pub order: bool,
     /// Namespace declarations.
     pub namespaces: bool,
     /// Metadata of messages.
     pub metadata: bool,
-    /// Any character in a text, and any IRI as a predicate.
+    /// Any character in a string, and any IRI as a predicate.
     pub any_text: bool,
-    /// IRIs that are not absolute, and datatypes of languages without one.
+    /// IRIs that are not absolute, and language datatypes without a language.
     pub any_iri: bool,
-    /// Languages that are no language tags.
+    /// Language strings that are not valid language tags.
     pub any_language: bool,
 }
 
@@ -56,7 +57,7 @@ impl Carries {
         any_language: true,
     };
 
-    /// Whether it holds what another format lacks.
+    /// Whether the format has a feature that another format lacks.
     #[must_use]
     pub const fn has(self, feature: Feature) -> bool {
         match feature {

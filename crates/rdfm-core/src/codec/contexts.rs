@@ -1,21 +1,21 @@
-//! Where the documents of remote contexts come from: the caller gives them.
+//! The source of remote JSON-LD contexts, provided by the caller.
 
 use std::fmt::Debug;
 
-/// Gives the documents of remote contexts.
+/// Loads documents of remote contexts.
 pub trait ContextLoader: Debug + Send + Sync {
-    /// The document of a URL; None where it is not at hand.
+    /// Returns the document of a URL, or `None` if it is not available.
     ///
     /// # Errors
-    /// It is at hand but cannot be read; the text says why.
+    /// If the document is available but cannot be read; the text says why.
     fn load(&self, url: &str) -> Result<Option<RemoteContext>, String>;
 }
 
-/// A document that holds a context.
+/// A document that contains a context.
 #[derive(Clone, Debug)]
 pub struct RemoteContext {
     /// JSON with an `@context`.
     pub document: Vec<u8>,
-    /// Where it was in the end: what its relative URLs are resolved against.
+    /// The final URL, after redirects. Relative URLs are resolved against it.
     pub url: String,
 }

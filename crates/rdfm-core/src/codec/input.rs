@@ -1,11 +1,12 @@
-//! The input side that all decoders share: the bytes at hand, and the error that stopped them.
+//! The input side that all decoders share: the buffered bytes, and the error that stopped decoding.
 //!
-//! - In: pieces of a log, cut anywhere; a [`Reader`], which knows a format.
-//! - Out: its batches; of an error, first what was complete before it, then the error, however often asked.
-//! - Cost: a piece is copied once, and moving the rest costs no more than reading what stood before it. A reader
-//!   is called per batch, not per record.
-//! - Law: where the pieces are cut changes nothing, if the reader waits for what lacks. After the end, and after an
-//!   error that cannot be skipped, no piece is taken.
+//! - In: pieces of a log, cut anywhere; a [`Reader`], which knows one format.
+//! - Out: its batches. On error, first the messages completed before it, then the error on every
+//!   later call.
+//! - Cost: each piece is copied once. Moving unread bytes costs at most as much as reading the
+//!   bytes before them did. A reader is called once per batch, not per record.
+//! - Law: how the input is cut changes nothing, provided that the reader waits for missing bytes.
+//!   Pieces are ignored after the end, and after an error that cannot be skipped.
 
 use std::sync::Arc;
 
@@ -16,21 +17,22 @@ use crate::model::builder::LogBuilder;
 use crate::model::error::{DecodeError, ErrorClass, Position};
 use crate::model::remedy::Reason;
 
-/// The bytes at hand.
+/// The buffered bytes.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// All that are kept.
+    /// All buffered bytes.
     pub bytes: Vec<u8>,
-    /// The first one that is not read.
+    /// Index of the first unread byte.
     pub at: usize,
-    /// Whether the log ends with them.
+    /// Whether the log ends with these bytes.
     pub finished: bool,
-    /// Where in the log they begin.
+    /// Offset of the first buffered byte in the log.
     pub start: u64,
 }
 
 impl Buffer {
-    /// Takes a piece. When that costs little, the bytes before `keep` go: `forget` gets them.
+    /// Takes a piece. The bytes before `keep` are passed to `forget` and removed when that is
+    /// cheap.
     pub fn feed(&mut self, piece: &[u8], keep: usize, forget: impl FnOnce(&[u8])) {
         if keep > 0 && keep >= self.bytes.len() - keep {
             forget(&self.bytes[..keep]);
@@ -41,37 +43,37 @@ impl Buffer {
         self.bytes.extend_from_slice(piece);
     }
 
-    /// The bytes that are not read.
+    /// Returns the unread bytes.
     #[inline]
     pub fn rest(&self) -> &[u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Where the first byte that is not read is in the log.
+    /// Offset of the first unread byte in the log.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset_of(self.at)
     }
 
-    /// Where a byte at hand is in the log.
+    /// Offset of a buffered byte in the log.
     #[inline]
     pub fn offset_of(&self, index: usize) -> u64 {
         self.start + index as u64
     }
 
-    /// Where a byte of the log is among those at hand.
+    /// Index in the buffer of an offset in the log.
     pub fn index(&self, offset: u64) -> Option<usize> {
         Some(offset.checked_sub(self.start)? as usize)
     }
 
-    /// Gives the bytes away, and their memory.
+    /// Drops the bytes and frees their memory.
     pub fn release(&mut self) {
         self.start = self.offset();
         self.bytes = Vec::new();
         self.at = 0;
     }
 
-    /// An error at the first byte that is not read, in a log without lines.
+    /// Returns an error at the first unread byte, for formats without lines.
     #[cold]
     pub fn error(&self, class: ErrorClass, reason: impl Into<Reason>) -> ReadError {
         let position = Position {
@@ -82,56 +84,56 @@ impl Buffer {
     }
 }
 
-/// What is kept of the bytes that a reader skips: the first MiB.
+/// The first MiB of the bytes that a reader skips.
 #[derive(Debug, Default)]
 pub struct Skipped(Vec<u8>);
 
 impl Skipped {
-    /// Bytes that are kept.
+    /// Number of bytes that are kept.
     pub const KEPT: usize = 1 << 20;
 
-    /// More of them.
+    /// Adds skipped bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         let room = Self::KEPT.saturating_sub(self.0.len());
         self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// How many there are.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those behind the first ones turn out to be not skipped.
+    /// Shortens the list: the bytes from `length` on were not skipped after all.
     pub fn truncate(&mut self, length: usize) {
         self.0.truncate(length);
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn take(self) -> Vec<u8> {
         self.0
     }
 }
 
-/// What stops a reader.
+/// An error that stops a reader.
 #[derive(Debug)]
 pub struct ReadError {
-    /// What a caller can do.
+    /// The class, which tells callers how to react.
     pub class: ErrorClass,
     /// What is wrong, what was expected, and what would help.
     pub reason: Reason,
-    /// Where. The input side fills in the message.
+    /// The position. The input side fills in the message.
     pub position: Position,
     /// Whether [`Reader::skip`] can continue after it.
     pub resumable: bool,
 }
 
 impl ReadError {
-    /// An error that ends the log.
+    /// Creates an error that ends the log.
     pub fn new(class: ErrorClass, reason: impl Into<Reason>, position: Position) -> Self {
         Self {
             class,
@@ -142,29 +144,31 @@ impl ReadError {
     }
 }
 
-/// What a format is to its decoder: reads the bytes at hand. Before each log it is [`reset`](Self::reset).
+/// Format-specific part of a decoder. It reads buffered bytes, and is [`reset`](Self::reset) before
+/// each log.
 pub trait Reader: Send {
-    /// What its messages are made of.
+    /// Type of the records in its messages.
     type Record: KindOf;
 
-    /// Where messages are built.
+    /// Returns the builder of the messages.
     fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
 
-    /// Goes to the start of a log; the builder is there already.
+    /// Returns to the start of a log. The builder has already been reset.
     fn reset(&mut self);
 
-    /// The next batch; None where bytes lack, and at the end of the log.
+    /// Returns the next batch, or `None` if more bytes are needed or the log has ended.
     ///
     /// # Errors
-    /// The reader leaves its builder as it is: what is open is discarded, and what is complete delivered.
+    /// The reader leaves its builder as it is: the caller discards the open message and delivers
+    /// the complete ones.
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<Self::Record>>, ReadError>;
 
-    /// The messages that are complete, at an error.
+    /// Returns the complete messages after an error.
     fn take(&mut self) -> Option<LogBatch<Self::Record>> {
         self.builder().take()
     }
 
-    /// Takes the open message back, at an error.
+    /// Discards the open message after an error.
     fn discard(&mut self) {
         let builder = self.builder();
         if builder.is_open() {
@@ -172,34 +176,34 @@ pub trait Reader: Send {
         }
     }
 
-    /// Goes on behind an error that allows it, and gives the bytes skipped; None where bytes lack. Also
-    /// called without an error.
+    /// Continues after a resumable error and returns the skipped bytes, or `None` if more bytes are
+    /// needed. May be called without an error.
     ///
     /// # Errors
-    /// Instead of the one before it.
+    /// If skipping fails. This error replaces the earlier one.
     fn skip(&mut self, _: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(None)
     }
 
-    /// The byte of the log that is fed first.
+    /// Offset in the log of the first byte that will be fed.
     fn first_byte(&self) -> u64 {
         0
     }
 
-    /// The first byte at hand that may be needed again.
+    /// Index of the first buffered byte that may be needed again.
     fn keep(&self, input: &Buffer) -> usize {
         input.at
     }
 
-    /// The first bytes at hand go.
+    /// Called with bytes that are removed from the front of the buffer.
     fn forget(&mut self, _gone: &[u8]) {}
 
-    /// Whether more bytes could change anything.
+    /// Whether more input could change the result.
     fn wants(&self, _: &Buffer) -> bool {
         !self.done()
     }
 
-    /// Whether the indices of messages are known.
+    /// Whether message indices are known.
     fn counts(&self) -> bool {
         true
     }
@@ -220,7 +224,7 @@ pub trait Reader: Send {
     }
 }
 
-/// The decoder of a format that has a name and a reader.
+/// Returns the decoder for a format name and a reader.
 pub fn decoder<R: Reader + 'static>(format: &'static str, reader: R) -> Box<dyn Decoder> {
     Box::new(InputSide::new(format, reader))
 }
@@ -257,8 +261,8 @@ impl<R: Reader> InputSide<R> {
         self.error = None;
     }
 
-    /// The reader's error as the decoder's.
-    fn told(&mut self, error: ReadError) -> DecodeError {
+    /// Converts a reader error to a decoder error.
+    fn decode_error(&mut self, error: ReadError) -> DecodeError {
         let index = self.reader.builder().message_index();
         DecodeError {
             format: self.format,
@@ -278,7 +282,7 @@ impl<R: Reader> InputSide<R> {
         if !self.resumable {
             self.input.release();
         }
-        let error = self.told(error);
+        let error = self.decode_error(error);
         self.reader.discard();
         self.error.insert(error).clone()
     }
@@ -325,7 +329,7 @@ impl<R: Reader> Decoder for InputSide<R> {
             }
             Ok(None) => Ok(None),
             Err(error) if self.error.is_some() => Err(self.stop(error)),
-            Err(error) => Err(self.told(error)),
+            Err(error) => Err(self.decode_error(error)),
         }
     }
 
@@ -355,7 +359,8 @@ mod tests {
     use crate::model::limits::Limits;
     use crate::model::term::{Quad, TermId};
 
-    /// Messages end with `;`. In them `a` is a quad, `?` an error that can be skipped, `!` one that cannot.
+    /// Messages end with `;`. In a message `a` is a quad, `?` is a resumable error, and `!` is not
+    /// resumable.
     struct Toy {
         builder: BatchBuilder,
         first: u64,
@@ -437,7 +442,7 @@ mod tests {
         )
     }
 
-    /// Index, position and size of each message, and each error with what was skipped after it.
+    /// Index, position and size of each message, and each error with the bytes skipped after it.
     type Outcome = (Vec<(u64, u64, usize)>, Vec<(String, Option<Vec<u8>>)>);
 
     fn read(side: &mut InputSide<Toy>, log: &[u8], piece: usize) -> Outcome {
@@ -491,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reset_all_is_as_new() {
+    fn a_reset_restores_the_initial_state() {
         let whole = read(&mut toy(), LOG, LOG.len());
         let mut side = toy();
         for end in 0..LOG.len() {
@@ -518,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_comes_after_the_batch_and_stays() {
+    fn an_error_comes_after_the_batch_and_is_repeated() {
         let mut side = toy();
         side.feed(b"a;a!;a;");
         assert_eq!(side.next_of::<Quad>().unwrap().unwrap().len(), 1);
@@ -531,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_while_skipping_takes_the_place_of_the_first() {
+    fn an_error_while_skipping_replaces_the_first() {
         let mut side = toy();
         side.feed(b"?!;a;");
         assert!(side.next_of::<Quad>().is_err());
@@ -542,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn skipping_without_an_error_stops_nothing() {
+    fn skipping_without_an_error_does_not_stop_decoding() {
         let mut side = toy();
         side.feed(b"a;");
         let error = side.skip_message().unwrap_err();
@@ -551,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_not_kept() {
+    fn consumed_bytes_are_dropped() {
         let mut side = toy();
         for _ in 0..1000 {
             side.feed(b"aaa;aaa");

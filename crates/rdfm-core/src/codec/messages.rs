@@ -1,9 +1,11 @@
-//! The one loop over the messages of batches: what all encoders do alike.
+//! The loop over the messages of batches that all encoders share.
 //!
-//! - In: batches, cut anywhere between messages or (parts) inside one; and a [`Writer`] of a format.
-//! - Out: the log; what the format cannot hold is refused, or counted where it may be left out.
-//! - Cost: a few calls of the writer a message, none a record.
-//! - Law: an error leaves the last whole message at the end of the output, and comes again.
+//! - In: batches, cut anywhere between messages or (in parts) inside one; and a format's
+//!   [`Writer`].
+//! - Out: the log. Content that the format lacks is rejected, or counted if it may be left out.
+//! - Cost: a few writer calls per message, none per record.
+//! - Law: after an error the output ends with the last complete message. The error is repeated on
+//!   later calls.
 
 use std::iter::Peekable;
 use std::slice::Iter;
@@ -21,61 +23,62 @@ use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 
-/// Most bytes to make room for before a batch is written.
+/// Maximum number of bytes to reserve before a batch is written.
 const MAX_ROOM: usize = 16 << 20;
 
-/// Why a part of a message is refused.
+/// The error for a part of a message if the format needs complete messages.
 const PART: &str =
-    "a document holds its message whole, and this is a part of one; read it without parts";
+    "a document contains a complete message, but this is a part of one; read the log without parts";
 
-/// What a log of such records says before its first message.
+/// Header of a log with such records.
 pub type Head<R> = <R as Record>::Head;
 
-/// Writes messages in one format. Between two resets it is one log; after an error it is only reset.
+/// Writes messages in one format. It writes one log between two resets. After an error it may only
+/// be reset.
 pub trait Writer: Send {
     /// What messages are made of.
     type Record: Refusable;
 
-    /// Whether the namespaces in force at the start of a batch stand before its first message, where they
-    /// stay if that is refused; else they stand in it.
+    /// If true, namespaces in force at the start of a batch are written before its first message,
+    /// and stay if that message is rejected. Otherwise they are written in the message.
     const NAMESPACES_BEFORE: bool = false;
 
     /// Whether a message may come in parts.
     const PARTS: bool = true;
 
-    /// What the log says before its first message, once.
+    /// Writes the header before the first message, once.
     ///
     /// # Errors
-    /// The format cannot say it.
+    /// If the format cannot express the header.
     fn head(&mut self, _head: &Head<Self::Record>, _out: &mut Vec<u8>) -> Refused<()> {
         Ok(())
     }
 
-    /// A batch begins: term ids mean other terms than before.
+    /// Begins a batch: term ids refer to new terms.
     fn begin_batch(&mut self, batch: &LogBatch<Self::Record>, out: &mut Vec<u8>);
 
-    /// A message begins; `number` counts those before it.
+    /// Begins a message. `number` is the number of messages before it.
     fn begin_message(&mut self, _batch: &LogBatch<Self::Record>, _number: u64, _out: &mut Vec<u8>) {
     }
 
-    /// Whether the boundary is lost between the message that was begun and the one before it.
+    /// Whether the boundary before the current message is lost.
     ///
     /// # Errors
-    /// The log cannot hold a second message.
+    /// If the log cannot contain a second message.
     fn second(&self) -> Refused<bool> {
         Ok(false)
     }
 
-    /// Declares a namespace. False if the format cannot.
+    /// Declares a namespace. Returns false if the format cannot.
     ///
     /// # Errors
-    /// The message cannot be written.
+    /// If the message cannot be written.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool>;
 
     /// Writes the records of a message, or of a part of it.
     ///
     /// # Errors
-    /// The message cannot be written; what it left in the buffer is taken back.
+    /// If the message cannot be written. The caller removes its output from the buffer.
     fn write(
         &mut self,
         batch: &LogBatch<Self::Record>,
@@ -83,22 +86,22 @@ pub trait Writer: Send {
         out: &mut Vec<u8>,
     ) -> Refused<()>;
 
-    /// The message ends.
+    /// Ends the message.
     fn end_message(&mut self, _out: &mut Vec<u8>) {}
 
-    /// The batch ends; its last message may go on in the next.
+    /// Ends the batch. Its last message may continue in the next one.
     fn end_batch(&mut self, _batch: &LogBatch<Self::Record>) {}
 
-    /// The message that was begun last was refused: the log ends with the one before it.
+    /// Removes the current message, which was rejected: the log ends with the previous one.
     fn take_back(&mut self, _out: &mut Vec<u8>) {}
 
-    /// The log ends, perhaps within a message.
+    /// Ends the log, possibly within a message.
     fn finish(&mut self, _open: bool, _out: &mut Vec<u8>) {}
 
-    /// Another log begins.
+    /// Begins another log.
     fn reset(&mut self);
 
-    /// What was left out, with what the writer itself counted, in the order of the summary.
+    /// Counts of what was left out, including those of the writer, in the order of the summary.
     fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("boundaries", dropped.boundaries),
@@ -108,58 +111,58 @@ pub trait Writer: Send {
         ]
     }
 
-    /// A note for a log whose messages are all empty, if readers find no message in it.
+    /// A note for logs of only empty messages, if readers find no message in them.
     fn lost_if_empty(&self) -> Option<&'static str> {
         None
     }
 
-    /// As [`Encoder::notes`], after so many messages.
+    /// Notes as in [`Encoder::notes`], after this number of messages.
     fn notes(&self, _messages: u64) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What was left out, by name and count.
+/// Names and counts of what was left out.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// What the loop counts of what was left out.
+/// Counts that the loop keeps of what was left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dropped {
     /// Boundaries between messages that became one.
     pub boundaries: u64,
-    /// Quads whose graph name is gone.
+    /// Quads that lost their graph name.
     pub graph_names: u64,
-    /// Declarations.
+    /// Namespace declarations.
     pub namespaces: u64,
-    /// Entries.
+    /// Metadata entries.
     pub metadata: u64,
 }
 
-/// The encoder of a format: a [`Writer`], and the loop around it.
+/// Encoder of a format: a [`Writer`] in the loop over messages.
 pub struct MessageLoop<W: Writer> {
     format: &'static FormatSpec,
     merge_graphs: bool,
     prefixes: Vec<(String, String)>,
     writer: W,
-    /// What was said before the first message.
+    /// The header before the first message, once written.
     head: Option<Head<W::Record>>,
-    /// Messages that were begun.
+    /// Number of messages begun.
     messages: u64,
-    /// Whether one of them has a record.
+    /// Whether any message has a record.
     has_records: bool,
-    /// The note of a log that ended with empty messages alone, which readers do not find.
+    /// Note for a finished log of only empty messages, which readers do not find.
     lost: Option<&'static str>,
-    /// The last of them goes on in the next batch.
+    /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
-    /// Bytes to make room for: a little more than the batch before took.
+    /// Bytes to reserve: a little more than the previous batch needed.
     room: usize,
     dropped: Dropped,
     failed: Option<EncodeError>,
 }
 
 impl<W: Writer> MessageLoop<W> {
-    /// At the start of a log.
+    /// Starts at the beginning of a log.
     pub fn new(format: &'static FormatSpec, values: &Values, writer: W) -> Self {
         Self {
             format,
@@ -184,10 +187,10 @@ impl<W: Writer> MessageLoop<W> {
         &mut self.writer
     }
 
-    /// Writes the head if this is the first batch; all others have the same.
+    /// Writes the header before the first batch. All later batches must have the same header.
     fn begin(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let length = out.len();
-        let said = match &self.head {
+        let written = match &self.head {
             None => self.writer.head(batch.head(), out),
             Some(head) if head == batch.head() => return Ok(()),
             Some(head) => {
@@ -195,7 +198,7 @@ impl<W: Writer> MessageLoop<W> {
                 Err((ErrorClass::Unsupported, reason.into()))
             }
         };
-        let (class, reason) = match said {
+        let (class, reason) = match written {
             Ok(()) => {
                 self.head = Some(batch.head().clone());
                 return Ok(());
@@ -243,13 +246,13 @@ impl<W: Writer> MessageLoop<W> {
         Ok(())
     }
 
-    /// Declares what is in force before the batch's first message.
+    /// Declares the namespaces in force before the first message of the batch.
     fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Refused<()> {
         let first = self.messages == 0;
         let prefixes = self.prefixes.iter().filter(|_| first);
         let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
         let news = first || self.format.carries.namespaces;
-        let news = news.then(|| self.in_force.news(batch));
+        let news = news.then(|| self.in_force.new_namespaces(batch));
         for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
             let held = self.writer.declare(name, iri, out)?;
             self.dropped.namespaces += u64::from(!held);
@@ -257,7 +260,7 @@ impl<W: Writer> MessageLoop<W> {
         Ok(())
     }
 
-    /// Writes a message or takes it back.
+    /// Writes a message, or removes it on error.
     #[inline]
     fn message(
         &mut self,
@@ -292,7 +295,7 @@ impl<W: Writer> MessageLoop<W> {
         Ok(())
     }
 
-    /// Writes a message up to its end; gives whether its boundary is lost.
+    /// Writes a message except its end. Returns whether its boundary is lost.
     #[inline]
     fn content(
         &mut self,
@@ -435,12 +438,13 @@ mod tests {
         splitter: None,
     };
 
-    /// Writes `(`, the subjects and `)`; `PLAIN` has the namespaces in the messages, and none in parts.
+    /// Writes `(`, the subjects and `)`. With `PLAIN`, namespaces are written in messages and parts
+    /// are rejected.
     #[derive(Default)]
     struct Toy<const PLAIN: bool> {
-        /// Messages behind the first are refused, or their boundaries lost.
+        /// Whether messages after the first are rejected, or lose their boundaries.
         second: Option<Result<(), ()>>,
-        /// The note of a log without records.
+        /// The note for a log without records.
         lost_if_empty: Option<&'static str>,
     }
 
@@ -522,7 +526,7 @@ mod tests {
         Values::read(OPTIONS.iter(), given).unwrap()
     }
 
-    /// Adds a quad with this subject; some subjects stand for what the format lacks.
+    /// Adds a quad with this subject. Some subjects make quads that the format lacks.
     fn add(builder: &mut BatchBuilder, subject: &str) {
         let mut term = |kind, text: &str| builder.add_simple(kind, text.as_bytes(), 0).unwrap();
         let iri = term(TermKind::Iri, "i");
@@ -561,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_leaves_the_messages_before_it_and_comes_again() {
+    fn an_error_leaves_the_messages_before_it_and_is_repeated() {
         for (refused, class) in [
             ("bad", ErrorClass::Limit),
             ("odd", ErrorClass::Unsupported),
@@ -593,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_one_message_and_only_the_part_with_an_error_is_taken_back() {
+    fn parts_are_one_message_and_only_the_part_with_an_error_is_removed() {
         let parts = |last: &str| {
             let mut builder = BatchBuilder::new(Limits::default());
             message(&mut builder, &["a"]);
@@ -626,7 +630,7 @@ mod tests {
         encoder.finish(&mut out).unwrap();
         assert_eq!(out, b"0(a)1(b...");
 
-        // What goes on without its beginning is a message of its own.
+        // A continuation without its beginning becomes a separate message.
         encoder.reset();
         out.clear();
         encoder.encode((&second).into(), &mut out).unwrap();
@@ -640,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_stand_before_or_in_messages() {
+    fn namespaces_are_written_before_or_in_messages() {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.add_namespace(b"in", b"i").unwrap();
         message(&mut builder, &["a"]);
@@ -655,7 +659,7 @@ mod tests {
         before.encode((&first).into(), &mut out).unwrap();
         before.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"own:0(in:a)1(b)2(late:c)");
-        // A batch that does not follow the last one declares what is in force.
+        // A batch that does not follow the previous one declares the namespaces in force.
         before.encode((&second).into(), &mut out).unwrap();
         assert_eq!(out, b"own:0(in:a)1(b)2(late:c)in:3(b)4(late:c)");
         out.clear();
@@ -675,7 +679,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn omissions_are_counted() {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.add_namespace(b"no", b"i").unwrap();
         builder.add_namespace(b"in", b"i").unwrap();
@@ -725,7 +729,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_message_is_refused_where_there_is_none() {
+    fn a_second_message_is_rejected_if_the_format_has_one() {
         let mut encoder = toy::<true>(&Values::default());
         encoder.writer().second = Some(Err(()));
         let mut out = Vec::new();

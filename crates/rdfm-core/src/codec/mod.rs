@@ -1,9 +1,9 @@
-//! The contract of every codec, and how it is described and opened.
+//! The codec contract, and how codecs are described and opened.
 //!
-//! A [`Decoder`] turns bytes into batches and an [`Encoder`] batches into bytes; neither does I/O,
-//! looks at a clock or starts a thread. How the bytes are cut into pieces changes neither the
-//! messages nor the error, and how messages are cut into batches changes no output byte.
-//! [`input`] is what all decoders share.
+//! A [`Decoder`] turns bytes into batches and an [`Encoder`] turns batches into bytes. Neither does
+//! I/O, reads a clock or starts a thread. How the bytes are cut into pieces changes neither the
+//! messages nor the error, and how messages are cut into batches changes no output byte. All
+//! decoders share [`input`].
 
 pub mod batch;
 pub mod carries;
@@ -28,112 +28,116 @@ use crate::model::error::{DecodeError, EncodeError};
 
 /// Bytes to batches.
 pub trait Decoder: Send {
-    /// Takes a piece of the log, cut anywhere. Never fails, decodes nothing.
+    /// Takes a piece of the log, cut anywhere. Never fails and decodes nothing.
     fn feed(&mut self, piece: &[u8]);
 
     /// Marks the end of the log.
     fn finish(&mut self);
 
-    /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
     /// After every message completed before the error; the same error again on later calls.
     fn next_batch(&mut self) -> Result<Option<Batch>, DecodeError>;
 
-    /// After an error: goes to the next delimiter and gives the bytes skipped (at most the first
-    /// MiB of them). The skipped message keeps its index. None means "feed me and call again".
+    /// After an error, skips to the next delimiter and returns the skipped bytes (at most the first
+    /// MiB). The skipped message keeps its index. `None` means "feed me and call again".
     ///
     /// # Errors
-    /// The error itself, where the format offers no way to resume.
+    /// The same error if the format cannot resume.
     fn skip_message(&mut self) -> Result<Option<Vec<u8>>, DecodeError>;
 
-    /// Goes to the start of another log, with the same options: what was fed and met before is forgotten.
+    /// Returns to the start of another log with the same options. Discards all input and errors.
     fn reset(&mut self);
 
-    /// Whether what is fed from now on belongs to other [`Split`]s: nothing more need be read.
+    /// Whether all further input belongs to other [`Split`]s, so that nothing more needs to be
+    /// read.
     fn done(&self) -> bool {
         false
     }
 
-    /// What the log says about itself, as far as read: complete once a batch was yielded. It is another
-    /// one only where it says something else.
+    /// Header of the log as far as read, complete once a batch was yielded. The `Arc` is replaced
+    /// only if the header changes.
     fn header(&self) -> Arc<LogHeader> {
         LogHeader::none()
     }
 
-    /// What was noticed so far: complete at the end of the log.
+    /// Observations so far, complete at the end of the log.
     fn noticed(&self) -> Noticed {
         Noticed::default()
     }
 }
 
-/// Batches to bytes. A format's is a [`Writer`](messages::Writer) in the one [loop](messages::MessageLoop).
+/// Batches to bytes. Formats implement a [`Writer`](messages::Writer), which the shared
+/// [loop](messages::MessageLoop) drives.
 pub trait Encoder: Send {
-    /// Appends a batch's messages to `out`.
+    /// Appends the messages of a batch to `out`.
     ///
     /// # Errors
-    /// The format has no logs of this kind, or a message cannot be written; `out` then ends with the last whole message before it.
+    /// If the format has no logs of this kind, or a message cannot be written. `out` then ends with
+    /// the last complete message before it.
     fn encode(&mut self, batch: BatchRef<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
-    /// Appends what stands at the end of a log.
+    /// Appends the end of a log.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
-    /// Goes to the start of another log, with the same options. What was left out is counted anew.
+    /// Returns to the start of another log with the same options, and resets the counts of
+    /// [`dropped`](Self::dropped).
     fn reset(&mut self);
 
-    /// What was left out so far, by name and count: cosmetic things, and losses asked for.
+    /// Names and counts of what was left out so far: cosmetic details and requested losses.
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// What whoever reads the log should know, a sentence each.
+    /// Notes for readers of the log, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// How a log is opened for reading, besides the options of its format.
+/// How to open a log for reading, apart from the options of its format.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// Which messages may come in parts.
     pub parts: Parts,
-    /// The part of the log to read, or all of it, where the format has splits.
+    /// The part of the log to read, or `None` for all of it. For formats with splits.
     pub split: Option<Split>,
-    /// The index of the first message, where that is known.
+    /// Index of the first message, if known.
     pub first_index: Option<u64>,
-    /// Gives remote contexts; without it none is at hand.
+    /// Loads remote contexts. Without it none is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
-/// Which messages a decoder may yield in parts, where they are larger than a batch.
+/// Which messages a decoder may yield in parts if they are larger than a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
     /// None.
     #[default]
     Never,
-    /// Those of many frames.
+    /// Messages that span many frames.
     Frames,
-    /// All.
+    /// All messages.
     Always,
 }
 
-/// Where the messages come from that are written, as far as that is known when the first of them is.
+/// The origin of the messages to be written, as far as it is known before the first one.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What the log is written in can hold.
+    /// Capabilities of the source format.
     pub carries: Carries,
-    /// The dialect of a text log.
+    /// Dialect of a text log.
     pub dialect: Option<Dialect>,
-    /// The stream options of a log of the format that is written, by the names of the encoder's options.
+    /// Stream options of a source log in the output format, by the names of the encoder's options.
     pub options: Vec<(String, Given)>,
-    /// Whether they were asked for, and are not those of the log that is read.
+    /// Whether the options were requested, not taken from the source log.
     pub asked: bool,
     /// Whether its first message declares namespaces.
     pub namespaces: bool,
-    /// Whether it is one message of many frames that is to stay so.
+    /// Whether it is one message of many frames that should stay one.
     pub flat: bool,
 }
 
@@ -144,12 +148,12 @@ pub enum Dialect {
     Comment,
     /// `MESSAGE` or `@message .` in a log announced by a version label.
     Directive,
-    /// Nothing delimits.
+    /// No delimiters.
     Plain,
 }
 
 impl Dialect {
-    /// The dialect of a name.
+    /// Returns the dialect with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -160,7 +164,7 @@ impl Dialect {
         }
     }
 
-    /// The name of the dialect.
+    /// Name of the dialect.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -171,39 +175,41 @@ impl Dialect {
     }
 }
 
-/// A part of a log of lines: the messages after those delimiters whose lines begin in it. What precedes
-/// the log's first delimiter belongs to the split that begins with the log.
+/// A part of a line-based log: the messages after those delimiters whose lines begin in it. Content
+/// before the first delimiter of the log belongs to the split at the start of the log.
 ///
-/// So any cuts give splits that hold every message once. A decoder of a split is fed from the byte
-/// before its start, or from the log's start, until it is [`done`](Decoder::done).
+/// Any cuts therefore give splits that contain every message exactly once. A decoder of a split is
+/// fed from the byte before its start, or from the start of the log, until it is
+/// [`done`](Decoder::done).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The byte after the last one.
+    /// Offset after the last byte.
     pub stop: u64,
-    /// The dialect that is in force from the log's head on: what stands before a split says it.
+    /// Dialect of the log. The bytes before the split determine it.
     pub dialect: Dialect,
 }
 
-/// What a log says about itself.
+/// Properties that a log states about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHeader {
-    /// The dialect of a text log, once a delimiter or an announcement was seen: that of its first
-    /// message.
+    /// Dialect of a text log, once a delimiter or an announcement was read. It is the dialect of
+    /// the first message.
     pub dialect: Option<Dialect>,
     /// Whether a later message of a text log is in another dialect than the first.
     pub changes_dialect: bool,
     /// The version label of a text log.
     pub version_label: Option<String>,
-    /// What the same format's encoder is to be given to say the same: names of its options, and values.
+    /// Options of the encoder of the same format that would write the same header, with their
+    /// values.
     pub options: Vec<(&'static str, Value)>,
-    /// Of a log of frames, once that is known: whether all of them are one message.
+    /// For logs of frames, once known: whether all frames are one message.
     pub flat: Option<bool>,
 }
 
 impl LogHeader {
-    /// That of a log that says nothing.
+    /// The header of a log that states nothing.
     #[must_use]
     pub fn none() -> Arc<Self> {
         static NONE: LazyLock<Arc<LogHeader>> = LazyLock::new(Arc::default);
@@ -211,45 +217,45 @@ impl LogHeader {
     }
 }
 
-/// What was noticed while a log was read, as far as it is read.
+/// Observations about a log, as far as it has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Noticed {
-    /// Metadata entries that are left out: where the frames of a log are one message, those of all frames
-    /// but the first.
+    /// Number of metadata entries left out. If the frames of a log are one message, only the
+    /// metadata of the first frame is kept.
     pub dropped_metadata: u64,
-    /// At the end of the log: namespaces that its last declarations set, with no message behind them to
-    /// carry them.
+    /// At the end of the log: number of namespaces declared after the last message, so that no
+    /// message contains them.
     pub trailing_namespaces: u64,
-    /// Keys of objects that no context maps to an IRI, so that they were dropped with their values.
+    /// Number of object keys that no context maps to an IRI. They were dropped with their values.
     pub dropped_keys: u64,
-    /// The first of them, quoted.
+    /// The first of these keys, quoted.
     pub dropped_key: Option<String>,
-    /// Comments that look like delimiters of messages and are none.
+    /// Number of comments that look like message delimiters but are not.
     pub look_alikes: u64,
-    /// Where the first of them begin in the log.
+    /// Offsets of the first such comments in the log.
     pub look_alike_offsets: Vec<u64>,
-    /// What whoever reads the log should know, a sentence each.
+    /// Notes for readers of the log, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Counts the delimiters of a split without decoding, so that its messages can be numbered.
+/// Counts the delimiters of a split without decoding it, so that its messages can be numbered.
 pub trait DelimiterCounter: Send {
-    /// Takes a piece of the log, as a decoder of the split is fed, and counts.
+    /// Takes a piece of the log, as a decoder of the split does, and counts.
     fn feed(&mut self, piece: &[u8]);
 
     /// Marks the end of the log.
     fn finish(&mut self);
 
-    /// Whether nothing more need be fed.
+    /// Whether no more input is needed.
     fn done(&self) -> bool;
 
-    /// Delimiters whose lines begin in the split.
+    /// Number of delimiters whose lines begin in the split.
     fn delimiters(&self) -> u64;
 
-    /// Whether a message begins before the first of them: by a statement or an error, or as every log in
-    /// the directive dialect begins with one.
+    /// Whether a message begins before the first delimiter: with a statement, with an error, or
+    /// because every log in the directive dialect begins with a message.
     fn content_first(&self) -> bool;
 
-    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
+    /// Whether the log changes its dialect after its head, so that it cannot be read in splits.
     fn strayed(&self) -> bool;
 }

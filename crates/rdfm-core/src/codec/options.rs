@@ -1,31 +1,32 @@
-//! The options that several formats share, each declared once.
+//! Options that several formats share, each declared once.
 
 use super::spec::{Default, OptionSpec, ValueKind};
 use super::values::Values;
 use crate::model::limits::Limits;
 
-/// Headings of help and docs.
+/// Headings in help and docs.
 pub const FORMATS: &str = "Formats";
-/// Of N-Triples, N-Quads, Turtle and TriG, and of what most formats share.
+/// Options of N-Triples, N-Quads, Turtle and TriG, and options that most formats share.
 pub const TEXT: &str = "Text formats";
-/// Of RDF Protobuf and RDF Thrift.
+/// Options of RDF Protobuf and RDF Thrift.
 pub const RDF_BINARY: &str = "RDF Protobuf and RDF Thrift";
-/// Bounds.
+/// Limits.
 pub const LIMITS: &str = "Limits that protect memory";
 
-/// Largest message: with the largest batch it stays below the 4 GiB that offsets of 32 bits can say.
+/// Maximum of `max_message_bytes`. With the largest batch it stays below 4 GiB, the range of 32-bit
+/// offsets.
 pub const MAX_MESSAGE_BYTES: u64 = 3 << 30;
 const MAX_BATCH_BYTES: u64 = 512 << 20;
-/// Most of what is counted: quads or messages of a batch, rows of a frame.
+/// Maximum of counts: quads or messages of a batch, rows of a frame.
 pub const MAX_COUNT: u64 = 1 << 28;
-/// Deepest nesting: a thread with a stack of 128 KiB has room for triple terms of this depth. What nests in other
-/// ways either uses no stack or gets its own.
+/// Maximum of `max_depth`: triple terms of this depth fit in a thread stack of 128 KiB. Other
+/// nested structures use no stack or have their own.
 pub const MAX_DEPTH: u64 = 100;
 
-/// The dialects of a text log, by their names.
+/// Names of the dialects of a text log.
 pub const DIALECTS: &[&str] = &["comment", "directive", "plain"];
 
-/// What every decoder takes.
+/// Limits that all decoders accept.
 pub const BOUNDS: &[OptionSpec] = &[
     LARGEST_MESSAGE,
     DEPTH,
@@ -34,7 +35,7 @@ pub const BOUNDS: &[OptionSpec] = &[
     BATCH_MESSAGES,
 ];
 
-/// The bounds of a decoder.
+/// Returns the limits of a decoder.
 #[must_use]
 pub fn limits(values: &Values) -> Limits {
     Limits {
@@ -46,7 +47,7 @@ pub fn limits(values: &Values) -> Limits {
     }
 }
 
-/// The namespaces to declare at the start.
+/// Returns the namespaces to declare at the start.
 #[must_use]
 pub fn prefixes(values: &Values) -> Vec<(String, String)> {
     values.pairs(&PREFIXES).to_vec()
@@ -56,7 +57,7 @@ pub fn prefixes(values: &Values) -> Vec<(String, String)> {
 pub const LARGEST_MESSAGE: OptionSpec = OptionSpec::new(
     "max_message_bytes",
     ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
-    "Largest message, in decoded bytes; on writing of what flat makes one.",
+    "Largest message, in decoded bytes; when writing, the largest message that flat makes.",
 )
 .default(Default::Number(64 << 20))
 .shared()
@@ -102,15 +103,15 @@ pub const BATCH_MESSAGES: OptionSpec = OptionSpec::new(
 .group(LIMITS)
 .python();
 
-/// Deviations that a format's page lists.
+/// Accepts the deviations that the page of the format lists.
 pub const LENIENT: OptionSpec = OptionSpec::switch(
     "lenient",
-    "Accept, and escape on writing, the deviations that the formats' pages list.",
+    "Accept the deviations that the page of the format lists; escape them when writing.",
 )
 .shared()
 .group(TEXT);
 
-/// How messages are delimited in what is read.
+/// How messages are delimited in the input.
 pub const READ_DIALECT: OptionSpec = OptionSpec::new(
     "dialect",
     ValueKind::Choice(DIALECTS),
@@ -120,17 +121,17 @@ pub const READ_DIALECT: OptionSpec = OptionSpec::new(
 .hint()
 .group(TEXT);
 
-/// How messages are delimited in what is written.
+/// How messages are delimited in the output.
 pub const WRITE_DIALECT: OptionSpec = OptionSpec::new(
     "dialect",
     ValueKind::Choice(DIALECTS),
-    "How messages are delimited in the output: # @message comments, MESSAGE directives, or not at all; as in a text \
-     log that is read, else comment.",
+        "How messages are delimited in the output: # @message comments, MESSAGE directives, or not at all. By default as \
+         in the input if that is a text log, otherwise comment.",
 )
 .default(Default::Source)
 .group(TEXT);
 
-/// A label that the log itself lacks.
+/// A version label that the log itself lacks.
 pub const ANNOUNCED: OptionSpec = OptionSpec::new(
     "announced",
     ValueKind::Text,
@@ -139,7 +140,7 @@ pub const ANNOUNCED: OptionSpec = OptionSpec::new(
 .metavar("LABEL")
 .group(TEXT);
 
-/// The label of a directive log.
+/// The version label of a directive log.
 pub const VERSION_LABEL: OptionSpec = OptionSpec::new(
     "version_label",
     ValueKind::Text,
@@ -149,10 +150,10 @@ pub const VERSION_LABEL: OptionSpec = OptionSpec::new(
 .metavar("LABEL")
 .group(TEXT);
 
-/// All messages as one.
+/// Writes all messages as one.
 pub const FLAT: OptionSpec = OptionSpec::switch(
     "flat",
-    "Write nothing between messages: all become one, their blank nodes kept apart.",
+    "Write all messages as one; blank nodes of different messages stay distinct.",
 )
 .group(TEXT);
 
@@ -160,7 +161,7 @@ pub const FLAT: OptionSpec = OptionSpec::switch(
 pub const BASE: OptionSpec = OptionSpec::new(
     "base",
     ValueKind::Iri,
-    "Base of relative IRIs; else the file's URL.",
+    "Base for relative IRIs. Defaults to the URL of the file.",
 )
 .group(TEXT);
 
@@ -168,21 +169,21 @@ pub const BASE: OptionSpec = OptionSpec::new(
 pub const PREFIXES: OptionSpec = OptionSpec::new(
     "prefixes",
     ValueKind::Namespaces,
-    "A namespace to declare at the start; may be repeated.",
+    "Namespace to declare at the start; may be repeated.",
 )
 .flag("prefix")
 .group(TEXT);
 
-/// Graph names where there is no room for them.
+/// Drops graph names if the format has none.
 pub const MERGE_GRAPHS: OptionSpec = OptionSpec::switch(
     "merge_graphs",
-    "Drop graph names on purpose where the output has none.",
+    "Drop graph names if the output format has none.",
 )
 .group(TEXT);
 
-/// Numbers as values.
+/// Writes numbers as native values.
 pub const VALUES: OptionSpec = OptionSpec::switch(
     "values",
-    "Write numbers as values where they say the lexical form.",
+    "Write numbers as native values if these preserve the lexical form.",
 )
 .group(RDF_BINARY);

@@ -1,4 +1,4 @@
-//! What a format cannot hold is refused, message by message.
+//! Rejects messages with content that a format lacks.
 
 use super::batch::KindOf;
 use super::carries::{Carries, TripleTerms};
@@ -11,23 +11,24 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::Style;
 
-/// Bytes of terms that an error may show before it cuts them.
+/// Number of bytes of terms after which an error truncates them.
 const MAX_TOKEN: usize = 200;
 
-/// What comes of writing, or why a message cannot be written.
+/// Result of writing, or why a message cannot be written.
 pub type Refused<T> = Result<T, (ErrorClass, Reason)>;
 
-/// A record that not every format can hold.
+/// A record that not all formats can contain.
 pub trait Refusable: KindOf {
-    /// Why a format cannot hold it. `graphs` says that graph names are held, or dropped on purpose.
+    /// Returns why a format cannot contain the record. `graphs` is true if the format has graph
+    /// names or they are dropped on request.
     fn refused(self, table: &TermTable, carries: Carries, graphs: bool) -> Option<Reason>;
 }
 
-/// Refuses the first message of a batch that a format cannot hold. Gives the message's index in the
-/// batch beside the reason, so that an encoder can write those before it.
+/// Rejects the first message of a batch that a format cannot contain. Also returns the index of the
+/// message in the batch, so that an encoder can write the messages before it.
 ///
 /// # Errors
-/// Names what cannot be held; the option that would allow it is a remedy.
+/// The reason names the content that the format lacks. An option that would allow it is a remedy.
 pub fn refuse<R: Refusable>(
     batch: &LogBatch<R>,
     format: &FormatSpec,
@@ -54,7 +55,7 @@ impl Refusable for Quad {
         let kind = |id: TermId| table.term(id).kind;
         if !graphs && self.graph != TermId::DEFAULT_GRAPH {
             let text = format!(
-                "the format holds no graph names; found graph {}",
+                "the format has no graph names; found graph {}",
                 token(table, &[self.graph])
             );
             let merge = Remedy::write("merge_graphs", "true", "drops them on purpose");
@@ -86,11 +87,11 @@ impl Refusable for Quad {
             let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
                 && is_object_term(table, self.object);
             let text = format!(
-                "a triple term {}; found {}",
+                "the format has {}; found {}",
                 if elsewhere {
-                    "stands elsewhere than as an object, which the format cannot hold"
+                    "triple terms only as objects"
                 } else {
-                    "cannot be held by the format"
+                    "no triple terms"
                 },
                 token(table, part.map(|(_, id)| id).as_slice())
             );
@@ -106,7 +107,7 @@ impl Refusable for Quad {
                 || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
         {
             let text = format!(
-                "a generalized quad, which the format cannot hold; found {}",
+                "the format has no generalized quads; found {}",
                 token(
                     table,
                     &[self.subject, self.predicate, self.object, self.graph]
@@ -135,32 +136,32 @@ impl Refusable for TermId {
             return None;
         }
         let found = token(table, &[self]);
-        let text = format!("a triple term cannot be held by the format; found {found}");
+        let text = format!("the format has no triple terms; found {found}");
         Some(Reason::from(text).lacking(Feature::TripleTerms))
     }
 }
 
-/// A message behind the first of a log, where nothing stands between messages: its boundary is lost where
-/// `flat` says that all are to be one.
+/// Returns true if `flat` makes all messages one, so that the boundary before a second message is
+/// lost.
 ///
 /// # Errors
-/// Names the option that helps.
+/// If not `flat`: nothing separates messages here. The reason names the option that helps.
 pub fn refuse_second(flat: bool) -> Refused<bool> {
     if flat {
         return Ok(true);
     }
-    let reason = Reason::new("a second message, and nothing can stand between messages here")
+    let reason = Reason::new("a second message, but nothing separates messages here")
         .with(Remedy::write("flat", "true", "makes them one message"))
         .lacking(Feature::Boundaries);
     Err((ErrorClass::Unsupported, reason))
 }
 
-/// Terms as N-Triples, cut and safe to print.
+/// Formats terms as N-Triples, truncated and safe to print.
 #[cold]
 fn token(table: &TermTable, ids: &[TermId]) -> String {
     let mut text = Vec::new();
     for &id in ids {
-        // What is cut off anyway is not written: a triple term may share its parts.
+        // Stops early: a triple term may share its parts, so its full text can be huge.
         if text.len() > MAX_TOKEN {
             break;
         }
@@ -176,7 +177,7 @@ fn token(table: &TermTable, ids: &[TermId]) -> String {
     quote(text.trim_ascii_end())
 }
 
-/// Whether a term is one that RDF 1.2 has as an object: triple terms at every depth.
+/// Whether a term is a valid object in RDF 1.2, with triple terms only as objects at every depth.
 fn is_object_term(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     if term.kind != TermKind::TripleTerm {
@@ -188,7 +189,7 @@ fn is_object_term(table: &TermTable, id: TermId) -> bool {
         && is_object_term(table, o)
 }
 
-/// The error of an IRI that readers of the format take for something else.
+/// The error for an IRI that readers of the format would misinterpret.
 #[cold]
 pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     (
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_message_is_refused_where_nothing_delimits_unless_all_are_to_be_one() {
+    fn a_second_message_without_delimiters_is_rejected_unless_flat() {
         assert_eq!(refuse_second(true), Ok(true));
         let (class, reason) = refuse_second(false).unwrap_err();
         assert_eq!(class, ErrorClass::Unsupported);

@@ -1,25 +1,26 @@
-//! What a log's first bytes say about its format.
+//! Detects the format of a log from its first bytes.
 //!
-//! - In: the head of a log, its first [`HEAD_BYTES`] decompressed, and whether it is complete.
-//! - Out: a [`Sniff`] for each format, which has a function for it.
-//! - Law: what is [`Yes`](Sniff::Yes) stays so however the log goes on.
+//! - In: the head of a log, which is its first [`HEAD_BYTES`] decompressed bytes, and whether it is
+//!   complete.
+//! - Out: a [`Sniff`] for each format that has a detection function.
+//! - Law: [`Yes`](Sniff::Yes) stays true however the log continues.
 
-/// How many bytes of a log are looked at. A head of so many is complete, its last line cut off.
+/// Size of the head in bytes. A head of this size counts as complete, with its last line cut off.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Whether a log is of a format, as far as its head shows.
+/// Whether a log is in a format, as far as its head shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {
     /// It is, whatever follows.
     Yes,
     /// It is not.
     No,
-    /// More of the head is needed; never said of a complete one.
+    /// More of the head is needed. Never returned for a complete head.
     More,
 }
 
 impl Sniff {
-    /// Yes if something shows; if not, no for a complete head.
+    /// `Yes` if `shows`; otherwise `No` for a complete head and `More` for a partial one.
     pub(crate) const fn of(shows: bool, complete: bool) -> Self {
         match (shows, complete) {
             (true, _) => Self::Yes,
@@ -29,7 +30,7 @@ impl Sniff {
     }
 }
 
-/// As much of a log's first bytes as is looked at.
+/// Limits the first bytes of a log to the head.
 pub(crate) fn head(bytes: &[u8]) -> &[u8] {
     bytes.get(..HEAD_BYTES).unwrap_or(bytes)
 }

@@ -1,7 +1,7 @@
-//! What is declared about a format and about an option: the one place that each is described in.
+//! Declarations of formats and options. Each one is described in one place only.
 //!
-//! A family of formats exports a [`FormatSpec`] for each of its formats; names, keywords, command line options,
-//! refusals, detection, the tables of the docs and the tests derive from them.
+//! Each family exports a [`FormatSpec`] per format. Names, keywords, command line options,
+//! rejections, detection, tables in the docs and tests derive from them.
 
 use super::carries::Carries;
 use super::sniff::Sniff;
@@ -10,54 +10,55 @@ use super::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::model::error::quote;
 use crate::model::remedy::Reason;
 
-/// What comes of options: a codec, or why they do not fit.
+/// A codec made from options, or why the options do not fit.
 pub type Made<T> = Result<Box<T>, Reason>;
-/// Makes a counter of the delimiters of a split.
+/// Creates a counter of the delimiters of a split.
 pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 
-/// What rdfm knows about a format.
+/// Declaration of a format.
 #[derive(Debug)]
 pub struct FormatSpec {
     /// The name used everywhere, such as `nq`.
     pub name: &'static str,
     /// The name for people, such as `N-Quads`.
     pub title: &'static str,
-    /// What the messages of its logs may be.
+    /// Kinds of messages that its logs may contain.
     pub kinds: &'static [Kind],
-    /// File name endings, the usual one first.
+    /// File name suffixes, the usual one first.
     pub suffixes: &'static [&'static str],
     /// Media types, the registered one first.
     pub media_types: &'static [&'static str],
-    /// Other names that people use.
+    /// Other names in use.
     pub aliases: &'static [&'static str],
-    /// What it can hold.
+    /// Capabilities.
     pub carries: Carries,
-    /// Whether a log is no text, and so nothing for a terminal.
+    /// Whether logs are binary, and so unsuitable for a terminal.
     pub binary: bool,
-    /// Tells from the head of a log whether it is of the format, given whether the head is complete. N-Quads stands
-    /// for N-Triples and TriG for Turtle, since they read all of it.
+    /// Detects from the head of a log whether it is in the format, given whether the head is
+    /// complete. N-Quads detects N-Triples too and TriG detects Turtle, because they are supersets.
     pub sniff: Option<fn(&[u8], bool) -> Sniff>,
-    /// Whether a decoder can go on after an error ([`super::Decoder::skip_message`]).
+    /// Whether a decoder can continue after an error ([`super::Decoder::skip_message`]).
     pub resumable: bool,
-    /// Whether an encoder takes a message in parts.
+    /// Whether an encoder accepts a message in parts.
     pub continuable: Continuable,
-    /// Options of the encoder, name and value, that a value which is a log of one message has, where the defaults
-    /// are meant for files.
+    /// Encoder options, name and value, for logs of one message that are stored as values rather
+    /// than files.
     pub value_options: &'static [(&'static str, &'static str)],
     /// The options of the decoder.
     pub reads: &'static [&'static [OptionSpec]],
     /// The options of the encoder.
     pub writes: &'static [&'static [OptionSpec]],
-    /// Makes a decoder at the start of a log.
+    /// Creates a decoder at the start of a log.
     pub decoder: fn(&Values, &Opening) -> Made<dyn Decoder>,
-    /// Makes an encoder at the start of a log, which knows where the messages come from if that is known.
+    /// Creates an encoder at the start of a log, given the origin of the messages if known.
     pub encoder: fn(&Values, Option<&Source>) -> Made<dyn Encoder>,
-    /// Where logs can be read from the middle, at message boundaries found from a byte offset.
+    /// Creates counters if logs can be read from any byte offset, starting at the next message
+    /// boundary.
     pub splitter: Option<Splitter>,
 }
 
 impl FormatSpec {
-    /// The options of the decoder, in the order of the declaration.
+    /// The options of the decoder, in the order of declaration.
     pub fn reads(&self) -> impl Iterator<Item = &'static OptionSpec> + Clone {
         self.reads.iter().copied().flatten()
     }
@@ -74,7 +75,7 @@ impl FormatSpec {
     }
 }
 
-/// What the messages of a log are.
+/// The kind of a log, by the content of its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Datasets.
@@ -86,7 +87,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name for Python.
+    /// Name in Python.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,95 +97,95 @@ impl Kind {
         }
     }
 
-    /// The kind of a name.
+    /// Returns the kind with this name.
     ///
     /// # Errors
-    /// The name is another; the text says so.
+    /// If there is no such kind.
     pub fn named(name: &str) -> Result<Self, String> {
         match name {
             "messages" => Ok(Self::Messages),
             "patches" => Ok(Self::Patches),
             "results" => Ok(Self::Results),
             other => Err(format!(
-                "the kind is 'messages', 'patches' or 'results', not {}",
+                "kind is 'messages', 'patches' or 'results', not {}",
                 quote(other.as_bytes())
             )),
         }
     }
 }
 
-/// Whether an encoder takes a message in parts (batches that continue).
+/// Whether an encoder accepts a message in parts (batches that continue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuable {
-    /// Each message whole.
+    /// Never: each message must be complete.
     Never,
     /// Always.
     Always,
-    /// With one of these options: name and value.
+    /// With one of these options, given as name and value.
     With(&'static [(&'static str, &'static str)]),
 }
 
 /// An option of a decoder or an encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// The name in Python: lower case, words joined by `_`.
+    /// Name in Python: lower case, words joined by `_`.
     pub name: &'static str,
-    /// What a value is.
+    /// Type of the value.
     pub value: ValueKind<'static>,
-    /// What is done where it is not given.
+    /// Behavior if the option is not given.
     pub default: Default,
-    /// What is done on the command line's standard output where it is not given; unset: as elsewhere.
+    /// Default on the command line if the output is standard output; unset: same as `default`.
     pub printed: Default,
-    /// Whether a conversion gives it to both of its formats, where both take it.
+    /// Whether a conversion passes the option to both formats if both accept it.
     pub shared: bool,
-    /// Whether a conversion that gives it to what is read passes over it where the format there lacks it: it says
-    /// how logs of some formats are read, if the input is one.
+    /// Whether a conversion ignores the option if the input format lacks it. Such an option only
+    /// says how to read logs of some formats.
     pub hint: bool,
-    /// What stands for the value in help; empty: as the kind says.
+    /// Placeholder for the value in help; empty: derived from the type.
     pub metavar: &'static str,
-    /// The heading in help and docs.
+    /// Heading in help and docs.
     pub group: &'static str,
-    /// What it does, in a sentence or two.
+    /// Help text, one or two sentences.
     pub help: &'static str,
-    /// The name on the command line, if it is another.
+    /// Name on the command line, if different.
     pub flag: &'static str,
-    /// The name that switches it off on the command line; empty: it is only switched on.
+    /// Name on the command line that switches it off; empty: it can only be switched on.
     pub off: &'static str,
-    /// Who it is for.
+    /// Intended users.
     pub level: Level,
 }
 
-/// What the value of an option is.
+/// Type of the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind<'a> {
     /// True or false.
     Switch,
-    /// A number, with its bounds.
+    /// A number between these bounds, inclusive.
     Count(u64, u64),
-    /// A number of bytes, with its bounds.
+    /// A number of bytes between these bounds, inclusive.
     Bytes(u64, u64),
     /// One of some words.
     Choice(&'a [&'a str]),
-    /// One of some words, or the number that one of them stands for.
+    /// One of some words, or the number of one of them.
     ChoiceOrNumber(&'a [(&'a str, u64)]),
-    /// A text.
+    /// A string.
     Text,
     /// An IRI.
     Iri,
-    /// Names and IRIs.
+    /// Names and IRIs of namespaces.
     Namespaces,
-    /// URLs and the files that hold them.
+    /// URLs and the files with their content.
     Files,
-    /// The name of a file or folder.
+    /// Name of a file or folder.
     File,
-    /// A context of JSON-LD: its file, or what is in it.
+    /// A JSON-LD context: a file name or the context itself.
     Context,
-    /// A log of the format, whose stream options are taken.
+    /// A log of the format, from which stream options are taken.
     Log,
 }
 
 impl ValueKind<'_> {
-    /// The name for Python.
+    /// Name in Python.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -204,34 +205,34 @@ impl ValueKind<'_> {
     }
 }
 
-/// What is done where an option is not given.
+/// Behavior if an option is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// Nothing.
     Unset,
-    /// As if it were given so.
+    /// As if this value were given.
     Switch(bool),
-    /// As if it were given so.
+    /// As if this value were given.
     Number(u64),
-    /// As if it were given so.
+    /// As if this value were given.
     Text(&'static str),
-    /// It is found out from what is read.
+    /// Detected from the input.
     Detected,
-    /// As the log says that the messages come from, if it says so.
+    /// As in the source log, if it states the value.
     Source,
 }
 
-/// Who an option is for.
+/// Intended users of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Everyone.
     Everyone,
-    /// Programs in Python alone.
+    /// Only Python programs.
     Python,
 }
 
 impl OptionSpec {
-    /// An option with a kind of value; the other methods change the rest.
+    /// Creates an option with this type of value. The other methods set the rest.
     #[must_use]
     pub const fn new(name: &'static str, value: ValueKind<'static>, help: &'static str) -> Self {
         Self {
@@ -250,69 +251,69 @@ impl OptionSpec {
         }
     }
 
-    /// A switch that is off unless given.
+    /// Creates a switch that is off by default.
     #[must_use]
     pub const fn switch(name: &'static str, help: &'static str) -> Self {
         Self::new(name, ValueKind::Switch, help).default(Default::Switch(false))
     }
 
-    /// With a default.
+    /// Sets the default.
     #[must_use]
     pub const fn default(mut self, default: Default) -> Self {
         self.default = default;
         self
     }
 
-    /// With another default on the command line's standard output.
+    /// Sets another default for standard output of the command line.
     #[must_use]
     pub const fn printed(mut self, printed: Default) -> Self {
         self.printed = printed;
         self
     }
 
-    /// Under a heading.
+    /// Sets the heading.
     #[must_use]
     pub const fn group(mut self, group: &'static str) -> Self {
         self.group = group;
         self
     }
 
-    /// With a word that stands for the value.
+    /// Sets the placeholder for the value.
     #[must_use]
     pub const fn metavar(mut self, metavar: &'static str) -> Self {
         self.metavar = metavar;
         self
     }
 
-    /// With another name on the command line.
+    /// Sets another name for the command line.
     #[must_use]
     pub const fn flag(mut self, flag: &'static str) -> Self {
         self.flag = flag;
         self
     }
 
-    /// With a name on the command line that switches it off.
+    /// Sets a name for the command line that switches the option off.
     #[must_use]
     pub const fn off(mut self, off: &'static str) -> Self {
         self.off = off;
         self
     }
 
-    /// For both formats of a conversion.
+    /// Makes a conversion pass the option to both formats.
     #[must_use]
     pub const fn shared(mut self) -> Self {
         self.shared = true;
         self
     }
 
-    /// Passed over by other formats.
+    /// Makes a conversion ignore the option for formats that lack it.
     #[must_use]
     pub const fn hint(mut self) -> Self {
         self.hint = true;
         self
     }
 
-    /// For programs in Python alone.
+    /// Makes the option available only in Python.
     #[must_use]
     pub const fn python(mut self) -> Self {
         self.level = Level::Python;

@@ -1,25 +1,26 @@
-//! What the first bytes of a binary log say about its format, for errors at its start.
+//! Better errors at the start of a binary log that may be in another format.
 //!
-//! - In: an error before anything of the log was read, and what its first bytes look like.
-//! - Out: the error, in words for somebody who named a file of another format.
-//! - Law: the position stays; where the format shows in the bytes, the error stays as it is.
+//! - In: an error before anything of the log was read, and the format that its first bytes suggest.
+//! - Out: the error, worded for somebody who passed a file of another format.
+//! - Law: the position does not change. If the bytes match the format, the error does not change
+//!   either.
 
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 
-/// What the first bytes of a log look like.
+/// The format that the first bytes of a log suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// The format that they are read as.
     Same,
     /// Another format.
     Other,
-    /// They are too few to tell.
+    /// There are too few bytes to decide.
     Unclear,
 }
 
-/// Class and reason of an error at the start of what was taken for a file of a format, such as
-/// `a Jelly file`.
+/// Returns the class and reason of an error at the start of a file, described by `file`, such as `a
+/// Jelly file`.
 #[must_use]
 pub fn explained(
     start: Start,
@@ -30,7 +31,7 @@ pub fn explained(
     match start {
         Start::Other if broken => (
             ErrorClass::Malformed,
-            format!("not {file} (or cut off); if it is of another format, name that format").into(),
+            format!("not {file} (or cut off); if it is in another format, name that format").into(),
         ),
         Start::Unclear if broken => {
             let words = |text: &str| format!("not {file} (or cut off): {text}");

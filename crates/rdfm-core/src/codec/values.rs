@@ -1,22 +1,22 @@
-//! Values of options: checked once, then typed.
+//! Option values: checked once, then typed.
 //!
-//! - In: what somebody gave, of any type, often text. Out: values that fit their [`OptionSpec`]s.
-//! - Law: what does not fit is refused in words that say what does.
+//! - In: values from users, of any type, often strings. Out: values that fit their [`OptionSpec`]s.
+//! - Law: the error for an invalid value says which values are valid.
 
 use super::spec::{Default, OptionSpec, ValueKind};
 
-/// What somebody gave for an option.
+/// A value from a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// True or false.
     Switch(bool),
-    /// A number; too large or negative ones too.
+    /// A number, possibly negative or too large.
     Number(i128),
-    /// A text.
+    /// A string.
     Text(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
-    /// Something else, as it is shown.
+    /// Any other value, as displayed.
     Other(String),
 }
 
@@ -27,7 +27,7 @@ pub enum Value {
     Switch(bool),
     /// A number.
     Number(u64),
-    /// A text; of a choice one of its words.
+    /// A string. For a choice, one of its words.
     Text(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
@@ -69,10 +69,10 @@ impl From<Vec<(String, String)>> for Given {
 }
 
 impl ValueKind<'_> {
-    /// The value that was given, which may be text for any kind but pairs.
+    /// Checks and converts a value. Except for pairs, it may be given as a string.
     ///
     /// # Errors
-    /// It does not fit; the text says what does.
+    /// If the value does not fit; the text says which values are valid.
     pub fn read(&self, name: &str, given: Given) -> Result<Value, String> {
         let refused = |expected: &str, given: &Given| {
             Err(format!("{name} is {expected}, not {}", shown(given)))
@@ -140,7 +140,7 @@ impl ValueKind<'_> {
             }
             Self::Text | Self::Iri | Self::File | Self::Context | Self::Log => match given {
                 Given::Text(text) => Ok(Value::Text(text)),
-                _ => refused("a text without lone surrogates", &given),
+                _ => refused("a string without lone surrogates", &given),
             },
             Self::Namespaces | Self::Files => match given {
                 Given::Pairs(pairs) => Ok(Value::Pairs(pairs)),
@@ -151,15 +151,15 @@ impl ValueKind<'_> {
     }
 }
 
-/// The options of one decoder or encoder.
+/// Option values of one decoder or encoder.
 #[derive(Clone, Debug, std::default::Default)]
 pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    /// Checks what was given against the options that are there.
+    /// Checks values against the available options.
     ///
     /// # Errors
-    /// There is no such option, or its value does not fit.
+    /// If there is no such option, or its value does not fit.
     pub fn read<'a>(
         specs: impl Iterator<Item = &'static OptionSpec> + Clone,
         given: impl IntoIterator<Item = (&'a str, Given)>,
@@ -174,7 +174,7 @@ impl Values {
                     known.join(", ")
                 };
                 return Err(format!(
-                    "there is no option '{}' here; there are {known}",
+                    "there is no option '{}' here; the options are {known}",
                     name.chars().take(40).collect::<String>()
                 ));
             };
@@ -183,14 +183,14 @@ impl Values {
         Ok(Self(values))
     }
 
-    /// The value that was given for an option.
+    /// Returns the value given for an option.
     #[must_use]
     pub fn get(&self, option: &OptionSpec) -> Option<&Value> {
         let found = self.0.iter().rev().find(|(name, _)| *name == option.name);
         found.map(|(_, value)| value)
     }
 
-    /// A switch; its default where it is not given, None where it has none.
+    /// Returns a switch or its default; `None` if it has no default.
     #[must_use]
     pub fn try_switch(&self, option: &OptionSpec) -> Option<bool> {
         match (self.get(option), option.default) {
@@ -200,13 +200,13 @@ impl Values {
         }
     }
 
-    /// A switch that is off where nothing else is said.
+    /// Returns a switch, by default off.
     #[must_use]
     pub fn switch(&self, option: &OptionSpec) -> bool {
         self.try_switch(option).unwrap_or(false)
     }
 
-    /// A number; its default where it is not given, 0 where it has none.
+    /// Returns a number or its default; 0 if it has no default.
     #[must_use]
     pub fn number(&self, option: &OptionSpec) -> u64 {
         match (self.get(option), option.default) {
@@ -216,7 +216,7 @@ impl Values {
         }
     }
 
-    /// A text or a word of a choice; its default where it is not given, None where it has none.
+    /// Returns a string or a word of a choice, or its default; `None` if it has no default.
     #[must_use]
     pub fn text(&self, option: &OptionSpec) -> Option<&str> {
         match (self.get(option), option.default) {
@@ -226,7 +226,7 @@ impl Values {
         }
     }
 
-    /// Names and values.
+    /// Returns names and values.
     #[must_use]
     pub fn pairs(&self, option: &OptionSpec) -> &[(String, String)] {
         match self.get(option) {
@@ -236,7 +236,7 @@ impl Values {
     }
 }
 
-/// The number that a text says: `1000`, `64K`, `64M`, `2G` (powers of 1024).
+/// Parses a size: `1000`, `64K`, `64M`, `2G` (powers of 1024).
 #[must_use]
 pub fn size(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -254,7 +254,7 @@ pub fn size(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// Whether two words of a choice are the same: without case, `-` for `_`.
+/// Whether two words of a choice are equal, ignoring case, with `-` and `_` equivalent.
 fn same(word: &str, text: &str) -> bool {
     let text = text.trim();
     word.len() == text.len()
@@ -268,7 +268,7 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("one of {}", words.join(", "))
 }
 
-/// What was given, cut.
+/// Formats a value from a user, truncated.
 fn shown(given: &Given) -> String {
     let text = match given {
         Given::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_be_text_and_fits_its_kind_or_is_refused_with_what_does() {
+    fn values_may_be_strings_and_errors_say_what_fits() {
         let read = |kind: ValueKind<'_>, given: Given| kind.read("x", given);
         assert_eq!(
             read(ValueKind::Switch, "TRUE".into()),
@@ -327,7 +327,7 @@ mod tests {
         for given in [Given::from("graphs"), "3".into(), 3u64.into()] {
             assert_eq!(read(numbered, given), Ok(Value::Text("graphs".to_owned())));
         }
-        for (kind, given, told) in [
+        for (kind, given, error) in [
             (
                 ValueKind::Count(1, 2),
                 Given::Number(-1),
@@ -349,12 +349,12 @@ mod tests {
                 "x is a dict of names (without colon) and IRIs, not 'ex'",
             ),
         ] {
-            assert_eq!(read(kind, given), Err(told.to_owned()));
+            assert_eq!(read(kind, given), Err(error.to_owned()));
         }
     }
 
     #[test]
-    fn what_is_not_given_has_its_default_and_what_is_unknown_is_refused() {
+    fn missing_options_have_defaults_and_unknown_ones_are_rejected() {
         static SPECS: [OptionSpec; 2] = [
             OptionSpec::switch("on", "").default(Default::Switch(true)),
             OptionSpec::new("most", ValueKind::Count(0, 9), "").default(Default::Number(7)),
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(Values::default().number(&SPECS[1]), 7);
         assert_eq!(
             Values::read(SPECS.iter(), [("off", Given::Switch(true))]).unwrap_err(),
-            "there is no option 'off' here; there are on, most"
+            "there is no option 'off' here; the options are on, most"
         );
     }
 }

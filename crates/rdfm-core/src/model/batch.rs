@@ -1,8 +1,8 @@
-//! Columnar, dictionary-encoded messages: what every decoder yields and every encoder takes.
+//! Columnar, dictionary-encoded messages, which decoders yield and encoders take.
 //!
-//! - In: what a [`BatchBuilder`](super::builder::BatchBuilder) took up.
-//! - Out: [`MessageBatch`], immutable; its term table is shared by slices of it.
-//! - Cost: about 55 bytes a quad.
+//! - In: the content of a [`BatchBuilder`](super::builder::BatchBuilder).
+//! - Out: an immutable [`MessageBatch`]. Slices share its term table.
+//! - Cost: about 55 bytes per quad.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,14 +12,14 @@ use super::record::{Operation, Record};
 use super::table::TermTable;
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 
-/// The namespaces in force after the last batch of those that an encoder takes.
+/// The namespaces in force after the last batch that an encoder took.
 #[derive(Debug, Default)]
 pub struct InForce(Option<Arc<Namespaces>>);
 
 impl InForce {
-    /// Those at the start of the next batch that may be new: none if it follows the last one. What the
-    /// batch itself declares then counts as in force.
-    pub fn news<'a, R: Record>(
+    /// Returns the namespaces at the start of the next batch that may be new: none if it follows
+    /// the last batch. Declarations within the batch are then in force.
+    pub fn new_namespaces<'a, R: Record>(
         &mut self,
         batch: &'a LogBatch<R>,
     ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a, R> {
@@ -27,7 +27,7 @@ impl InForce {
         batch.namespaces.iter().take(most)
     }
 
-    /// Whether a batch follows the last one, which it is from now on.
+    /// Whether a batch follows the last one. The batch then becomes the last one.
     pub fn follows<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
         let last = self.0.replace(Arc::clone(&batch.namespaces_after));
         last.is_some_and(|last| Arc::ptr_eq(&last, &batch.namespaces))
@@ -41,38 +41,39 @@ pub struct Metadata {
     pub message: u32,
     /// The key.
     pub key: Box<str>,
-    /// The value: any bytes.
+    /// The value, any bytes.
     pub value: Box<[u8]>,
 }
 
-/// The namespaces in force behind so many of the changes of a batch: where they were asked for last, so that
-/// slices one behind the other cost what lies between them, and share what they hold.
-pub(super) type Reached = Arc<Mutex<(usize, Arc<Namespaces>)>>;
+/// The number of changes of a batch that a lookup has applied, and the namespaces in force after
+/// them. Lookups for consecutive slices apply only the changes between them, and share the result.
+pub(super) type AppliedChanges = Arc<Mutex<(usize, Arc<Namespaces>)>>;
 
 /// Consecutive datasets.
 pub type MessageBatch = LogBatch<Quad>;
-/// Consecutive patches. Blank node labels are shared by the whole log.
+/// Consecutive patches. Blank node labels are valid throughout the log.
 pub type PatchBatch = LogBatch<Operation>;
-/// Consecutive rows of a result set, each a message of cells. Blank node labels are shared by the whole log.
+/// Consecutive rows of a result set. Each message is a row of cells. Blank node labels are valid
+/// throughout the log.
 pub type ResultBatch = LogBatch<TermId>;
 
-/// Consecutive messages of a log, which are made of records.
+/// Consecutive messages of a log, made of records.
 #[derive(Clone, Debug)]
 pub struct LogBatch<R: Record> {
     pub(super) head: R::Head,
     pub(super) table: Arc<TermTable>,
     pub(super) records: Vec<R>,
-    /// Where each record begins in the log; empty if the codec does not say that.
+    /// Offset of each record in the log; empty if the codec does not report it.
     pub(super) record_offsets: Vec<u64>,
     pub(super) message_ends: Vec<u32>,
     pub(super) positions: Vec<u64>,
     pub(super) namespaces: Arc<Namespaces>,
     pub(super) namespaces_after: Arc<Namespaces>,
     pub(super) namespace_changes: Vec<NamespaceChange>,
-    pub(super) reached: Reached,
+    pub(super) reached: AppliedChanges,
     pub(super) metadata: Vec<Metadata>,
     pub(super) first_index: u64,
-    /// The index of each message, where they do not follow each other; else nothing.
+    /// Index of each message if they are not consecutive; otherwise empty.
     pub(super) indexes: Vec<u64>,
     pub(super) has_graphs: bool,
     pub(super) continued: bool,
@@ -86,7 +87,8 @@ impl MessageBatch {
         &self.records
     }
 
-    /// The same messages with the quads of the default graph in the graph of that name, which is an absolute IRI.
+    /// Returns the same messages with the quads of the default graph in the graph with this name,
+    /// an absolute IRI.
     #[must_use]
     pub fn with_default_graph(&self, name: &[u8]) -> Self {
         let mut batch = self.clone();
@@ -116,7 +118,7 @@ impl MessageBatch {
 }
 
 impl<R: Record> LogBatch<R> {
-    /// A batch without messages.
+    /// Creates a batch without messages.
     pub fn empty() -> Self {
         let namespaces = Arc::<Namespaces>::default();
         Self {
@@ -139,19 +141,19 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// What the log says before its first message.
+    /// Header of the log, before its first message.
     #[inline]
     pub fn head(&self) -> &R::Head {
         &self.head
     }
 
-    /// Number of messages, a continued or continuing part included.
+    /// Number of messages, including partial ones.
     #[inline]
     pub fn len(&self) -> usize {
         self.message_ends.len()
     }
 
-    /// Whether there is no message.
+    /// Whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.message_ends.is_empty()
     }
@@ -168,7 +170,7 @@ impl<R: Record> LogBatch<R> {
         &self.records
     }
 
-    /// Where the records of a message are in [`Self::records`].
+    /// Range of the records of a message in [`Self::records`].
     #[inline]
     pub fn range(&self, message: usize) -> Range<usize> {
         let start = if message == 0 {
@@ -185,25 +187,25 @@ impl<R: Record> LogBatch<R> {
         &self.records[self.range(message)]
     }
 
-    /// First byte of a record in the decompressed log, by its number in [`Self::records`]; `None` if the codec does not
-    /// say that.
+    /// Offset of a record in the decompressed log, by its index in [`Self::records`]; `None` if the
+    /// codec does not report it.
     pub fn record_offset(&self, record: usize) -> Option<u64> {
         self.record_offsets.get(record).copied()
     }
 
-    /// Index in the log of the batch's first message.
+    /// Index of the batch's first message in the log.
     pub fn first_index(&self) -> u64 {
         self.first_index
     }
 
-    /// Index in the log of a message.
+    /// Index of a message in the log.
     #[inline]
     pub fn index(&self, message: usize) -> u64 {
         let own = self.indexes.get(message).copied();
         own.unwrap_or(self.first_index + message as u64)
     }
 
-    /// First byte of a message in the decompressed log.
+    /// Offset of a message in the decompressed log.
     pub fn position(&self, message: usize) -> u64 {
         self.positions[message]
     }
@@ -233,12 +235,12 @@ impl<R: Record> LogBatch<R> {
             .partition_point(|change| (change.message as usize) < message)
     }
 
-    /// Namespaces in force at a message, its own declarations included.
+    /// Namespaces in force at a message, including its own declarations.
     pub fn namespaces(&self, message: usize) -> Namespaces {
         Arc::unwrap_or_clone(self.namespaces_before(message + 1))
     }
 
-    /// Namespaces in force before a message, or at the end; those that the batch holds are shared.
+    /// Namespaces in force before a message, or at the end. Shared with the batch if possible.
     fn namespaces_before(&self, message: usize) -> Arc<Namespaces> {
         let before = self.changes_before(message);
         if before == 0 {
@@ -266,7 +268,7 @@ impl<R: Record> LogBatch<R> {
         &self.metadata
     }
 
-    /// The metadata of a message; of one in parts, the first part has it.
+    /// Metadata of a message. If a message comes in parts, the first part has it.
     pub fn metadata(&self, message: usize) -> &[Metadata] {
         &self.metadata[self.metadata_before(message)..self.metadata_before(message + 1)]
     }
@@ -281,19 +283,20 @@ impl<R: Record> LogBatch<R> {
         self.has_graphs
     }
 
-    /// Whether the first message is the rest of the last message of the batch before.
+    /// Whether the first message continues the last message of the previous batch.
     pub fn continued(&self) -> bool {
         self.continued
     }
 
-    /// Whether the last message goes on in the next batch (only with `parts`).
+    /// Whether the last message continues in the next batch (only with `parts`).
     pub fn continues(&self) -> bool {
         self.continues
     }
 
-    /// The messages of a range, sharing this batch's terms. Costs the records of the range, and the namespaces
-    /// declared before its end, where the slice before ended later; else those declared since.
-    /// For slices that each begin a log there is [`regroup::slices`](crate::regroup::slices).
+    /// Returns a range of messages, which shares this batch's terms. The cost is the records of the
+    /// range, plus the namespaces declared since the end of the previous slice, or since the start
+    /// of the batch if that slice ended later. For slices that each begin a log, use
+    /// [`regroup::slices`](crate::regroup::slices).
     pub fn slice(&self, messages: Range<usize>) -> Self {
         let end = messages.end.min(self.len());
         let start = messages.start.min(end);
@@ -301,7 +304,7 @@ impl<R: Record> LogBatch<R> {
         self.slice_with(start..end, in_force)
     }
 
-    /// The messages of a range within the batch, with the namespaces in force before it and after it.
+    /// Returns a range of messages with the given namespaces in force before and after it.
     pub(crate) fn slice_with(
         &self,
         messages: Range<usize>,
@@ -362,7 +365,8 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// The same messages with those of their records that are wanted, by their numbers in the batch.
+    /// Returns the same messages with only the wanted records, selected by their index in the
+    /// batch.
     #[must_use]
     pub fn with_records(&self, wanted: impl Fn(usize) -> bool) -> Self {
         let mut records = Vec::new();
@@ -382,8 +386,8 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// The messages that are wanted, with the indexes that they have, sharing this batch's terms. They come in several
-    /// batches where namespaces are declared in what lies between them.
+    /// Returns the wanted messages with their indices, which share this batch's terms. They come in
+    /// several batches if messages between them declare namespaces.
     #[must_use]
     pub fn with_messages(&self, wanted: impl Fn(usize) -> bool) -> Vec<Self> {
         let mut found = Vec::new();
@@ -408,7 +412,7 @@ impl<R: Record> LogBatch<R> {
         found
     }
 
-    /// Some messages, in their order, between which no namespaces are declared.
+    /// Returns some messages, in order, between which no namespaces are declared.
     fn gathered(&self, messages: &[usize]) -> Self {
         let (Some(&first), Some(&last)) = (messages.first(), messages.last()) else {
             return Self::empty();
@@ -460,7 +464,7 @@ impl<R: Record> LogBatch<R> {
         }
     }
 
-    /// Bytes of memory the batch holds, near enough for queue bounds.
+    /// Approximate memory of the batch in bytes, for queue limits.
     pub fn memory_bytes(&self) -> usize {
         self.table.arena.len()
             + 16 * self.table.terms.len()

@@ -1,9 +1,9 @@
 //! Builds batches.
 //!
 //! - In: terms, records and message ends from a decoder.
-//! - Out: [`LogBatch`]es, which `cut` cuts off.
+//! - Out: [`LogBatch`]es, which `cut` creates.
 //! - Cost: appending is a bounds check and a copy.
-//! - Law: limits count decoded bytes, before they are stored.
+//! - Law: limits apply to decoded bytes before they are stored.
 
 mod cut;
 
@@ -21,13 +21,15 @@ use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 use super::written::Written;
 
-/// Bytes that a batch, and a message of it, may hold where no other limit says less: offsets stay below 4 GiB.
+/// Maximum bytes of a batch, and of a message in it, if no lower limit applies. Keeps offsets below
+/// 4 GiB.
 const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 
-/// Bytes of terms of discarded messages that are kept, beside the namespaces that wait for the next one.
+/// Bytes of terms of discarded messages after which unused terms are dropped. The namespaces
+/// pending for the next message are kept.
 const HEAVY: usize = 1 << 20;
 
-/// Lengths of a batch under construction, to take an unfinished message back.
+/// Lengths of the lists at the start of the open message, for discarding it.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     records: usize,
@@ -42,25 +44,25 @@ pub type PatchBuilder = LogBuilder<Operation>;
 /// Builds batches of results.
 pub type ResultBuilder = LogBuilder<TermId>;
 
-/// Builds batches, counts decoded bytes, and numbers messages.
+/// Builds batches, charges decoded bytes, and numbers messages.
 ///
-/// A decoder calls [`begin_message`](Self::begin_message), adds terms and records, then
-/// [`end_message`](Self::end_message); when [`full`](Self::full) or out of input it calls
-/// [`take`](Self::take). Ids of terms die with the batch: [`serial`](Self::serial) tells a codec's
-/// caches whether an id is of the current batch.
+/// A decoder calls [`begin_message`](Self::begin_message), adds terms and records, then calls
+/// [`end_message`](Self::end_message). When the batch is [`full`](Self::full) or the input ends, it
+/// calls [`take`](Self::take). Term ids are valid only within a batch. The caches of codecs compare
+/// [`serial`](Self::serial) to detect ids of earlier batches.
 pub struct LogBuilder<R: Record> {
     pub(super) head: R::Head,
     limits: Limits,
     table: TermTable,
     records: Vec<R>,
-    /// Where each record begins in the log, if its decoder says that: of all records, or of none.
+    /// Offset of each record in the log, if the decoder reports it: for all records or for none.
     record_offsets: Vec<u64>,
     message_ends: Vec<u32>,
     positions: Vec<u64>,
     at_start: Arc<Namespaces>,
-    /// In force with all that was declared.
+    /// Namespaces in force after all declarations so far.
     in_force: Namespaces,
-    /// What takes back the declarations since the last complete message.
+    /// Undoes the declarations since the last complete message.
     undo: Vec<Undo>,
     namespace_changes: Vec<NamespaceChange>,
     metadata: Vec<Metadata>,
@@ -69,9 +71,10 @@ pub struct LogBuilder<R: Record> {
     continued: bool,
     open: Option<u64>,
     mark: Mark,
-    /// Namespaces of discarded messages wait for the next one, some of them perhaps several times.
+    /// Whether namespaces of discarded messages are pending for the next one, possibly with
+    /// duplicates.
     kept_changes: bool,
-    /// [`weight`](Self::weight) at which they are looked through.
+    /// The [`weight`](Self::weight) at which duplicates are removed.
     heavy: usize,
     message_bytes: u64,
     written: Written,
@@ -84,13 +87,13 @@ impl BatchBuilder {
     /// Adds a quad to the open message.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add_quad(&mut self, quad: Quad) -> Result<(), LimitExceeded> {
         self.add(quad)
     }
 
-    /// Adds a quad to the open message uncounted, as [`push_term`](Self::push_term).
+    /// Adds a quad to the open message without charging for it, see [`push_term`](Self::push_term).
     #[inline]
     pub fn push_quad(&mut self, quad: Quad) {
         self.push(quad);
@@ -98,7 +101,7 @@ impl BatchBuilder {
 }
 
 impl<R: Record> LogBuilder<R> {
-    /// An empty builder; the first message has index 0.
+    /// Creates an empty builder. The first message has index 0.
     pub fn new(limits: Limits) -> Self {
         let written = Written::new::<R>(&limits);
         Self {
@@ -129,8 +132,8 @@ impl<R: Record> LogBuilder<R> {
         }
     }
 
-    /// An empty builder for what its caller has in memory already: a message may hold as much as a batch, which
-    /// the caller keeps within bounds ([`check_2_gib`](Self::check_2_gib)).
+    /// Creates an empty builder for data that is already in memory. A message may be as large as a
+    /// batch, whose size the caller limits with [`check_2_gib`](Self::check_2_gib).
     pub fn within_2_gib() -> Self {
         Self::new(Limits {
             max_message_bytes: MAX_BATCH_BYTES,
@@ -138,22 +141,22 @@ impl<R: Record> LogBuilder<R> {
         })
     }
 
-    /// Refuses a batch that has grown over its bound.
+    /// Checks that the batch is below 2 GiB.
     ///
     /// # Errors
-    /// The messages together are too large.
+    /// If the messages together are too large.
     pub fn check_2_gib(&self) -> Result<(), LimitExceeded> {
         let records = 16 * self.table.terms.len() + R::BYTES * self.records.len();
         if (self.table.arena.len() + records) as u64 > MAX_BATCH_BYTES {
             return Err(LimitExceeded(
-                "the messages together are larger than 2 GiB; make smaller batches of them".into(),
+                "the messages are larger than 2 GiB in total; use smaller batches".into(),
             ));
         }
         Ok(())
     }
 
-    /// Goes to the start of another log. The batches stay numbered, so that no id of an earlier one is
-    /// taken for one of the next. The room for a batch like the last one stays.
+    /// Returns to the start of another log. Serial numbers continue, so that ids of earlier batches
+    /// are not mistaken for new ones. The capacity of the last batch is kept.
     pub fn reset(&mut self) {
         self.head = R::Head::default();
         self.written = Written::new::<R>(&self.limits);
@@ -184,12 +187,12 @@ impl<R: Record> LogBuilder<R> {
         self.serial = self.serial.wrapping_add(1).max(1);
     }
 
-    /// Sets what the log says before its first message. Only before anything was taken.
+    /// Sets the header of the log. Call before anything is taken.
     pub fn set_head(&mut self, head: R::Head) {
         self.head = head;
     }
 
-    /// What the log says before its first message, with no message behind it.
+    /// Returns a batch with the header of the log and no messages.
     pub fn take_head(&mut self) -> LogBatch<R> {
         LogBatch {
             head: self.head.clone(),
@@ -198,18 +201,18 @@ impl<R: Record> LogBuilder<R> {
         }
     }
 
-    /// Goes on behind a batch, whose namespaces stay in force. Only before anything was added.
+    /// Continues after a batch, whose namespaces stay in force. Call before anything is added.
     pub fn start_after(&mut self, batch: &LogBatch<R>) {
         self.at_start = Arc::clone(&batch.namespaces_after);
         self.in_force = (*self.at_start).clone();
     }
 
-    /// The namespaces in force, those of the open or next message included.
+    /// The namespaces in force, including those of the open or next message.
     pub fn in_force(&self) -> &Namespaces {
         &self.in_force
     }
 
-    /// Gives the first message another index. Only before anything was added.
+    /// Sets the index of the first message. Call before anything is added.
     pub fn start_at(&mut self, index: u64) {
         debug_assert!(self.message_ends.is_empty());
         self.first_index = index;
@@ -220,7 +223,7 @@ impl<R: Record> LogBuilder<R> {
         &self.limits
     }
 
-    /// Number of the batch under construction, from 1: term ids hold while it stays the same.
+    /// Serial number of the current batch, from 1. Term ids are valid while it does not change.
     #[inline]
     pub fn serial(&self) -> u32 {
         self.serial
@@ -237,10 +240,10 @@ impl<R: Record> LogBuilder<R> {
         self.first_index + self.message_ends.len() as u64
     }
 
-    /// Counts decoded bytes of the current message.
+    /// Charges decoded bytes to the current message.
     ///
     /// # Errors
-    /// The message is larger than `max_message_bytes`.
+    /// If the message becomes larger than `max_message_bytes`.
     #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
         self.message_bytes += bytes as u64;
@@ -250,7 +253,7 @@ impl<R: Record> LogBuilder<R> {
         Ok(())
     }
 
-    /// Whether the current message met its limit.
+    /// Whether the current message exceeds its limit.
     pub fn is_too_large(&self) -> bool {
         self.message_bytes > self.limits.max_message_bytes
     }
@@ -262,7 +265,7 @@ impl<R: Record> LogBuilder<R> {
         LimitExceeded(Reason::limit(text, "max_message_bytes").lacking(Feature::Parts))
     }
 
-    /// Appends text to the arena, uncounted: the caller charges it. Returns its offset.
+    /// Appends text to the arena without charging for it. Returns its offset.
     #[inline]
     pub fn append_text(&mut self, text: &[u8]) -> u32 {
         let offset = self.table.arena.len() as u32;
@@ -270,10 +273,10 @@ impl<R: Record> LogBuilder<R> {
         offset
     }
 
-    /// Appends text to the arena and counts it.
+    /// Appends text to the arena and charges for it.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add_text(&mut self, text: &[u8]) -> Result<Span, LimitExceeded> {
         self.charge(text.len())?;
@@ -283,18 +286,18 @@ impl<R: Record> LogBuilder<R> {
         })
     }
 
-    /// Adds a term record; its text must be in the arena already.
+    /// Adds a term record. Its text must already be in the arena.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add_term(&mut self, term: Term) -> Result<TermId, LimitExceeded> {
         self.charge(16)?;
         Ok(self.push_term(term))
     }
 
-    /// Adds a term record uncounted: the caller charges it, with a sum that does not depend on which
-    /// terms it shares.
+    /// Adds a term record without charging for it. The caller charges an amount that does not
+    /// depend on which terms are shared.
     #[inline]
     pub fn push_term(&mut self, term: Term) -> TermId {
         self.written.term(u64::from(term.length));
@@ -303,7 +306,7 @@ impl<R: Record> LogBuilder<R> {
         id
     }
 
-    /// Adds a triple term uncounted, as [`push_term`](Self::push_term).
+    /// Adds a triple term without charging for it, see [`push_term`](Self::push_term).
     pub fn push_triple_term(&mut self, triple: [TermId; 3]) -> TermId {
         let aux = self.table.triples.len() as u32;
         self.written.triple(&self.table, triple);
@@ -318,25 +321,26 @@ impl<R: Record> LogBuilder<R> {
         })
     }
 
-    /// Adds a record to the open message uncounted, as [`push_term`](Self::push_term).
+    /// Adds a record to the open message without charging for it, see
+    /// [`push_term`](Self::push_term).
     #[inline]
     pub fn push(&mut self, record: R) {
         self.any_graph |= record.graph().0;
         self.records.push(record);
     }
 
-    /// As [`push`](Self::push), of a record that begins at a byte of the log. A codec uses this for all records or for
-    /// none.
+    /// Like [`push`](Self::push), with the offset of the record in the log. A codec uses this for
+    /// all records or for none.
     #[inline]
     pub fn push_at(&mut self, record: R, offset: u64) {
         self.record_offsets.push(offset);
         self.push(record);
     }
 
-    /// Adds a term of a kind without `aux`, with its text.
+    /// Adds a term of a kind without `aux`.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add_simple(
         &mut self,
@@ -350,7 +354,7 @@ impl<R: Record> LogBuilder<R> {
     /// Adds a term with its text and `aux`.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add_with_aux(
         &mut self,
@@ -370,10 +374,10 @@ impl<R: Record> LogBuilder<R> {
         })
     }
 
-    /// Adds a triple term. Its depth is the caller's to bound.
+    /// Adds a triple term. The caller limits its depth.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     pub fn add_triple_term(&mut self, triple: [TermId; 3]) -> Result<TermId, LimitExceeded> {
         self.charge(12)?;
         let aux = self.table.triples.len() as u32;
@@ -392,7 +396,7 @@ impl<R: Record> LogBuilder<R> {
     /// Adds a record to the open message.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     #[inline]
     pub fn add(&mut self, record: R) -> Result<(), LimitExceeded> {
         self.charge(R::BYTES)?;
@@ -400,10 +404,10 @@ impl<R: Record> LogBuilder<R> {
         Ok(())
     }
 
-    /// Declares a namespace: for the open message, or for the next one.
+    /// Declares a namespace for the open message, or for the next one.
     ///
     /// # Errors
-    /// The message, or all namespaces together, become too large.
+    /// If the message, or all namespaces together, become too large.
     pub fn add_namespace(&mut self, name: &[u8], iri: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(16)?;
         if let Some(undo) = self.in_force.declare(name, iri) {
@@ -433,8 +437,8 @@ impl<R: Record> LogBuilder<R> {
         LimitExceeded(Reason::limit(text, "max_message_bytes"))
     }
 
-    /// Declarations that wait for the next message and say what is not in force yet. Only when nothing
-    /// waits to be taken.
+    /// Number of pending declarations for the next message that change a namespace. Call only if no
+    /// messages are waiting to be taken.
     pub fn pending_namespaces(&self) -> u64 {
         let new = |change: &&NamespaceChange| {
             self.at_start.get(self.table.span(change.name)) != Some(self.table.span(change.iri))
@@ -445,7 +449,7 @@ impl<R: Record> LogBuilder<R> {
     /// Adds metadata to the open message.
     ///
     /// # Errors
-    /// The message becomes too large.
+    /// If the message becomes too large.
     pub fn add_metadata(&mut self, key: &str, value: &[u8]) -> Result<(), LimitExceeded> {
         self.charge(key.len() + value.len() + 64)?;
         let message = self.message_ends.len() as u32;
@@ -457,7 +461,7 @@ impl<R: Record> LogBuilder<R> {
         Ok(())
     }
 
-    /// Opens a message that starts at a byte of the log.
+    /// Begins a message at an offset in the log.
     #[inline]
     pub fn begin_message(&mut self, position: u64) {
         debug_assert!(self.open.is_none());
@@ -470,12 +474,12 @@ impl<R: Record> LogBuilder<R> {
         self.open.is_some()
     }
 
-    /// The byte of the log at which the open message starts.
+    /// Offset of the open message in the log.
     pub fn open_since(&self) -> Option<u64> {
         self.open
     }
 
-    /// Whether completed messages wait to be taken.
+    /// Whether completed messages are waiting to be taken.
     #[inline]
     pub fn has_messages(&self) -> bool {
         !self.message_ends.is_empty()
@@ -509,8 +513,8 @@ impl<R: Record> LogBuilder<R> {
         };
     }
 
-    /// Takes the open message back, with its records, namespaces and metadata. Its terms stay until
-    /// the batch is taken. The next message has its index.
+    /// Discards the open message with its records, namespaces and metadata. Its terms remain until
+    /// the batch is taken. The next message gets its index.
     pub fn discard_message(&mut self) {
         self.namespace_changes.truncate(self.mark.namespace_changes);
         for undo in self.undo.drain(..).rev() {
@@ -519,8 +523,8 @@ impl<R: Record> LogBuilder<R> {
         self.discard_content();
     }
 
-    /// As [`discard_message`](Self::discard_message), but its namespaces stay in force, and wait for the next
-    /// message.
+    /// Like [`discard_message`](Self::discard_message), but its namespaces stay in force and are
+    /// declared in the next message.
     pub fn discard_content(&mut self) {
         self.records.truncate(self.mark.records);
         self.record_offsets.truncate(self.mark.records);
@@ -531,8 +535,8 @@ impl<R: Record> LogBuilder<R> {
         self.message_bytes = 0;
     }
 
-    /// Gives the index of a discarded message away, so that the next message has the one after it,
-    /// and forgets its terms. Only when nothing waits to be taken.
+    /// Skips the index of a discarded message, so that the next message gets the following one, and
+    /// drops its terms. Call only if no messages are waiting to be taken.
     pub fn skip_index(&mut self) {
         debug_assert!(self.message_ends.is_empty());
         self.first_index += 1;
@@ -541,7 +545,7 @@ impl<R: Record> LogBuilder<R> {
             self.forget_terms();
         } else {
             self.kept_changes = true;
-            // Not at once, so that many messages discarded one after the other cost no more than their bytes.
+            // Delayed, so that many consecutive discarded messages cost no more than their bytes.
             if self.weight() >= self.heavy {
                 self.compact_changes();
             }
@@ -554,7 +558,7 @@ impl<R: Record> LogBuilder<R> {
         self.written = Written::new::<R>(&self.limits);
     }
 
-    /// Namespaces that wait for the next message, each name once: as it was declared last.
+    /// Pending namespaces for the next message, each name once, with its last declaration.
     fn waiting(&self) -> Vec<Declaration> {
         let mut waiting: Vec<Declaration> = Vec::new();
         let mut by_name = FxHashMap::default();
@@ -571,12 +575,12 @@ impl<R: Record> LogBuilder<R> {
         waiting
     }
 
-    /// Bytes that the terms so far take.
+    /// Bytes of the terms so far.
     fn weight(&self) -> usize {
         self.table.arena.len() + 16 * self.table.terms.len()
     }
 
-    /// Forgets the terms, and of what was declared in messages that were discarded all but the last of each name.
+    /// Drops the terms, and all but the last pending declaration of each name.
     fn compact_changes(&mut self) {
         let waiting = self.waiting();
         for undo in self.undo.drain(..).rev() {
@@ -602,8 +606,8 @@ impl<R: Record> LogBuilder<R> {
             .push(NamespaceChange { message, name, iri });
     }
 
-    /// Whether the batch has reached its size; a decoder then takes it at the next message end
-    /// (or, with parts, at once).
+    /// Whether the batch has reached its size. A decoder then takes it at the next message end or,
+    /// with parts, at once.
     #[inline]
     pub fn full(&mut self) -> bool {
         self.records.len() >= self.limits.batch_quads
@@ -613,8 +617,8 @@ impl<R: Record> LogBuilder<R> {
             || self.message_ends.len() >= self.limits.batch_messages
     }
 
-    /// As [`full`](Self::full), of a message in parts: it ends well before the message meets its limit, which
-    /// may be less than a batch has.
+    /// Like [`full`](Self::full), for messages in parts. True well before the message reaches its
+    /// limit, which may be lower than that of a batch.
     #[inline]
     pub fn part_full(&mut self) -> bool {
         self.full() || self.message_bytes > self.limits.max_message_bytes / 8
@@ -632,7 +636,7 @@ mod tests {
     use crate::model::remedy::Remedy;
 
     #[test]
-    fn a_batch_is_full_by_what_its_quads_would_take_written() {
+    fn a_batch_is_full_by_the_written_size_of_its_quads() {
         let limits = Limits {
             batch_quads: usize::MAX,
             ..Limits::default()
@@ -654,7 +658,7 @@ mod tests {
                 subject: long.subject,
                 ..short
             };
-            // A long term that stands once does not end the batch; one in each quad does.
+            // A long term in one quad does not end the batch, a long term in each quad does.
             for count in 0..100_000 {
                 builder.push_quad(if count == 0 { once } else { short });
                 assert!(!builder.full());
@@ -698,7 +702,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_out_as_they_went_in() {
+    fn messages_are_returned_unchanged() {
         let mut builder = BatchBuilder::new(Limits::default());
         assert!(builder.take().is_none());
         message(&mut builder, &["a", "b"]);
@@ -717,7 +721,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_discarded_message_declares_is_not_in_force() {
+    fn declarations_of_a_discarded_message_are_not_in_force() {
         let mut builder = BatchBuilder::new(Limits::default());
         builder.begin_message(0);
         builder.add_namespace(b"a", b"http://e/1").unwrap();
@@ -736,7 +740,7 @@ mod tests {
         assert_eq!(builder.in_force().get(b"a"), Some(&b"http://e/1"[..]));
         assert_eq!(builder.in_force().get(b"b"), None);
         assert_eq!(builder.in_force().bytes(), bytes);
-        // Those of the next message are not in force behind the batch before it.
+        // Namespaces of the next message are not in force at the end of the batch before it.
         builder.add_namespace(b"c", b"http://e/5").unwrap();
         let batch = builder.take().unwrap();
         let at_end: Vec<_> = batch.namespaces_at_end().iter().collect();
@@ -789,7 +793,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_of_discarded_messages_wait_for_the_next_in_bounded_memory() {
+    fn namespaces_of_discarded_messages_are_kept_in_bounded_memory() {
         let mut builder = BatchBuilder::new(Limits::default());
         message(&mut builder, &["a"]);
         let mut largest = 0;
@@ -834,7 +838,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_meets_the_limit_is_not_in_force() {
+    fn a_namespace_beyond_the_limit_is_not_in_force() {
         let mut builder = BatchBuilder::new(Limits {
             max_message_bytes: 2_000,
             ..Limits::default()
@@ -852,7 +856,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_before_a_message_waits_for_it() {
+    fn a_namespace_before_a_message_is_declared_in_it() {
         let mut builder = BatchBuilder::new(Limits::default());
         message(&mut builder, &["a"]);
         builder.add_namespace(b"ex", b"http://ex/").unwrap();
@@ -867,7 +871,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_are_news_to_who_did_not_take_the_batch_before() {
+    fn namespaces_are_new_unless_the_previous_batch_was_taken() {
         let mut builder = BatchBuilder::new(Limits::default());
         let mut batch = |declared: &[&str]| {
             for name in declared {
@@ -881,7 +885,7 @@ mod tests {
         };
         let [first, second, third] = [batch(&["a"]), batch(&["b", "a"]), batch(&[])];
         let news = |in_force: &mut InForce, batch: &MessageBatch| -> String {
-            let names = in_force.news(batch).map(|(name, _)| name);
+            let names = in_force.new_namespaces(batch).map(|(name, _)| name);
             String::from_utf8(names.collect::<Vec<_>>().concat()).unwrap()
         };
         let mut in_force = InForce::default();
@@ -892,7 +896,8 @@ mod tests {
         assert_eq!(news(&mut in_force, &second), "a");
         assert_eq!(news(&mut in_force, &first), "");
         assert_eq!(news(&mut in_force, &third), "ab");
-        // Slices follow each other too, unless the batch declares before and after the cut.
+        // Slices also follow each other, unless the batch declares namespaces before and after the
+        // cut.
         let mut in_force = InForce::default();
         assert_eq!(news(&mut in_force, &second.slice(0..0)), "a");
         assert_eq!(news(&mut in_force, &second.slice(0..1)), "");
@@ -902,7 +907,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_open_message_declares_moves_with_it() {
+    fn declarations_of_an_open_message_move_with_it() {
         let declare = |builder: &mut BatchBuilder, name: &[u8]| {
             builder.add_namespace(name, b"http://ex/").unwrap();
         };
@@ -926,8 +931,8 @@ mod tests {
         assert_eq!(first.all_metadata(), []);
         assert_eq!(second.metadata(0)[0].key.as_ref(), "key");
         let mut in_force = InForce::default();
-        assert_eq!(in_force.news(&first).count(), 0);
-        assert_eq!(in_force.news(&second).count(), 0);
+        assert_eq!(in_force.new_namespaces(&first).count(), 0);
+        assert_eq!(in_force.new_namespaces(&second).count(), 0);
         assert_eq!(names(&builder.at_start), b"ab");
     }
 
@@ -955,7 +960,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_beyond_the_limit_is_an_error_before_it_is_kept() {
+    fn a_message_beyond_the_limit_is_an_error_before_it_is_stored() {
         let limits = Limits {
             max_message_bytes: 100,
             ..Limits::default()

@@ -10,16 +10,16 @@ pub const LETTER: u8 = 1;
 pub const DIGIT: u8 = 2;
 /// Hexadecimal digit.
 pub const HEX: u8 = 4;
-/// May stand raw in an `IRIREF`.
+/// Allowed unescaped in an `IRIREF`.
 pub const IRI: u8 = 8;
-/// May follow in a name: `PN_CHARS` (letters, digits, `_`, `-`).
+/// Allowed in a name after the first character: `PN_CHARS` (letters, digits, `_`, `-`).
 pub const NAME: u8 = 16;
 /// Space, tab, LF, CR.
 pub const SPACE: u8 = 32;
 /// Must be escaped in a canonical lexical form: `"`, `\`, C0 controls, DEL.
 pub const ESCAPE: u8 = 64;
 
-/// Classes of the ASCII bytes; bytes from 0x80 have [`IRI`] only (their class needs decoding).
+/// Classes of ASCII bytes. Bytes from 0x80 have only [`IRI`]; their other classes require decoding.
 pub const CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -87,7 +87,7 @@ pub const fn is_name(c: char) -> bool {
         || is_letter_beyond_ascii(c)
 }
 
-/// Whether a text is the label part of a `BLANK_NODE_LABEL` (without `_:`).
+/// Whether a string is the label part of a `BLANK_NODE_LABEL` (without `_:`).
 pub fn is_label(text: &str) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else {
@@ -98,14 +98,14 @@ pub fn is_label(text: &str) -> bool {
         && !text.ends_with('.')
 }
 
-/// Whether all bytes of a text may stand raw in an `IRIREF`.
+/// Whether all bytes of a string are allowed unescaped in an `IRIREF`.
 #[inline]
 pub fn is_iri_text(text: &[u8]) -> bool {
     text.iter().all(|&byte| is(byte, IRI))
 }
 
-/// Whether a text is a language tag of `LANG_DIR`, without `@` and direction, its parts of 1 to 8
-/// characters as BCP 47 has them (the W3C tests ask for that).
+/// Whether a string is a language tag of `LANG_DIR`, without `@` and direction. Its subtags have 1
+/// to 8 characters as in BCP 47, which the W3C tests require.
 pub fn is_language_tag(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'-')
         .enumerate()
@@ -117,7 +117,7 @@ pub fn is_language_tag(text: &[u8]) -> bool {
         })
 }
 
-/// What to say of a text that is no language tag.
+/// Returns the error for an invalid language tag, with a suggestion if only hyphens are missing.
 #[cold]
 pub(crate) fn no_language_tag(text: &[u8]) -> String {
     let shown = quote(text);
@@ -127,7 +127,7 @@ pub(crate) fn no_language_tag(text: &[u8]) -> String {
         .collect();
     if hyphens != text && is_language_tag(&hyphens) {
         let meant = String::from_utf8_lossy(&hyphens).into_owned();
-        return format!("{shown} is no language tag; {meant} is");
+        return format!("{shown} is not a valid language tag; did you mean {meant}?");
     }
-    format!("{shown} is no language tag")
+    format!("{shown} is not a valid language tag")
 }

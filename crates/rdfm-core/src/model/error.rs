@@ -1,63 +1,65 @@
-//! Errors of the codecs: what a caller can do about it, what is wrong, and where.
+//! Codec errors: their class, what is wrong, and where.
 //!
-//! Texts say what was found and what was expected; the way out is beside them, as [`super::remedy`]. Tokens of
-//! the input are cut to 40 characters and control-escaped by [`quote`].
+//! Texts say what was found and what was expected. Options that help are separate, as
+//! [`super::remedy`]. [`quote`] truncates tokens of the input to 40 characters and escapes
+//! controls.
 
 use std::fmt::{self, Write as _};
 
 use super::remedy::{Feature, Reason};
 
-/// What a caller can do about an error.
+/// Error class, which tells callers how to react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// The input breaks the format.
     Malformed,
     /// The input ends inside a message.
     Truncated,
-    /// A limit of the caller was met; a remedy names its option.
+    /// A limit was exceeded; a remedy names its option.
     Limit,
-    /// Valid, but needs a feature that this codec lacks or that was not asked for.
+    /// Valid, but needs a feature that this codec lacks or that is switched off.
     Unsupported,
-    /// A bug in this crate, caught.
+    /// A caught bug in this crate.
     Internal,
 }
 
-/// Where in the input an error is.
+/// Position of an error in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Byte in the decompressed log, from 0.
+    /// Offset in the decompressed log, from 0.
     pub offset: u64,
-    /// Index of the message in the log, from 0; unknown in a split of a log that was not counted.
+    /// Index of the message in the log, from 0; `None` in a split if the messages before it were
+    /// not counted.
     pub message: Option<u64>,
-    /// Line and column, from 1, in formats that have lines, unless a split is read. The column counts
-    /// characters.
+    /// Line and column, from 1, for formats with lines, except in splits. Columns count characters.
     pub line_column: Option<(u64, u64)>,
-    /// Frame and row, from 0, in formats that have them.
+    /// Frame and row, from 0, for formats with frames.
     pub frame_row: Option<(u64, u64)>,
 }
 
-/// Why decoding stopped. Delivered after every message completed before the error.
+/// A decoding error. Delivered after every message completed before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// Name of the format, such as `nq`.
     pub format: &'static str,
-    /// What a caller can do.
+    /// The error class.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, and what would help. No position.
+    /// What is wrong, what was expected, and what would help. Without the position.
     pub reason: Reason,
-    /// Where.
+    /// The position.
     pub position: Position,
 }
 
 impl DecodeError {
-    /// Whether it may only follow from a message that was skipped before it.
+    /// Whether the error may be a consequence of a message that was skipped before it.
     pub fn follows(&self) -> bool {
         self.reason.follows()
     }
 }
 
 impl fmt::Display for DecodeError {
-    /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127, message 1)`.
+    /// As in `nq: expected '.' after the object, found '<http://ex/…' (line 3, column 41, byte 127,
+    /// message 1)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (", self.format, self.reason)?;
         if let Some((line, column)) = self.position.line_column {
@@ -76,12 +78,12 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Why a batch could not be encoded.
+/// An encoding error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// Name of the target format.
     pub format: &'static str,
-    /// What a caller can do.
+    /// The error class.
     pub class: ErrorClass,
     /// What cannot be written, and what would help.
     pub reason: Reason,
@@ -90,7 +92,7 @@ pub struct EncodeError {
 }
 
 impl EncodeError {
-    /// What the format would have to hold.
+    /// The feature that the format lacks.
     pub fn lacks(&self) -> Option<Feature> {
         self.reason.lacks()
     }
@@ -108,19 +110,19 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// A limit of [`crate::model::limits::Limits`] was met while a batch was built.
+/// A limit of [`crate::model::limits::Limits`] was exceeded while a batch was built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitExceeded(pub Reason);
 
-/// A number of things by their name, which an `s` makes more of.
+/// Formats a number with a noun, such as `1 level` and `2 levels`.
 pub fn counted(number: usize, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {name}{plural}")
 }
 
-/// A token of the input, safe to print: quoted, cut to 40 characters, controls escaped.
+/// Quotes a token of the input safely: truncated to 40 characters, controls escaped.
 pub fn quote(token: &[u8]) -> String {
-    // Four bytes a character at most, so 200 bytes hold the 41 characters that are looked at.
+    // A character has at most four bytes, so that 200 bytes contain the required 41 characters.
     let text = String::from_utf8_lossy(&token[..token.len().min(200)]);
     let mut out = String::from("'");
     for (count, c) in text.chars().enumerate() {
@@ -149,13 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_has_no_plural() {
+    fn counts_use_the_plural_except_for_one() {
         let found = [0, 1, 2].map(|number| counted(number, "level"));
         assert_eq!(found, ["0 levels", "1 level", "2 levels"]);
     }
 
     #[test]
-    fn a_quoted_token_is_cut_and_harmless() {
+    fn a_quoted_token_is_truncated_and_escaped() {
         assert_eq!(quote(b"a\n\x1b[31m"), "'a\\n\\u001B[31m'");
         assert_eq!(
             quote("é".repeat(41).as_bytes()),
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_where() {
+    fn an_error_contains_its_position() {
         let error = DecodeError {
             format: "nq",
             class: ErrorClass::Malformed,

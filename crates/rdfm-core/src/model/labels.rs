@@ -1,31 +1,33 @@
-//! Labels of blank nodes that a grammar cannot hold, and labels for nodes that a text gives none.
+//! Blank node labels: escapes for labels that a grammar forbids, and generated labels for unlabeled
+//! nodes.
 //!
-//! - In: labels, of any characters; what a grammar can hold, as a function.
-//! - Out: labels that the grammar holds ([`write`]), what they stand for ([`read`]), and generated
-//!   ones that differ from all those of the message ([`Labels`]).
-//! - Cost: a comparison with a prefix; linear for labels that begin with it. No table.
-//! - Law: [`write`] and [`read`] are one-to-one and undo each other, in both directions.
+//! - In: labels with any characters, and a function that checks whether a grammar allows a label.
+//! - Out: labels that the grammar allows ([`write`]), the labels that escapes represent ([`read`]),
+//!   and generated labels that differ from all others of the message ([`Labels`]).
+//! - Cost: one comparison with a prefix; linear for labels that begin with it. No table.
+//! - Law: [`write`] and [`read`] are one-to-one and inverse to each other.
 //!
-//! An escape is `_gx` and the lower-case hex of a label. Only canonical escapes are undone, those
-//! that [`write`] makes: of labels that the grammar cannot hold, and of labels that are such escapes
-//! themselves. Any other label that begins with `_gx` stands for itself, so that nothing collides.
+//! An escape is `_gx` and the lower-case hex of a label. Only canonical escapes are decoded, which
+//! are those that [`write`] creates: of labels that the grammar forbids, and of labels that are
+//! themselves such escapes. Any other label that begins with `_gx` represents itself, so that
+//! labels never collide.
 //!
-//! Generated labels are `_g0`, `_g1` and so on in each message. By themselves they could not be told
-//! from labels of the text that look alike (an earlier conversion wrote them), and no rule that looks
-//! at one label alone could keep them apart for good. So labels of the text stay as they are, and the
-//! generated ones get a `u` before their numbers, or more, where the text used the form before the
-//! first of them; labels of a form that is taken by then get one more `u`.
+//! Generated labels are `_g0`, `_g1` and so on in each message. A text may already contain such
+//! labels, for example from an earlier conversion, and no rule for single labels can separate both.
+//! Labels of the text used before the first generated label of a message stay unchanged; if some
+//! have the generated form, generated labels get one or more `u` before their numbers. Later labels
+//! of the text that have the form in use get one more `u`.
 
-/// Begins escapes.
+/// Prefix of escapes.
 const ESCAPE: &[u8] = b"_gx";
-/// Begins generated labels.
+/// Prefix of generated labels.
 const GENERATED: &[u8] = b"_g";
 
-/// Whether a grammar can hold a label as it is.
+/// Whether a grammar allows a label unescaped.
 pub(crate) type Holds = fn(&[u8]) -> bool;
 
-/// Appends a label, escaped if the grammar cannot hold it, or if [`read`] would take it for an escape.
-/// `plain` says that the grammar can hold it.
+/// Appends a label. It is escaped if the grammar forbids it, or if [`read`] would decode it as an
+/// escape. `plain` states that the grammar allows it.
 #[inline]
 pub(crate) fn write(label: &[u8], plain: bool, holds: Holds, out: &mut Vec<u8>) {
     let held = plain || holds(label);
@@ -37,13 +39,13 @@ pub(crate) fn write(label: &[u8], plain: bool, holds: Holds, out: &mut Vec<u8>) 
     }
 }
 
-/// Whether a label may be an escape, or be taken for one.
+/// Whether a label may be an escape.
 #[inline]
 pub(crate) const fn may_escape(label: &[u8]) -> bool {
     matches!(label, [b'_', b'g', b'x', ..])
 }
 
-/// The label that an escape stands for; `None` for a label that stands for itself.
+/// Decodes an escape. Returns `None` for a label that represents itself.
 #[inline]
 pub(crate) fn read(label: &[u8], holds: Holds) -> Option<Vec<u8>> {
     if !label.starts_with(ESCAPE) {
@@ -56,8 +58,8 @@ pub(crate) fn read(label: &[u8], holds: Holds) -> Option<Vec<u8>> {
     )
 }
 
-/// What a canonical escape stands for: `unescape` undoes any. An escape of an escape is canonical if what is
-/// within them all needs one.
+/// Decodes a canonical escape, where `unescape` decodes any. An escape of an escape is canonical if
+/// the innermost label needs one.
 #[cold]
 pub(crate) fn undo(
     text: &[u8],
@@ -72,7 +74,8 @@ pub(crate) fn undo(
     (!holds(inner.as_deref().unwrap_or(&outer))).then_some(outer)
 }
 
-/// The text that lower-case hexadecimal digits are the bytes of.
+/// Decodes lower-case hexadecimal digits. Returns `None` if they are invalid or the bytes are not
+/// UTF-8.
 pub(crate) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -90,7 +93,7 @@ pub(crate) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
     std::str::from_utf8(&bytes).is_ok().then_some(bytes)
 }
 
-/// Appends the lower-case hex of bytes.
+/// Appends bytes as lower-case hex.
 pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for &byte in bytes {
@@ -99,32 +102,32 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The labels of a message whose text has nodes without one.
+/// The labels of a message that may have unlabeled nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// Number of the next generated label.
     next: u64,
-    /// How many `u` generated labels have. It is fixed at the first of them; until then it is one more
-    /// than any label of their form has.
+    /// Number of `u` in generated labels. Fixed at the first generated label. Until then, one more
+    /// than in any label of this form.
     marks: usize,
     scratch: Vec<u8>,
 }
 
 impl Labels {
-    /// Another message begins.
+    /// Begins another message.
     #[inline]
     pub fn begin_message(&mut self) {
         self.next = 0;
         self.marks = 0;
     }
 
-    /// Whether no label was generated in the message.
+    /// Whether no label has been generated in the message.
     #[inline]
     pub fn is_unused(&self) -> bool {
         self.next == 0
     }
 
-    /// Takes note of a label of the text.
+    /// Records a label of the text.
     pub fn note(&mut self, label: &[u8]) {
         if self.next == 0
             && let Some(marks) = marks(label)
@@ -133,7 +136,7 @@ impl Labels {
         }
     }
 
-    /// What a label of the text that is no escape stands for.
+    /// Returns the label for a label of the text that is not an escape.
     #[inline]
     pub fn given<'a>(&'a mut self, label: &'a [u8]) -> &'a [u8] {
         match label.strip_prefix(GENERATED) {
@@ -142,7 +145,7 @@ impl Labels {
         }
     }
 
-    /// As [`given`](Self::given), of a label that begins as generated ones do.
+    /// Like [`given`](Self::given), for labels that begin like generated ones.
     fn odd<'a>(&'a mut self, label: &'a [u8], rest: &[u8]) -> &'a [u8] {
         self.note(label);
         if marks(label).is_none_or(|marks| marks < self.marks) {
@@ -155,7 +158,7 @@ impl Labels {
         &self.scratch
     }
 
-    /// A new label.
+    /// Generates a new label.
     pub fn generated(&mut self) -> &[u8] {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
@@ -177,7 +180,7 @@ impl Labels {
     }
 }
 
-/// How many `u` stand before the number of a label of the form of generated ones.
+/// Number of `u` before the number of a label that has the generated form.
 fn marks(label: &[u8]) -> Option<usize> {
     let rest = label.strip_prefix(GENERATED)?;
     let marks = rest.iter().position(|&byte| byte != b'u')?;
@@ -202,11 +205,11 @@ mod tests {
         out
     }
 
-    fn said(label: &[u8]) -> Vec<u8> {
+    fn decoded(label: &[u8]) -> Vec<u8> {
         read(label, holds).unwrap_or_else(|| label.to_vec())
     }
 
-    /// Short labels of characters that matter, and what escaping makes of them, several times.
+    /// Short labels of relevant characters, and several levels of escapes of them.
     fn labels() -> Vec<Vec<u8>> {
         let mut labels = vec![Vec::new()];
         for length in 0..4 {
@@ -232,24 +235,24 @@ mod tests {
     }
 
     #[test]
-    fn reading_and_writing_undo_each_other() {
+    fn reading_and_writing_are_inverse() {
         for label in labels() {
             let text = written(&label);
             assert!(holds(&text), "{label:?}");
-            assert_eq!(said(&text), label);
+            assert_eq!(decoded(&text), label);
             if holds(&label) {
-                assert_eq!(written(&said(&label)), label);
+                assert_eq!(written(&decoded(&label)), label);
             }
         }
     }
 
     #[test]
-    fn only_canonical_escapes_are_undone() {
+    fn only_canonical_escapes_are_decoded() {
         for (text, label) in [
             (&b"_gx612062"[..], Some(&b"a b"[..])),
             (b"_gx", Some(b"")),
             (b"_gx5f6778363132303632", Some(b"_gx612062")),
-            // Of a label that needs no escape, with digits that are none, of no UTF-8.
+            // Escapes of labels that need none, with invalid digits, and of invalid UTF-8.
             (b"_gx61", None),
             (b"_gx5f67783631", None),
             (b"_gx6", None),
@@ -262,7 +265,7 @@ mod tests {
         }
     }
 
-    /// `[` a node without a label, other words labels.
+    /// In `message`, `[` is an unlabeled node and other words are labels.
     fn read_message(labels: &mut Labels, message: &str) -> String {
         labels.begin_message();
         let words = message.split(' ').map(|word| match word {
@@ -311,7 +314,7 @@ mod tests {
                     assert_eq!(read[at] == read[other], same, "{message:?} {read:?}");
                 }
             }
-            // What is written then holds labels only, and stays as it is.
+            // The result contains only labels, so that reading it again changes nothing.
             assert_eq!(read_message(&mut labels, &read.join(" ")), read.join(" "));
         }
     }

@@ -1,11 +1,11 @@
-//! Bounds that protect a caller's memory and stack. All count decoded bytes.
+//! Limits that protect memory and stack. All sizes are decoded bytes.
 
-/// Bounds of a decoder. Every one is raised by an option of the same name.
+/// Limits of a decoder. Each has an option with the same name.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Largest message, in decoded bytes (arena, terms and quads together). Below 4 GiB.
     pub max_message_bytes: u64,
-    /// Deepest nesting of triple terms, and of open brackets in Turtle and TriG.
+    /// Maximum nesting of triple terms, and of open brackets in Turtle and TriG.
     pub max_depth: u32,
     /// A batch ends at the first message end at or after this many quads.
     pub batch_quads: usize,
@@ -16,7 +16,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 64 MiB a message, 64 levels, batches of 8 Ki quads, 4 MiB or 8 Ki messages.
+    /// 64 MiB per message, 64 levels; batches of 8 Ki quads, 4 MiB or 8 Ki messages.
     fn default() -> Self {
         Self {
             max_message_bytes: 64 << 20,

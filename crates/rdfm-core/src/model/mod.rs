@@ -1,10 +1,10 @@
-//! The data model: what every other part of the core speaks of.
+//! The data model, used by all other modules.
 //!
-//! - [`term`], [`table`], [`record`], [`batch`], [`builder`]: terms, records (quads, operations, cells) and messages,
-//!   dictionary-encoded; [`namespaces`].
-//! - [`write`]: how a term is written, its characters ([`chars`]) and labels.
-//! - [`datatypes`]: which texts are lexical forms of a datatype.
-//! - [`limits`], [`error`], [`remedy`]: what stops a codec, where, and what would help.
+//! - [`term`], [`table`], [`record`], [`batch`], [`builder`]: terms, records (quads, operations,
+//!   cells) and messages, dictionary-encoded; [`namespaces`].
+//! - [`write`]: writes terms; their characters ([`chars`]) and labels.
+//! - [`datatypes`]: checks lexical forms of datatypes.
+//! - [`limits`], [`error`], [`remedy`]: why and where a codec stops, and what would help.
 
 pub mod batch;
 pub mod builder;

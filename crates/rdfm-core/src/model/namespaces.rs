@@ -1,31 +1,33 @@
-//! Namespaces: those in force, and how they change from message to message.
+//! Namespaces in force, and how they change from message to message.
 //!
-//! - In: names and IRIs. Out: the same, by name, in the order in which the names first came.
-//! - Cost: copies share what is not changed. What they take in memory is counted.
+//! - In: names and IRIs. Out: the same, by name, in the order of the first declaration of each
+//!   name.
+//! - Cost: copies share unchanged parts. Their memory is counted.
 
 use rpds::{HashTrieMapSync, VectorSync};
 
 use super::table::Span;
 
-/// So many namespaces in force may be declared in each of many logs, or messages, that use a few of them.
+/// Up to this number of namespaces in force, all of them may be repeated in each of many logs or
+/// messages.
 pub const MAX_WHOLE: usize = 256;
 
-/// Bytes that a namespace takes beside its name and its IRI: entries of tables and lists, here, in decoders
-/// and in encoders.
+/// Bytes per namespace in addition to its name and IRI: entries of tables and lists here, in
+/// decoders and in encoders.
 const NAMESPACE_BYTES: usize = 512;
 
-/// How often a name and an IRI are kept.
+/// Number of copies of a name and an IRI.
 const COPIES: usize = 3;
 
 /// A name and its IRI.
 pub(super) type Declaration = (Box<[u8]>, Box<[u8]>);
 
-/// A declaration that was replaced; none where the name is new.
+/// A replaced declaration; `None` if the name was new.
 pub(super) type Undo = Option<Declaration>;
 
-/// Namespace declarations in force, in the order in which their names first came.
+/// Namespace declarations in force, in the order of the first declaration of each name.
 ///
-/// Persistent: a copy costs nothing and shares what is not changed, since every batch has its own.
+/// Persistent: every batch has a copy, which costs nothing and shares unchanged parts.
 #[derive(Clone, Debug, Default)]
 pub struct Namespaces {
     pub(super) entries: VectorSync<Declaration>,
@@ -44,18 +46,18 @@ impl Namespaces {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no namespaces.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The IRI of a name.
+    /// Returns the IRI of a name.
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         let (_, iri) = self.entries.get(*self.by_name.get(name)?)?;
         Some(iri)
     }
 
-    /// Bytes that the namespaces take, near enough, with what decoders and encoders keep of each.
+    /// Approximate memory in bytes, including copies in decoders and encoders.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -65,7 +67,7 @@ impl Namespaces {
         self.declare(name, iri);
     }
 
-    /// Takes a name away. Linear; the order of the others stays.
+    /// Removes a name in linear time. The order of the others does not change.
     pub fn remove(&mut self, name: &[u8]) {
         if self.get(name).is_none() {
             return;
@@ -77,7 +79,7 @@ impl Namespaces {
         *self = left;
     }
 
-    /// As [`set`](Self::set); gives what takes it back, unless the name has that IRI already.
+    /// Like [`set`](Self::set). Returns what undoes it, or `None` if the name already has that IRI.
     pub(super) fn declare(&mut self, name: &[u8], iri: &[u8]) -> Option<Undo> {
         let Some(&at) = self.by_name.get(name) else {
             self.by_name.insert_mut(name.into(), self.entries.len());
@@ -98,7 +100,7 @@ impl Namespaces {
         Some(Some(before))
     }
 
-    /// Takes declarations back, the last one first.
+    /// Undoes a declaration. Undo declarations in reverse order.
     pub(super) fn unset(&mut self, undo: &Undo) {
         if let Some((name, iri)) = undo {
             self.set(name, iri);

@@ -1,7 +1,8 @@
-//! What messages are made of: quads in a dataset, operations in a patch, cells in a row of results.
+//! Records in messages: quads in a dataset, operations in a patch, cells in a row of results.
 //!
-//! - In: ids of terms. Out: records of a fixed size, in the order of the log; and the head of a log that has one.
-//! - Law: a record holds ids of one batch's terms and nothing else that a cut of the batch could break.
+//! - In: term ids. Out: records of a fixed size, in the order of the log; and the header of a log
+//!   that has one.
+//! - Law: a record contains ids of one batch's terms, and nothing else that depends on the batch.
 
 use std::sync::Arc;
 
@@ -11,28 +12,28 @@ use super::term::{Quad, TermId, TermKind};
 
 /// A record of a message.
 pub trait Record: Copy + Send + Sync + std::fmt::Debug + 'static {
-    /// The word for a message of such records.
+    /// Noun for a message of such records.
     const MESSAGE: &'static str;
-    /// Decoded bytes that it counts.
+    /// Decoded bytes charged for a record.
     const BYTES: usize;
-    /// Terms that it holds at most.
+    /// Maximum number of terms in a record.
     const TERMS: u64;
-    /// What a log says before its first message, and every batch of it holds.
+    /// Header of a log before its first message. Every batch has a copy.
     type Head: Clone + Default + PartialEq + Send + Sync + std::fmt::Debug;
 
-    /// Why what has the head `found` cannot follow in a log with another.
+    /// Returns why content with the header `found` cannot follow in a log with another header.
     fn other_head(_head: &Self::Head, _found: &Self::Head) -> String {
-        "another head than before".to_owned()
+        "the header differs from the previous one".to_owned()
     }
 
-    /// Gives each of its terms.
+    /// Calls a function with each of its terms.
     fn each(self, term: impl FnMut(TermId));
 
-    /// The same of other terms.
+    /// Returns the record with its terms replaced.
     #[must_use]
     fn map(self, term: impl FnMut(TermId) -> TermId) -> Self;
 
-    /// The graph that it is in.
+    /// The graph of the record.
     fn graph(self) -> TermId;
 }
 
@@ -65,19 +66,19 @@ impl Record for Quad {
     }
 }
 
-/// What an operation of a patch does; the names are those of RDF Patch.
+/// Operation of a patch. The names are those of RDF Patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum OperationCode {
-    /// `H`: a header. Its key is the name, its value the object.
+    /// `H`: a header, with its key as `name` and its value as `object`.
     Header,
     /// `TX`: begins a transaction.
     Begin,
-    /// `TC`: ends a transaction, which then holds.
+    /// `TC`: commits a transaction.
     Commit,
-    /// `TA`: ends a transaction, which then never was.
+    /// `TA`: aborts a transaction.
     Abort,
-    /// `PA`: adds a prefix. It is the name, its IRI the object.
+    /// `PA`: adds a prefix, with its name as `name` and its IRI as `object`.
     AddPrefix,
     /// `PD`: deletes a prefix.
     DeletePrefix,
@@ -88,7 +89,7 @@ pub enum OperationCode {
 }
 
 impl OperationCode {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 8] = [
         Self::Header,
         Self::Begin,
@@ -115,18 +116,18 @@ impl OperationCode {
         }
     }
 
-    /// The operation of a code of RDF Patch.
+    /// Returns the operation with this code in RDF Patch.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.name() == name)
     }
 }
 
-/// An operation of a patch. Positions that it has not are [`TermId::DEFAULT_GRAPH`].
+/// An operation of a patch. Unused positions are [`TermId::DEFAULT_GRAPH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Operation {
-    /// What it does.
+    /// The operation code.
     pub code: OperationCode,
     /// The key of a header, or a prefix without its colon: a literal.
     pub name: TermId,
@@ -141,7 +142,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// One without terms: of a transaction.
+    /// Creates an operation without terms, as for transactions.
     #[must_use]
     pub const fn bare(code: OperationCode) -> Self {
         Self {
@@ -154,7 +155,7 @@ impl Operation {
         }
     }
 
-    /// One that adds or deletes a quad.
+    /// Creates an operation that adds or deletes a quad.
     #[must_use]
     pub const fn of(code: OperationCode, quad: Quad) -> Self {
         Self {
@@ -166,7 +167,7 @@ impl Operation {
         }
     }
 
-    /// What it lacks, or has too much, for its code; None where it is well-formed.
+    /// Returns the rule that the operation breaks, or `None` if it is well-formed.
     #[must_use]
     pub fn wrong(self, table: &TermTable) -> Option<&'static str> {
         use OperationCode as Code;
@@ -201,7 +202,7 @@ impl Operation {
         (!is_right).then_some(needs)
     }
 
-    /// The quad that it adds or deletes; one of no terms where it does neither.
+    /// The quad that it adds or deletes; a quad without terms for other operations.
     #[must_use]
     pub const fn change(self) -> Quad {
         match self.code {
@@ -249,22 +250,23 @@ impl Record for Operation {
     }
 }
 
-/// What a result set says before its rows.
+/// Header of a result set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResultHead {
     /// Names of the variables, without `?`. A row has a cell for each.
     pub variables: Vec<Box<str>>,
     /// The answer of an ASK query, which has no rows.
     pub boolean: Option<bool>,
-    /// Documents that say more: IRI references.
+    /// IRI references of documents with additional information.
     pub links: Vec<Box<str>>,
 }
 
-/// Variables that an error names.
+/// Maximum number of variables in an error.
 const SHOWN: usize = 5;
 
 impl ResultHead {
-    /// Why rows with the variables `found` do not go with those that `before` has; `whole` has them all.
+    /// Returns the error for rows with the variables `found` after rows with `before`. `whole`
+    /// names the container, which has only one list of variables.
     #[must_use]
     pub fn other_variables(before: &[Box<str>], found: &[Box<str>], whole: &str) -> String {
         let show = |names: &[Box<str>]| {
@@ -285,28 +287,28 @@ impl ResultHead {
             names
         };
         let what = if sorted(before) == sorted(found) {
-            "the variables of the rows before it in another order"
+            "the variables are in another order than in the rows before"
         } else {
-            "other variables than the rows before it has"
+            "the variables differ from those of the rows before"
         };
         let (found, before) = (show(found), show(before));
-        format!("{what}: {found}, where those are {before}; {whole} has one list of them")
+        format!("{what}: {found}, not {before}; {whole} has only one list of variables")
     }
 
-    /// Why the rows or the answer of `found` cannot follow in the same log.
+    /// Returns why the rows or the answer of `found` cannot follow in the same log.
     fn refuse(&self, found: &Self) -> String {
         if self.boolean != found.boolean {
-            return "another answer of an ASK query than before, or rows beside one; a log of results has one of them"
+            return "the answer of an ASK query is followed by another answer or by rows; a log of results has one answer or rows"
                 .to_owned();
         }
         if self.variables != found.variables {
             return Self::other_variables(&self.variables, &found.variables, "a log of results");
         }
-        "other links than the rows before it has; a log of results has one list of them".to_owned()
+        "the links differ from those of the rows before; a log of results has only one list of links".to_owned()
     }
 }
 
-/// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] is unbound.
+/// A cell of a row of results. [`TermId::DEFAULT_GRAPH`] means unbound.
 impl Record for TermId {
     const MESSAGE: &'static str = "row";
     const BYTES: usize = 4;

@@ -1,10 +1,10 @@
-//! Why something failed, and what would help: texts and options apart, so that each surface (Python, the
-//! command line, Spark) shows the options as its users write them.
+//! Reasons for errors, and options that would help. Texts and options are separate, so that Python,
+//! the command line and Spark can each show options in their own notation.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Who takes an option.
+/// The component that accepts an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The decoder.
@@ -16,7 +16,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The name used everywhere.
+    /// Name used everywhere.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -29,19 +29,19 @@ impl Side {
 /// An option that would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// Who takes it.
+    /// The component that accepts it.
     pub side: Side,
-    /// Its name in Python, such as `merge_graphs`.
+    /// Name in Python, such as `merge_graphs`.
     pub option: &'static str,
-    /// The value to give: `true`, a word or a number; words in capitals are for the user to fill in (`IRI`,
-    /// `URL=FILE`), and `|` stands between values that all help. None: a larger one than now.
+    /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`, `URL=FILE`),
+    /// and `|` separates alternative values. `None` means a larger value than now.
     pub value: Option<Cow<'static, str>>,
-    /// The end of the sentence that begins with the option, such as `drops them on purpose`.
+    /// The end of a sentence that begins with the option, such as `drops them on purpose`.
     pub text: Cow<'static, str>,
 }
 
 impl Remedy {
-    /// A larger value of a limit.
+    /// Suggests a higher limit.
     pub const fn limit(option: &'static str) -> Self {
         Self {
             side: Side::Read,
@@ -51,7 +51,7 @@ impl Remedy {
         }
     }
 
-    /// A larger value of an option of the encoder.
+    /// Suggests a larger value of an encoder option.
     pub const fn larger(option: &'static str) -> Self {
         Self {
             side: Side::Write,
@@ -61,22 +61,22 @@ impl Remedy {
         }
     }
 
-    /// A value of an option of the decoder.
+    /// Suggests a value of a decoder option.
     pub const fn read(option: &'static str, value: &'static str, text: &'static str) -> Self {
         Self::new(Side::Read, option, value, text)
     }
 
-    /// A value of an option of the encoder.
+    /// Suggests a value of an encoder option.
     pub const fn write(option: &'static str, value: &'static str, text: &'static str) -> Self {
         Self::new(Side::Write, option, value, text)
     }
 
-    /// A value of an option of a stage.
+    /// Suggests a value of an option of a stage.
     pub const fn stage(option: &'static str, value: &'static str, text: &'static str) -> Self {
         Self::new(Side::Stage, option, value, text)
     }
 
-    /// The listed deviations, which the decoder takes with `lenient`.
+    /// Suggests `lenient`, with which the decoder accepts documented deviations.
     pub const fn lenient(text: &'static str) -> Self {
         Self::read("lenient", "true", text)
     }
@@ -96,7 +96,7 @@ impl Remedy {
     }
 }
 
-/// What would have to be possible. Which formats can do it, the registry knows.
+/// A missing feature. The registry knows which formats have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// Graph names.
@@ -109,20 +109,20 @@ pub enum Feature {
     TripleTerms,
     /// More than one message.
     Boundaries,
-    /// Any character in a text, and any IRI as a predicate.
+    /// Any character in a string, and any IRI as a predicate.
     AnyText,
-    /// IRIs that are not absolute, and datatypes of languages without one.
+    /// IRIs that are not absolute, and language datatypes without a language.
     AnyIri,
-    /// Languages that are no language tags.
+    /// Language strings that are not valid language tags.
     AnyLanguage,
-    /// Names with prefixes instead of whole IRIs.
+    /// Prefixed names instead of full IRIs.
     PrefixedNames,
-    /// Messages that are not held whole.
+    /// Messages that are not in memory at once.
     Parts,
 }
 
 impl Feature {
-    /// All of them.
+    /// All features.
     pub const ALL: [Self; 10] = [
         Self::Graphs,
         Self::Generalized,
@@ -136,7 +136,7 @@ impl Feature {
         Self::Parts,
     ];
 
-    /// The name used everywhere.
+    /// Name used everywhere.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Graphs => "graphs",
@@ -153,8 +153,8 @@ impl Feature {
     }
 }
 
-/// What is wrong and what was expected, with the options that would help. One pointer wide, so that results
-/// stay small.
+/// What is wrong and what was expected, with options that would help. The size of one pointer, so
+/// that results stay small.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reason(Box<Details>);
 
@@ -167,7 +167,7 @@ struct Details {
 }
 
 impl Reason {
-    /// A text without remedies.
+    /// Creates a reason without remedies.
     #[cold]
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Details {
@@ -178,27 +178,27 @@ impl Reason {
         }))
     }
 
-    /// A limit of the caller was met, which an option raises.
+    /// Creates a reason for an exceeded limit, which an option raises.
     #[cold]
     pub fn limit(text: impl Into<Cow<'static, str>>, option: &'static str) -> Self {
         Self::new(text).with(Remedy::limit(option))
     }
 
-    /// With one more remedy.
+    /// Adds a remedy.
     #[must_use]
     pub fn with(mut self, remedy: Remedy) -> Self {
         self.0.remedies.push(remedy);
         self
     }
 
-    /// Of something that would have to be possible.
+    /// Sets the missing feature.
     #[must_use]
     pub fn lacking(mut self, feature: Feature) -> Self {
         self.0.lacks = Some(feature);
         self
     }
 
-    /// Of what may be wrong only because something before it was skipped; `how` says so.
+    /// Marks the reason as a possible consequence of skipped input; `how` is added to the text.
     #[must_use]
     pub fn following(mut self, how: &str) -> Self {
         self.0.text = format!("{} ({how})", self.0.text).into();
@@ -206,7 +206,7 @@ impl Reason {
         self
     }
 
-    /// Of something that lacks a declaration, which may have stood in a message that was skipped.
+    /// Marks a missing declaration that a skipped message may have contained.
     #[must_use]
     pub fn perhaps_declared_in(self, skipped: Option<u64>) -> Self {
         match skipped {
@@ -217,7 +217,7 @@ impl Reason {
         }
     }
 
-    /// With what would help against its cause.
+    /// Adds the remedies and the missing feature of the cause.
     #[must_use]
     pub fn because_of(mut self, cause: &Self) -> Self {
         self.0.remedies.extend_from_slice(&cause.0.remedies);
@@ -225,7 +225,7 @@ impl Reason {
         self
     }
 
-    /// With another text.
+    /// Replaces the text.
     #[must_use]
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
         self.0.text = words(&self.0.text).into();
@@ -237,17 +237,17 @@ impl Reason {
         &self.0.text
     }
 
-    /// The options that would help, the best first.
+    /// Options that would help, the best first.
     pub fn remedies(&self) -> &[Remedy] {
         &self.0.remedies
     }
 
-    /// What would have to be possible.
+    /// The missing feature.
     pub fn lacks(&self) -> Option<Feature> {
         self.0.lacks
     }
 
-    /// Whether it may be wrong only because something before it was skipped.
+    /// Whether the error may be a consequence of skipped input.
     pub fn follows(&self) -> bool {
         self.0.follows
     }
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remedies_stand_beside_the_text() {
+    fn remedies_are_separate_from_the_text() {
         let reason = Reason::from("too deep")
             .with(Remedy::limit("max_depth"))
             .with(Remedy::lenient("accepts it"));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_keeps_the_rest() {
+    fn rewording_keeps_remedies_and_features() {
         let reason = Reason::from("of a graph")
             .with(Remedy::write("merge_graphs", "true", "drops it"))
             .lacking(Feature::Graphs);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_says_so() {
+    fn consequences_of_skipped_input_are_marked() {
         let reason = Reason::from("not declared").with(Remedy::limit("max_depth"));
         assert!(!reason.follows());
         let following = reason.clone().following("message 3 was skipped");
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(
             size_of::<Option<Reason>>(),
             size_of::<usize>(),
-            "it travels in results of hot paths"
+            "it is part of results in hot paths"
         );
     }
 }

@@ -1,19 +1,20 @@
 //! The terms of a batch: an arena of text, and a table of 16-byte terms over it.
 //!
-//! - Law: every text in the arena is valid UTF-8 (the decoder checks); equal ids mean equal terms, never the reverse.
+//! - Law: all text in the arena is valid UTF-8 (checked by the decoder). Equal ids mean equal
+//!   terms, but equal terms may have different ids.
 
 use super::term::{NO_SPLIT, Term, TermId, TermKind};
 
-/// A run of bytes in the arena.
+/// A range of bytes in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u32,
     /// Number of bytes.
     pub length: u32,
 }
 
-/// The terms of a batch: an arena of text, the term records over it, and the triples of triple terms.
+/// The terms of a batch: an arena of text, the term records, and the triples of triple terms.
 #[derive(Clone, Debug)]
 pub struct TermTable {
     pub(super) arena: Vec<u8>,
@@ -51,37 +52,37 @@ impl TermTable {
         self.terms[id.index()]
     }
 
-    /// The text of a term: IRI, label, lexical form or tag, by its kind. Valid UTF-8.
+    /// Text of a term: IRI, label, lexical form or tag, depending on its kind. Valid UTF-8.
     #[inline]
     pub fn text(&self, id: TermId) -> &[u8] {
         self.text_of(self.terms[id.index()])
     }
 
-    /// The text of a term record of this table.
+    /// Text of a term record of this table.
     #[inline]
     pub fn text_of(&self, term: Term) -> &[u8] {
         &self.arena[term.offset as usize..][..term.length as usize]
     }
 
-    /// The text of a span of this table's arena.
+    /// Text of a span of this table's arena.
     #[inline]
     pub fn span(&self, span: Span) -> &[u8] {
         &self.arena[span.offset as usize..][..span.length as usize]
     }
 
-    /// The triple of a [`TermKind::TripleTerm`] record: subject, predicate, object.
+    /// Triple of a [`TermKind::TripleTerm`] record: subject, predicate, object.
     #[inline]
     pub fn triple(&self, term: Term) -> [TermId; 3] {
         self.triples[term.aux as usize]
     }
 
-    /// The whole arena.
+    /// The entire arena.
     #[inline]
     pub fn arena(&self) -> &[u8] {
         &self.arena
     }
 
-    /// Whether two terms, of this and another table, are the same term.
+    /// Whether a term of this table and a term of another table are equal.
     pub fn same_term(&self, id: TermId, other: &Self, other_id: TermId) -> bool {
         let (a, b) = (self.term(id), other.term(other_id));
         if a.kind != b.kind {

@@ -1,8 +1,8 @@
-//! Terms as a batch holds them: fixed-size records over the batch's arena.
+//! Terms in a batch: fixed-size records over the batch's arena.
 //!
-//! - In: offsets into an arena, made by a decoder.
+//! - In: offsets into an arena, from a decoder.
 //! - Out: [`Term`], 16 bytes each, addressed by [`TermId`].
-//! - Law: equal ids within a batch mean equal terms, never the reverse.
+//! - Law: equal ids within a batch mean equal terms, but equal terms may have different ids.
 
 /// Index of a term in its batch's term table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,17 +10,17 @@
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// The default graph: term 0 of every batch. It stands in the graph position only.
+    /// The default graph: term 0 of every batch. Occurs only in the graph position.
     pub const DEFAULT_GRAPH: Self = Self(0);
 
-    /// Position in the term table.
+    /// Index in the term table.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a term is; also says how [`Term::aux`] is to be read.
+/// Kind of a term, which also determines the meaning of [`Term::aux`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TermKind {
@@ -36,7 +36,7 @@ pub enum TermKind {
     LangLiteral,
     /// A literal of another datatype; `aux` is the id of the datatype's IRI term.
     TypedLiteral,
-    /// A language tag, referred to by literals; never stands in a quad.
+    /// A language tag, referenced by literals; never in a quad.
     Language,
     /// A triple term; `aux` is the index of its triple in the triple table. No text.
     TripleTerm,
@@ -44,10 +44,10 @@ pub enum TermKind {
 
 /// Flags of a term (a bit set).
 pub mod flags {
-    /// The text needs no escape and no check in any text grammar: an IRI whose characters are all
-    /// allowed in `IRIREF`, a lexical form without `"`, `\`, LF, CR, or other control characters,
-    /// a label that is a `BLANK_NODE_LABEL` of N-Triples, a tag that is a `LANG_DIR` without `@`.
-    /// Not set means unknown.
+    /// The text needs no escape and no check in any text grammar: an IRI with only characters that
+    /// `IRIREF` allows, a lexical form without `"`, `\`, LF, CR, or other control characters, a
+    /// label that is a `BLANK_NODE_LABEL` of N-Triples, or a tag that is a `LANG_DIR` without `@`.
+    /// If the flag is not set, this is unknown.
     pub const PLAIN: u8 = 1;
     /// On a [`super::TermKind::LangLiteral`]: base direction left to right.
     pub const LTR: u8 = 2;
@@ -59,22 +59,22 @@ pub mod flags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Term {
-    /// First byte of the text in the arena.
+    /// Offset of the text in the arena.
     pub offset: u32,
-    /// Bytes of the text.
+    /// Length of the text in bytes.
     pub length: u32,
-    /// Datatype or language term id, or triple index, by [`Term::kind`].
+    /// Term id of the datatype or language, or triple index, depending on [`Term::kind`].
     pub aux: u32,
-    /// Length of the prefix part of an IRI where a codec knows it (Jelly's split, or a namespace);
-    /// [`NO_SPLIT`] where it does not.
+    /// Length of the prefix part of an IRI if a codec knows it (Jelly's split, or a namespace);
+    /// otherwise [`NO_SPLIT`].
     pub split: u16,
-    /// What the term is.
+    /// Kind of the term.
     pub kind: TermKind,
     /// [`flags`].
     pub flags: u8,
 }
 
-/// [`Term::split`] of an IRI whose split is not known or does not fit.
+/// [`Term::split`] of an IRI if the split is unknown or too long.
 pub const NO_SPLIT: u16 = u16::MAX;
 
 /// A quad: four term ids. `graph` is [`TermId::DEFAULT_GRAPH`] for the default graph.
@@ -91,5 +91,5 @@ pub struct Quad {
     pub graph: TermId,
 }
 
-/// The IRI of xsd:string: typed literals of it are stored as [`TermKind::Literal`].
+/// IRI of xsd:string. Literals of this datatype are stored as [`TermKind::Literal`].
 pub const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";

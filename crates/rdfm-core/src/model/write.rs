@@ -1,13 +1,13 @@
-//! Terms as canonical N-Triples 1.2, made so that no term can end its own token.
+//! Writes terms as canonical N-Triples 1.2, safely for any text.
 //!
-//! - In: a term of a table, whose text may be any UTF-8 (binary formats bring any string).
+//! - In: a term of a table. Its text may be any UTF-8, because binary formats allow any string.
 //! - Out: its N-Triples form, appended to a buffer.
-//! - Cost: linear in the term; a copy where the text is plain.
-//! - Law: the form is one token whatever the text; different terms have different forms.
+//! - Cost: linear in the term; a single copy if the text is plain.
+//! - Law: the result is always one token, and different terms have different results.
 //!
-//! What the grammar cannot hold is rewritten: characters of an IRI as `\uXXXX`, labels by [`write_label`],
-//! language tags by [`write_language`]. The encoders refuse such IRIs and tags unless told otherwise
-//! (see [`term_error`]).
+//! Content that the grammar forbids is rewritten: characters of an IRI as `\uXXXX`, labels by
+//! [`write_label`], language tags by [`write_language`]. By default, encoders reject such IRIs and
+//! tags (see [`term_error`]).
 
 use crate::model::chars::{self, ESCAPE, IRI, NAME};
 use crate::model::labels::{self, write_hex};
@@ -16,27 +16,28 @@ use crate::model::term::{TermId, TermKind, flags};
 
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Prefix of the labels that [`set_apart`] says are made.
+/// Prefix of labels with a message number, see [`set_apart`].
 const APART_LABEL: &[u8] = b"_gm";
-/// Prefix of the tags that [`write_language`] makes.
+/// Prefix of tags that [`write_language`] escapes.
 const MADE_TAG: &[u8] = b"x-gx";
 
-/// Appends a term as canonical N-Triples 1.2 (language tags keep their case). The default graph has no text.
+/// Appends a term as canonical N-Triples 1.2, except that language tags keep their case. The
+/// default graph has no text.
 pub fn write_term(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
     Style::CANONICAL.write(table, id, out);
 }
 
-/// How terms are written where it is not the canonical way.
+/// How to write terms if not in the canonical form.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Opens a triple term.
+    /// Start of a triple term.
     pub open: &'static [u8],
-    /// Closes a triple term.
+    /// End of a triple term.
     pub close: &'static [u8],
-    /// Keeps the labels of a message apart from those of others ([`write_label_of`]).
+    /// Message number that makes blank node labels unique ([`write_label_of`]).
     pub apart: Option<u64>,
-    /// No triple term is begun, and none goes on, beyond this length of the buffer: what is written is
-    /// then incomplete, and the caller finds the buffer longer than this.
+    /// Once the buffer is longer than this, no more parts of triple terms are written. The result
+    /// is then incomplete, which the caller detects by the length of the buffer.
     pub most: usize,
 }
 
@@ -100,7 +101,7 @@ impl Style {
     }
 }
 
-/// The base direction of a literal's flags, as it follows the language tag.
+/// Suffix of the language tag for the base direction in a literal's flags.
 #[inline]
 pub fn direction(flags: u8) -> &'static [u8] {
     if flags & flags::LTR != 0 {
@@ -112,7 +113,8 @@ pub fn direction(flags: u8) -> &'static [u8] {
     }
 }
 
-/// Appends `<iri>`; characters that `IRIREF` forbids become `\uXXXX`. `plain` says that there are none.
+/// Appends `<iri>`. Characters that `IRIREF` forbids become `\uXXXX`. `plain` states that there are
+/// none.
 #[inline]
 pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'<');
@@ -130,7 +132,7 @@ pub fn write_iri(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'>');
 }
 
-/// Appends `"text"` with the escapes of canonical N-Triples. `plain` says that none is needed.
+/// Appends `"text"` with the escapes of canonical N-Triples. `plain` states that none are needed.
 #[inline]
 pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'"');
@@ -142,7 +144,7 @@ pub fn write_string(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends the text of a literal with the escapes of canonical N-Triples, without quotes.
+/// Appends text with the escapes of canonical N-Triples, without quotes.
 pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = escape_at(rest) {
@@ -170,12 +172,12 @@ pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the canonical form
-/// escapes as it does controls.
+/// Index of the first byte that may need an escape. 0xEF begins U+FFFE and U+FFFF, which the
+/// canonical form escapes like controls.
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| chars::is(byte, ESCAPE) || byte == 0xEF;
     let mut start = 0;
-    // Sixteen bytes at once, which the compiler makes one comparison each.
+    // Sixteen bytes at a time, so that the compiler can vectorize the comparisons.
     for chunk in text.chunks_exact(16) {
         let any = chunk.iter().fold(0, |any, &byte| {
             any | u8::from(byte < 0x20)
@@ -201,22 +203,22 @@ fn write_escape(code: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `_:label`. A label that is no `BLANK_NODE_LABEL` is escaped, which readers undo: see
-/// [`labels`]. `plain` says that it is one.
+/// Appends `_:label`. A label that is not a `BLANK_NODE_LABEL` is escaped, which readers undo: see
+/// [`labels`]. `plain` states that it is one.
 #[inline]
 pub fn write_label(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     labels::write(text, plain, is_label, out);
 }
 
-/// The label that an escape of [`write_label`] stands for; `None` for one that stands for itself.
+/// Decodes an escape of [`write_label`]. Returns `None` for a label that represents itself.
 #[inline]
 pub(crate) fn read_label(text: &[u8]) -> Option<Vec<u8>> {
     labels::read(text, is_label)
 }
 
-/// Appends `_:label` so that labels of different messages differ where nothing delimits messages
-/// ([`set_apart`]), with the label as [`write_label`] has it.
+/// Appends `_:label`, written as by [`write_label`], with a prefix if necessary so that labels of
+/// different messages differ without message delimiters ([`set_apart`]).
 pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"_:");
     if set_apart(message, text) {
@@ -225,9 +227,9 @@ pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>)
     labels::write(text, plain, is_label, out);
 }
 
-/// Whether [`write_apart`] goes before a label, so that labels of different messages differ where
-/// nothing delimits messages: before all but those of message 0 that do not begin with `_gm`.
-/// One-to-one over the whole log, without state.
+/// Whether a label needs the prefix of [`write_apart`] to be unique in a log without message
+/// delimiters. True except for labels of message 0 that do not begin with `_gm`. The mapping is
+/// one-to-one over the entire log and needs no state.
 #[inline]
 pub fn set_apart(message: u64, label: &[u8]) -> bool {
     message != 0 || label.starts_with(APART_LABEL)
@@ -240,15 +242,15 @@ pub fn write_apart(message: u64, out: &mut Vec<u8>) {
     out.push(b'_');
 }
 
-/// Whether a text is the label part of a `BLANK_NODE_LABEL`.
+/// Whether a string is the label part of a `BLANK_NODE_LABEL`.
 fn is_label(text: &[u8]) -> bool {
     let plain = !text.is_empty() && text[0] != b'-' && text.iter().all(|&b| chars::is(b, NAME));
     plain || std::str::from_utf8(text).is_ok_and(chars::is_label)
 }
 
-/// Appends `@tag`. A tag that the grammar cannot hold, or that [`read_language`] would take for such a
-/// one, becomes `x-gx` and the lower-case hex of its bytes in subtags of eight. `plain` says that the
-/// grammar holds it.
+/// Appends `@tag`. A tag that the grammar forbids, or that [`read_language`] would decode, becomes
+/// `x-gx` and the lower-case hex of its bytes in subtags of eight digits. `plain` states that the
+/// grammar allows it.
 #[inline]
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
@@ -264,12 +266,12 @@ pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// The tag that an escape of [`write_language`] stands for; `None` for one that stands for itself.
+/// Decodes an escape of [`write_language`]. Returns `None` for a tag that represents itself.
 pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
     labels::undo(tag, made_tag, chars::is_language_tag)
 }
 
-/// What a tag of the form that [`write_language`] makes says.
+/// Decodes any tag in the form of [`write_language`].
 fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
     let rest = tag.strip_prefix(MADE_TAG)?;
     let mut digits = Vec::with_capacity(rest.len());
@@ -282,21 +284,22 @@ fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
     labels::unhex(&digits)
 }
 
-/// What a text grammar cannot hold of a term.
+/// Why a text grammar does not allow a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermError {
-    /// This IRI has characters that `IRIREF` forbids; escapes can say them.
+    /// The IRI has characters that `IRIREF` forbids. Escapes can represent them.
     Iri(TermId),
-    /// This IRI is not absolute, so that readers drop the statements it stands in.
+    /// The IRI is not absolute. Readers drop the statements that contain it.
     Relative(TermId),
-    /// This datatype goes with a language tag only, so that readers drop the statements of its literal.
+    /// The datatype requires a language tag. Readers drop the statements with such literals.
     Untagged(TermId),
-    /// This language tag is none; no escape helps.
+    /// The language tag is invalid. No escape helps.
     Language(TermId),
 }
 
-/// What a text grammar cannot hold of a term as it is; the parts of a triple term are the caller's to check.
-/// Labels are no error: they are rewritten one-to-one. With `lenient`, IRIs are none: they are escaped.
+/// Returns why a text grammar does not allow a term. The caller checks the parts of a triple term.
+/// Labels are never an error, because they are rewritten one-to-one. With `lenient`, IRIs are not
+/// an error either, because they are escaped.
 pub fn term_error(table: &TermTable, id: TermId, lenient: bool) -> Option<TermError> {
     let term = table.term(id);
     match term.kind {
@@ -390,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_messages_are_kept_apart() {
+    fn labels_of_messages_are_unique() {
         let label = |message, text: &str| {
             let mut out = Vec::new();
             write_label_of(message, text.as_bytes(), false, &mut out);
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_safe() {
+    fn invalid_tags_are_escaped() {
         assert_eq!(tagged("x", "en-GB", 0), "\"x\"@en-GB");
         assert_eq!(tagged("x", "ar", flags::RTL), "\"x\"@ar--rtl");
         assert_eq!(tagged("x", "en .\n", 0), "\"x\"@x-gx-656e202e-0a");

@@ -1,31 +1,30 @@
-//! What the records of a batch would take written out, near enough.
+//! Estimates the size of a batch's records when written out as text.
 //!
-//! - In: terms and records as they are added. Out: whether they are too long.
-//! - Cost: nothing is added up in a batch without long terms.
+//! - In: terms and records as they are added. Out: whether the records are too long.
+//! - Cost: lengths are summed only in batches with long terms.
 
 use super::limits::Limits;
 use super::record::Record;
 use super::table::TermTable;
 use super::term::{TermId, TermKind};
 
-/// A batch ends when its records, written out, would take so many times `batch_bytes`: it holds a term
-/// once, text holds it once a record.
+/// A batch ends when its records, written out, exceed `batch_bytes` by this factor. A batch stores
+/// a term once, but text repeats it in each record.
 const WRITTEN_FACTOR: u64 = 4;
 
-/// What the records of a batch would take written out, near enough; in a batch without long terms
-/// nothing is added up.
+/// Estimated written size of a batch's records. Lengths are summed only in batches with long terms.
 #[derive(Default)]
 pub(super) struct Written {
-    /// Terms that a record holds at most.
+    /// Maximum number of terms in a record.
     each: u64,
-    /// From here on the records are too long.
+    /// Maximum written size.
     pub(super) most: u64,
     pub(super) bytes: u64,
-    /// Records that `bytes` holds.
+    /// Number of records included in `bytes`.
     pub(super) records: usize,
-    /// The longest term.
+    /// Length of the longest term.
     pub(super) longest: u64,
-    /// Records from which on the batch may be too long.
+    /// Number of records from which the batch may be too long.
     pub(super) doubtful: usize,
     /// Lengths of the triple terms, whose parts may be shared.
     pub(super) triples: Vec<u64>,
@@ -42,7 +41,7 @@ impl Written {
         written
     }
 
-    /// A term was added.
+    /// Records that a term was added.
     #[inline]
     pub(super) fn term(&mut self, length: u64) {
         if length > self.longest {
@@ -51,7 +50,7 @@ impl Written {
         }
     }
 
-    /// Each term may have a datatype or tag.
+    /// Computes `doubtful`, assuming that each term has a datatype or tag.
     fn foresee(&mut self) {
         let more = self.most.saturating_sub(self.bytes)
             / self.longest.saturating_mul(2 * self.each).max(1);
@@ -74,7 +73,7 @@ impl Written {
         }
     }
 
-    /// A triple term was added.
+    /// Records that a triple term was added.
     pub(super) fn triple(&mut self, table: &TermTable, parts: [TermId; 3]) {
         let length = parts.into_iter().fold(0u64, |sum, part| {
             sum.saturating_add(self.length(table, part))

@@ -1,8 +1,9 @@
-//! All messages of a log as one, for formats whose encoders take messages whole.
+//! Writes all messages of a log as one, for encoders that need complete messages.
 //!
-//! - In: batches. Out: the bytes of a log of one message, when it ends.
-//! - Cost: the message is held whole, within `max_message_bytes`.
-//! - Law: no two blank nodes become one: their labels are kept apart by message.
+//! - In: batches. Out: at the end, the bytes of a log with one message.
+//! - Cost: the entire message is in memory, limited by `max_message_bytes`.
+//! - Law: blank nodes stay distinct, because each label includes the number of its message if
+//!   necessary.
 
 use super::{GroupBy, RegroupOptions, Regrouper};
 use crate::codec::Encoder;
@@ -20,10 +21,10 @@ pub struct FlatEncoder {
 }
 
 impl FlatEncoder {
-    /// Over an encoder at the start of a log.
+    /// Wraps an encoder at the start of a log.
     ///
     /// # Errors
-    /// None that can be met: the options are fixed.
+    /// Never: the options are fixed.
     pub fn new(
         inner: Box<dyn Encoder>,
         format: &'static str,

@@ -1,17 +1,17 @@
-//! What is in the default graph, put into a named one.
+//! Moves the default graph into a named graph.
 //!
-//! - In: batches. Out: the same messages, in which no quad is in the default graph.
-//! - Cost: a copy of the batch, where it has quads there.
+//! - In: batches. Out: the same messages, without quads in the default graph.
+//! - Cost: a copy of the batch if it has quads in the default graph.
 
 use crate::model::batch::MessageBatch;
 use crate::model::remedy::Reason;
 
 use super::check_iri;
 
-/// The same messages with the quads of the default graph in the graph of that name.
+/// Returns the same messages, with the quads of the default graph in the graph with this name.
 ///
 /// # Errors
-/// The name is no absolute IRI.
+/// If the name is not an absolute IRI.
 pub fn with_default_graph(batch: &MessageBatch, name: &str) -> Result<MessageBatch, Reason> {
     check_iri("default_graph_as", name)?;
     Ok(batch.with_default_graph(name.as_bytes()))
@@ -62,12 +62,12 @@ mod tests {
         assert_eq!(
             graphs(&given),
             [&b""[..], b"http://ex/g", b""],
-            "the batch itself stays"
+            "the input does not change"
         );
     }
 
     #[test]
-    fn a_name_that_is_no_absolute_iri_is_refused() {
+    fn a_name_must_be_an_absolute_iri() {
         let given = batch(&[None]);
         for name in ["", "g", "http://ex/a b", "//ex/g"] {
             assert!(with_default_graph(&given, name).is_err(), "{name}");

@@ -1,12 +1,14 @@
-//! Moves the boundaries of messages: between a decoder and an encoder, batch by batch.
+//! Changes message boundaries between a decoder and an encoder, batch by batch.
 //!
-//! - In: batches, whole messages or parts ([`Regrouper::feed`]).
-//! - Out: batches of other messages, of the same quads in the same order ([`Regrouper::next_batch`]).
-//! - Cost: one copy of the quads and their terms; memory holds a batch, the open message (or with parts, a
-//!   batch of it), and the labels of one message that is divided, within `max_message_bytes`.
-//! - Law: how the input is cut into batches changes nothing. No two blank nodes become one, and none
-//!   becomes two: labels are kept apart by the message that they came from, and a blank node that would
-//!   stand in two messages is refused, or made an IRI on request.
+//! - In: batches of complete messages or parts ([`Regrouper::feed`]).
+//! - Out: batches of other messages, with the same quads in the same order
+//!   ([`Regrouper::next_batch`]).
+//! - Cost: one copy of the quads and their terms. Memory is bounded by a batch, the open message
+//!   (or with parts, a batch of it), and the labels of one divided message, within
+//!   `max_message_bytes`.
+//! - Law: how the input is cut into batches changes nothing. Distinct blank nodes stay distinct:
+//!   labels get the number of their source message if necessary. A blank node that would be in two
+//!   messages is an error, or becomes an IRI on request.
 
 pub mod flat;
 pub mod graphs;
@@ -25,18 +27,18 @@ use crate::model::table::TermTable;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{set_apart, write_apart, write_term};
 
-/// What a message is made of.
+/// Which quads become one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// What was one before.
+    /// Those of one input message.
     Message,
-    /// Consecutive quads of a subject.
+    /// Consecutive quads with the same subject.
     Subject,
-    /// Consecutive quads of a graph.
+    /// Consecutive quads in the same graph.
     Graph,
-    /// So many quads.
+    /// This number of quads.
     Count(u64),
-    /// Quads until their terms have so many bytes of text.
+    /// Quads until their terms have this many bytes of text.
     Bytes(u64),
     /// All quads.
     All,
@@ -45,22 +47,22 @@ pub enum GroupBy {
 /// Options of a [`Regrouper`].
 #[derive(Clone, Debug)]
 pub struct RegroupOptions {
-    /// What a message is made of.
+    /// Which quads become one message.
     pub by: GroupBy,
-    /// Blank nodes become IRIs that begin with this and `/.well-known/genid/`.
+    /// If set, blank nodes become IRIs that begin with this and `/.well-known/genid/`.
     pub skolemize: Option<String>,
-    /// Yield a message larger than a batch in parts.
+    /// Whether to yield a message larger than a batch in parts.
     pub parts: bool,
-    /// Bounds.
+    /// Limits.
     pub limits: Limits,
 }
 
-/// A copy of a term, by its id in the input.
+/// A copy of a term, indexed by its id in the input.
 #[derive(Clone, Copy, Default)]
 struct Copied {
-    /// The batch that the copy is in.
+    /// Serial number of the batch with the copy.
     serial: u32,
-    /// The message that it came from, where that matters.
+    /// The source message, if it matters.
     message: u64,
     id: TermId,
 }
@@ -71,27 +73,27 @@ struct Key {
     message: u64,
 }
 
-/// Moves the boundaries of messages.
+/// Changes message boundaries.
 pub struct Regrouper {
     options: RegroupOptions,
     builder: BatchBuilder,
     input: Option<MessageBatch>,
-    /// The next message and quad of the input.
+    /// Next message and quad of the input.
     next: (usize, usize),
-    /// The message of the input whose declarations were read.
+    /// Whether the declarations of the current input message were read.
     entered: bool,
-    /// Messages of the input before the batch that is read.
+    /// Number of input messages before the current batch.
     before: u64,
     copied: Vec<Copied>,
     key: Option<Key>,
-    /// The quad before, while it is of the same batch, and its message.
+    /// The previous quad and its message, if it is in the current batch.
     last: Option<(Quad, u64)>,
-    /// Quads, and bytes of their terms, in the open message.
+    /// Number of quads, and bytes of their terms, in the open message.
     count: u64,
     bytes: u64,
     declared: Namespaces,
     in_force: InForce,
-    /// The blank nodes of the input's message, and the messages that they stand in.
+    /// Blank nodes of the current input message, and the output message that each is in.
     labels: FxHashMap<Box<[u8]>, u64>,
     label_bytes: u64,
     scratch: Vec<u8>,
@@ -101,8 +103,8 @@ pub struct Regrouper {
     failed: Option<EncodeError>,
 }
 
-/// What makes blank nodes the same in all messages.
-const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "makes IRIs of blank nodes");
+/// The option that makes blank nodes valid across messages.
+const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "replaces blank nodes with IRIs");
 
 /// Why a quad cannot be copied.
 enum Stop {
@@ -117,10 +119,10 @@ impl From<LimitExceeded> for Stop {
 }
 
 impl Regrouper {
-    /// At the start of a log.
+    /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// An option does not fit; the text says which.
+    /// If an option does not fit; the text names it.
     pub fn new(options: RegroupOptions) -> Result<Self, Reason> {
         if let Some(base) = &options.skolemize {
             check_iri("skolemize", base)?;
@@ -155,7 +157,7 @@ impl Regrouper {
         })
     }
 
-    /// Takes a batch; the one before must have been read to its end.
+    /// Takes a batch. The previous batch must have been read to its end.
     pub fn feed(&mut self, batch: MessageBatch) {
         debug_assert!(self.input.is_none());
         self.copied.clear();
@@ -171,7 +173,7 @@ impl Regrouper {
         self.ended = true;
     }
 
-    /// The next batch; None means "feed me", and after [`finish`](Self::finish) "done".
+    /// Returns the next batch. `None` means "feed me", and after [`finish`](Self::finish) "done".
     ///
     /// # Errors
     /// After every message completed before the error; the same error again on later calls.
@@ -200,9 +202,9 @@ impl Regrouper {
         Ok(self.builder.take_complete(&mut moved))
     }
 
-    /// What was left out so far, by name and count.
+    /// Names and counts of what was left out so far.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
-        // Where all messages are empty, the one that is made of them is what the first was.
+        // If all messages are empty, the first becomes the single output message.
         let kept = u64::from(self.options.by == GroupBy::All && self.count == 0);
         let empty = self.empty.saturating_sub(kept);
         [("empty messages", empty), ("metadata", self.metadata)]
@@ -228,7 +230,7 @@ impl Regrouper {
             Stop::Divided(label) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "the blank node {} would stand in two messages, and each has blank nodes of its own",
+                    "the blank node {} would be in two messages, but blank nodes are local to a message",
                     quote(&[b"_:", &*label].concat())
                 ))
                 .with(SKOLEMIZE),
@@ -249,7 +251,7 @@ impl Regrouper {
         }
     }
 
-    /// The input's batch was read: what of it is needed on is kept.
+    /// Ends the current input batch, and keeps what later batches need.
     fn leave(&mut self, input: &MessageBatch) {
         if let Some((quad, message)) = self.last.take() {
             let id = match self.options.by {
@@ -263,7 +265,7 @@ impl Regrouper {
         self.before += input.len() as u64 - u64::from(input.continues());
     }
 
-    /// Reads quads until the batch under construction is full (true) or there are no more.
+    /// Reads quads. Returns true if the output batch is full, false at the end of the input.
     fn read(&mut self, input: &MessageBatch) -> Result<bool, Stop> {
         let by = self.options.by;
         while self.next.0 < input.len() {
@@ -307,11 +309,11 @@ impl Regrouper {
         Ok(false)
     }
 
-    /// A message of the input begins, or goes on.
+    /// Begins or continues a message of the input.
     fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), Stop> {
         let table = input.table();
         if at == 0 {
-            for (name, iri) in self.in_force.news(input) {
+            for (name, iri) in self.in_force.new_namespaces(input) {
                 self.declare(name, iri)?;
             }
         }
@@ -360,7 +362,7 @@ impl Regrouper {
             GroupBy::Graph => |quad| quad.graph,
         };
         let id = part(quad);
-        // Labels of two messages mean two nodes.
+        // Equal labels in two messages are different nodes.
         let apart = |other: u64| other != message && has_bnode(table, id);
         if let Some((last, other)) = self.last {
             let last = part(last);
@@ -389,7 +391,8 @@ impl Regrouper {
         Ok(())
     }
 
-    /// The copy of a term. Every use counts, so that the cut into batches does not.
+    /// Returns the copy of a term. Every use is charged, so that the result does not depend on
+    /// batches.
     fn term(
         &mut self,
         table: &TermTable,
@@ -405,7 +408,7 @@ impl Regrouper {
         self.builder.charge(text.len() + 16)?;
         *bytes += u64::from(term.length);
         if term.kind == TermKind::Bnode {
-            self.stands_in(text)?;
+            self.record_bnode(text)?;
         }
         let known = self.copied[id.index()];
         if known.serial == self.builder.serial()
@@ -422,7 +425,8 @@ impl Regrouper {
         let new = match term.kind {
             TermKind::Bnode => self.bnode(term, text, message)?,
             TermKind::TripleTerm => {
-                // As deep as the decoder let it become. Looked at whole each time, since labels in it count.
+                // Recursion is bounded by the decoder's limit. Copied again each time, because its
+                // labels count.
                 let [subject, predicate, object] = table.triple(term);
                 let triple = [
                     self.term(table, subject, message, bytes)?,
@@ -454,8 +458,8 @@ impl Regrouper {
         Ok(new)
     }
 
-    /// Notes that a blank node stands in the open message.
-    fn stands_in(&mut self, label: &[u8]) -> Result<(), Stop> {
+    /// Records that a blank node is in the open message.
+    fn record_bnode(&mut self, label: &[u8]) -> Result<(), Stop> {
         if self.options.skolemize.is_some()
             || matches!(self.options.by, GroupBy::Message | GroupBy::All)
         {
@@ -474,7 +478,7 @@ impl Regrouper {
             return Err(Stop::Limit(
                 Reason::limit(
                     format!(
-                        "the labels of a message that is divided take more than {} bytes",
+                        "the blank node labels of a divided message take more than {} bytes",
                         self.options.limits.max_message_bytes
                     ),
                     "max_message_bytes",
@@ -486,7 +490,7 @@ impl Regrouper {
         Ok(())
     }
 
-    /// A blank node under a label that no other message gives, or as an IRI.
+    /// Copies a blank node under a label that is unique across messages, or as an IRI.
     fn bnode(&mut self, term: Term, label: &[u8], message: u64) -> Result<TermId, Stop> {
         self.scratch.clear();
         let (kind, plain) = if let Some(base) = &self.options.skolemize {
@@ -523,7 +527,7 @@ impl Regrouper {
     }
 }
 
-/// Refuses a text that is no absolute IRI.
+/// Rejects a string that is not an absolute IRI.
 fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
     if chars::is_iri_text(text.as_bytes()) && oxiri::Iri::parse(text).is_ok() {
         return Ok(());
@@ -535,7 +539,7 @@ fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
     .into())
 }
 
-/// Whether a blank node stands in a term.
+/// Whether a term is or contains a blank node.
 fn has_bnode(table: &TermTable, id: TermId) -> bool {
     if id == TermId::DEFAULT_GRAPH {
         return false;
@@ -543,7 +547,7 @@ fn has_bnode(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     match term.kind {
         TermKind::Bnode => true,
-        // As deep as the decoder let it become.
+        // Recursion is bounded by the decoder's limit.
         TermKind::TripleTerm => {
             let parts = table.triple(term);
             parts.into_iter().any(|part| has_bnode(table, part))

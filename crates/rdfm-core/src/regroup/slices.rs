@@ -1,9 +1,10 @@
-//! Slices of the batches of a log, each for a log of its own: files of a folder, members of an archive.
+//! Slices the batches of a log into several logs: files of a folder or members of an archive.
 //!
-//! - In: batches, and how many of their messages go into which log.
-//! - Out: slices, one behind the other. A log begins with the namespaces in force there; with those alone
-//!   that its messages declare or use where more than [`MAX_WHOLE`] are in force.
-//! - Cost: the quads and declarations of the slices, whatever is in force.
+//! - In: batches, and the number of messages for each log.
+//! - Out: consecutive slices. A log begins with the namespaces in force there. If more than
+//!   [`MAX_WHOLE`] are in force, it begins only with those that its messages declare or use.
+//! - Cost: the quads and declarations of the slices, independent of the number of namespaces in
+//!   force.
 //! - Law: how messages are cut into batches changes no log.
 
 use std::ops::Range;
@@ -17,23 +18,23 @@ use crate::syntax::needed::Needs;
 #[derive(Default)]
 pub struct Slices {
     needs: Needs,
-    /// In force before the next message of the batch.
+    /// Namespaces in force before the next message of the batch.
     in_force: Arc<Namespaces>,
     next: usize,
-    /// The open log has all namespaces in force.
+    /// Whether the current log has all namespaces in force.
     whole: bool,
 }
 
 impl Slices {
-    /// A batch begins.
+    /// Begins a batch.
     pub fn begin_batch(&mut self, batch: &MessageBatch) {
         self.needs.begin_batch(batch);
         self.in_force = Arc::clone(batch.namespaces_at_start());
         self.next = 0;
     }
 
-    /// The next messages of the batch, up to `stop`, in one slice or more; None if that is the batch as it is.
-    /// With `begins` they are the first of a log.
+    /// Returns the next messages of the batch, up to `stop`, in one or more slices; `None` means
+    /// the unchanged batch. With `begins` they are the first messages of a log.
     pub fn take(
         &mut self,
         batch: &MessageBatch,
@@ -63,7 +64,7 @@ impl Slices {
         ])
     }
 
-    /// Goes on behind a range.
+    /// Continues after a range.
     fn advance(&mut self, batch: &MessageBatch, range: &Range<usize>) {
         if range.end == batch.len() {
             self.in_force = Arc::clone(batch.namespaces_at_end());
@@ -72,7 +73,7 @@ impl Slices {
         }
     }
 
-    /// A message with the namespaces alone that it needs.
+    /// Returns a message with only the namespaces that it needs.
     fn alone(&mut self, batch: &MessageBatch, message: usize) -> MessageBatch {
         let mut used = Namespaces::default();
         for (name, iri, declared) in self.needs.of(batch, message) {
@@ -89,7 +90,7 @@ impl Slices {
     }
 }
 
-/// Namespaces, with those that messages declare.
+/// Returns the namespaces after the declarations of some messages.
 fn with_changes(
     namespaces: &Arc<Namespaces>,
     batch: &MessageBatch,

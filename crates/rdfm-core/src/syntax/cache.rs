@@ -1,20 +1,20 @@
-//! Finds terms of the batch again, so that terms that recur are stored once.
+//! Finds terms of the current batch, so that recurring terms are stored once.
 //!
-//! - In: a token's bytes, or a guess which term comes next.
-//! - Out: the id of the same term, if it is found; sharing is never needed.
-//! - Cost: a comparison a guess; a hash of 24 bytes and a comparison a lookup. Fixed size.
-//! - Law: self-verifying: what is found has the same record and bytes in the batch under construction.
+//! - In: the bytes of a token, or a guess of the next term.
+//! - Out: the id of the same term, if found. Sharing is only an optimization.
+//! - Cost: one comparison per guess; a hash of 24 bytes and a comparison per lookup. Fixed size.
+//! - Law: results are verified: the term found has the same record and bytes in the current batch.
 
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
 use crate::model::term::{Term, TermId, TermKind};
 
-/// Slots for terms; a power of two.
+/// Number of slots for terms, a power of two.
 pub(crate) const SLOTS: usize = 4096;
-/// Slots for what goes with a predicate; a power of two.
+/// Number of slots for predicates, a power of two.
 const PREDICATES: usize = 1024;
 
-/// A term of a batch that may be gone.
+/// A term, possibly of an earlier batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     serial: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// No term. The serials of batches begin with 1.
+    /// No term. Serial numbers of batches begin with 1.
     pub const NONE: Self = Self {
         serial: 0,
         id: TermId::DEFAULT_GRAPH,
@@ -36,13 +36,13 @@ impl Known {
         }
     }
 
-    /// Whether it is a term of the batch under construction.
+    /// Whether it is a term of the current batch.
     #[inline]
     pub fn is_current<R: Record>(self, builder: &LogBuilder<R>) -> bool {
         self.serial == builder.serial()
     }
 
-    /// The record and the text, if it is a term of a kind of the batch under construction.
+    /// Returns the record and the text if it is a term of this kind in the current batch.
     #[inline]
     pub fn get<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind) -> Option<(&Term, &[u8])> {
         if self.serial != builder.serial() {
@@ -56,7 +56,7 @@ impl Known {
         Some((term, from.get(..term.length as usize)?))
     }
 
-    /// Whether it is of a kind and has a text.
+    /// Whether it is a term with this kind and text in the current batch.
     #[inline]
     pub fn is<R: Record>(self, builder: &LogBuilder<R>, kind: TermKind, text: &[u8]) -> bool {
         self.get(builder, kind)
@@ -64,8 +64,8 @@ impl Known {
     }
 }
 
-/// Whether a text begins with another: without a call, since most are short; the ends first, since they
-/// differ most.
+/// Whether a string begins with another. Inlined, because most strings are short. Compares the ends
+/// first, because they differ most often.
 #[inline]
 pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
     let Some(text) = text.get(..with.len()) else {
@@ -89,10 +89,10 @@ pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
     text.iter().zip(with).all(|(a, b)| a == b)
 }
 
-/// What went with a predicate last time: lines of one shape follow each other in logs.
+/// The terms last used with a predicate. Logs often repeat lines of the same shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habit {
-    /// The next line's predicate.
+    /// The predicate of the next line.
     pub next: Known,
     pub object: Known,
     pub datatype: Known,
@@ -106,7 +106,7 @@ impl Habit {
     };
 }
 
-/// The tables. Empty ones find nothing and cost nothing.
+/// Slots of recent terms and habits of predicates. An empty cache finds nothing and costs nothing.
 #[derive(Default)]
 pub(crate) struct Cache {
     slots: Box<[Known]>,
@@ -121,7 +121,7 @@ impl Cache {
         }
     }
 
-    /// The slot of a text of a kind.
+    /// Returns the slot for a kind and text.
     #[inline]
     pub fn slot(kind: TermKind, text: &[u8]) -> usize {
         const K: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_every_length_are_compared_wholly() {
+    fn texts_of_every_length_are_compared_completely() {
         let text: Vec<u8> = (0..80).collect();
         for length in 0..=text.len() {
             assert!(begins(&text, &text[..length]));

@@ -1,8 +1,8 @@
-//! The names by which Jena's formats mean the default graph.
+//! The IRIs that represent the default graph in Jena's formats.
 //!
 //! - In: graph names.
-//! - Out: the default graph for them on reading, an error for them on writing.
-//! - Law: what is written is read as the same quads, also by Jena.
+//! - Out: the default graph for these IRIs when reading, an error for them when writing.
+//! - Law: written quads are read as the same quads, also by Jena.
 
 use crate::codec::refuse::{Refused, taken_for};
 use crate::model::table::TermTable;
@@ -10,7 +10,7 @@ use crate::model::term::{TermId, TermKind};
 
 const NAMES: [&[u8]; 2] = [b"urn:x-arq:DefaultGraph", b"urn:x-arq:DefaultGraphNode"];
 
-/// The default graph for its names, and any other graph as it is.
+/// Replaces the IRIs of the default graph; returns any other graph unchanged.
 #[inline]
 pub(crate) fn read(table: &TermTable, graph: TermId) -> TermId {
     if is_name(table, graph) {
@@ -20,10 +20,10 @@ pub(crate) fn read(table: &TermTable, graph: TermId) -> TermId {
     }
 }
 
-/// Checks the name of a graph.
+/// Checks the name of a graph before writing.
 ///
 /// # Errors
-/// Readers take it for the default graph.
+/// If readers would interpret it as the default graph.
 #[inline]
 pub(crate) fn check(table: &TermTable, graph: TermId) -> Refused<()> {
     if is_name(table, graph) {

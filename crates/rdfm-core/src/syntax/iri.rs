@@ -1,9 +1,9 @@
-//! IRI references, for the formats whose text has a base.
+//! IRI references, for text formats with a base IRI.
 //!
 //! - In: a reference in valid UTF-8, and a base.
-//! - Out: the IRI that it stands for, or the reason why it stands for none.
-//! - Cost: a look at the scheme; only relative references are resolved.
-//! - Law: lenient reading takes what cannot be resolved as it is.
+//! - Out: the resolved IRI, or the reason why it cannot be resolved.
+//! - Cost: a check of the scheme; only relative references are resolved.
+//! - Law: lenient reading keeps references that cannot be resolved.
 
 use oxiri::Iri;
 
@@ -17,7 +17,7 @@ pub(crate) fn has_scheme(reference: &[u8]) -> bool {
     scheme_end(reference).is_some()
 }
 
-/// Where the colon behind an IRI reference's scheme is.
+/// Index of the colon after the scheme of an IRI reference.
 #[inline]
 pub(crate) fn scheme_end(reference: &[u8]) -> Option<usize> {
     let end = reference
@@ -26,10 +26,10 @@ pub(crate) fn scheme_end(reference: &[u8]) -> Option<usize> {
     (reference[end] == b':' && is(reference[0], LETTER)).then_some(end)
 }
 
-/// The base that an option gives.
+/// Parses the base IRI from an option.
 ///
 /// # Errors
-/// It is not an absolute IRI.
+/// If it is not an absolute IRI.
 pub(crate) fn parse_base(text: Option<&str>) -> Result<Option<Iri<String>>, String> {
     text.map(|text| {
         Iri::parse(text.to_owned()).map_err(|error| {
@@ -42,10 +42,11 @@ pub(crate) fn parse_base(text: Option<&str>) -> Result<Option<Iri<String>>, Stri
     .transpose()
 }
 
-/// Resolves a relative reference into `out`, which it replaces. False says that the reference stands as it is.
+/// Resolves a relative reference and replaces `out` with the result. Returns false if the reference
+/// is to be kept unchanged.
 ///
 /// # Errors
-/// There is no base, or the reference is not valid; never when reading is lenient.
+/// If there is no base, or the reference is invalid. Never if `lenient`.
 pub(crate) fn resolve(
     reference: &[u8],
     base: Option<&Iri<String>>,
@@ -61,7 +62,7 @@ pub(crate) fn resolve(
             quote(reference)
         ))
         .with(Remedy::read("base", "IRI", "makes it absolute"))
-        .with(Remedy::lenient("keeps it as it is")));
+        .with(Remedy::lenient("keeps it unchanged")));
     };
     // The text is valid UTF-8, so this cannot fail.
     let relative = std::str::from_utf8(reference).unwrap_or_default();
@@ -71,7 +72,7 @@ pub(crate) fn resolve(
         Err(_) if lenient => Ok(false),
         Err(error) => {
             let text = format!("{} is not a valid relative IRI ({error})", quote(reference));
-            Err(Reason::from(text).with(Remedy::lenient("keeps it as it is")))
+            Err(Reason::from(text).with(Remedy::lenient("keeps it unchanged")))
         }
     }
 }

@@ -1,10 +1,11 @@
-//! What several families of formats share, below them all.
+//! Code shared by several families of formats.
 //!
-//! - [`text`]: lines, message dialects, IRIs, labels, and how terms are written; `iri`: references and bases;
-//!   [`prefixes`]: IRIs by prefixes; [`moment`]: dates and times; [`needed`]: which namespaces a message declares or uses.
-//! - [`ntriples`]: terms and statements of N-Quads, which rows of other formats are made of too.
-//! - [`json`]: JSON texts as tapes and as tokens; `xml`: the tokens of XML. `wire`: Protocol Buffers and Thrift;
-//!   `rdf_binary`: the terms of Jena's binary formats. `cache`: terms that recur.
+//! - [`text`]: lines, message dialects, IRIs, labels, and written terms; `iri`: references and
+//!   bases; [`prefixes`]: prefixed IRIs; [`moment`]: dates and times; [`needed`]: the namespaces
+//!   that a message declares or uses.
+//! - [`ntriples`]: terms and statements of N-Quads, also used for rows of other formats.
+//! - [`json`]: JSON texts as tapes and as tokens; `xml`: XML tokens. `wire`: Protocol Buffers and
+//!   Thrift; `rdf_binary`: the terms of Jena's binary formats. `cache`: recurring terms.
 
 pub(crate) mod cache;
 pub(crate) mod default_graph;

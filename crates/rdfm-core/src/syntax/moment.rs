@@ -1,15 +1,16 @@
 //! Dates and times in their usual forms.
 //!
-//! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers, counted from 1970 in UTC.
-//! - Cost: a look at each byte. Law: what has another form is left to whoever knows all of them.
+//! - In: the lexical form of an xsd:dateTime or an xsd:date. Out: numbers relative to 1970 in UTC.
+//! - Cost: one pass. Law: less common forms give `None`; the caller handles them.
 
-/// Microseconds of a day.
+/// Microseconds in a day.
 pub const DAY_MICROS: i64 = 86_400_000_000;
 
-/// Microseconds of a date and time such as `2026-06-01T13:00:00.5+02:00`; without a time zone it is of UTC.
+/// Returns the microseconds since 1970 of a date and time such as `2026-06-01T13:00:00.5+02:00`.
+/// Without a time zone it is in UTC.
 ///
-/// None where it is none, or has another form: a year of other than four digits, the hour 24, more than six digits of a
-/// second's fraction, space around it.
+/// Returns `None` for invalid and less common forms: a year without exactly four digits, hour 24,
+/// more than six fractional digits, or surrounding space.
 pub fn micros(text: &[u8]) -> Option<i64> {
     let (date, rest) = text.split_at_checked(10)?;
     let (time, rest) = rest.split_at_checked(9)?;
@@ -24,9 +25,9 @@ pub fn micros(text: &[u8]) -> Option<i64> {
     Some(days(date)? * DAY_MICROS + seconds * 1_000_000 + fraction)
 }
 
-/// The day of a date such as `2026-06-01`, without a time zone.
+/// Returns the days since 1970 of a date such as `2026-06-01`, without a time zone.
 ///
-/// None where it is none, or has another form.
+/// Returns `None` for invalid and less common forms.
 pub fn days(text: &[u8]) -> Option<i64> {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
         return None;
@@ -43,9 +44,9 @@ pub fn days(text: &[u8]) -> Option<i64> {
     (year > 0 && month > 0 && (1..=last).contains(&day)).then(|| day_of(year, month, day))
 }
 
-/// The day of a date of the calendar that is used for all time, whose year is as XSD 1.1 counts.
+/// Days since 1970 of a date in the proleptic Gregorian calendar, with years as in XSD 1.1.
 pub const fn day_of(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the day in question is at their end.
+    // Years are shifted to begin in March, so that the leap day is at their end.
     let year = if month > 2 { year } else { year - 1 };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -53,7 +54,7 @@ pub const fn day_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// A number of two digits, up to `most`.
+/// Parses a number of two digits, up to `most`.
 const fn pair(tens: u8, ones: u8, most: i64) -> Option<i64> {
     if !tens.is_ascii_digit() || !ones.is_ascii_digit() {
         return None;
@@ -62,7 +63,7 @@ const fn pair(tens: u8, ones: u8, most: i64) -> Option<i64> {
     if number > most { None } else { Some(number) }
 }
 
-/// Microseconds of a second's fraction, and what is behind it.
+/// Parses fractional seconds. Returns microseconds and the remaining text.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let Some(rest) = text.strip_prefix(b".") else {
         return Some((0, text));
@@ -77,7 +78,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((number * 10_i64.pow(6 - length as u32), zone))
 }
 
-/// Minutes that a time zone is ahead of UTC.
+/// Offset of a time zone from UTC in minutes.
 fn offset(zone: &[u8]) -> Option<i64> {
     match zone {
         b"" | b"Z" => Some(0),
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_form_is_left() {
+    fn other_forms_are_not_parsed() {
         for text in [
             "",
             "2026-06-01",
@@ -141,9 +142,9 @@ mod tests {
     #[test]
     fn days_follow_each_other() {
         assert_eq!(day_of(1970, 1, 1), 0);
-        let behind = |text: &[u8], more| days(text).map(|day| day + more);
-        assert_eq!(behind(b"2000-02-28", 2), days(b"2000-03-01"));
-        assert_eq!(behind(b"1900-02-28", 1), days(b"1900-03-01"));
+        let after = |text: &[u8], more| days(text).map(|day| day + more);
+        assert_eq!(after(b"2000-02-28", 2), days(b"2000-03-01"));
+        assert_eq!(after(b"1900-02-28", 1), days(b"1900-03-01"));
         assert_eq!(day_of(0, 12, 31) + 1, day_of(1, 1, 1));
         assert_eq!(day_of(-4, 2, 29) + 1, day_of(-4, 3, 1));
         assert_eq!(days(b"2026-06-01Z"), None);

@@ -1,10 +1,10 @@
 //! The namespaces that a message needs: those that it declares, and those that abbreviate its IRIs.
 //!
 //! - In: declarations in the order of the log, and messages.
-//! - Out: numbers of namespaces, in the order in which their names first came.
-//! - Cost: a search for the namespace of an IRI, once until something is declared or the batch ends;
-//!   nothing of the number of namespaces in force.
-//! - Law: what a message needs depends on the log before it, not on how it is cut into batches.
+//! - Out: indices of namespaces, in the order of the first declaration of their names.
+//! - Cost: one search per IRI until a namespace is declared or the batch ends, independent of the
+//!   number of namespaces in force.
+//! - Law: the result depends on the log before the message, but not on how it is cut into batches.
 
 use rustc_hash::FxHashMap;
 
@@ -18,20 +18,20 @@ use crate::syntax::prefixes::{Declared, Prefixes};
 struct Namespace {
     name: Box<[u8]>,
     iri: Box<[u8]>,
-    /// The message that needed it last.
+    /// The last message that needed it.
     message: u32,
-    /// It is declared for the next message.
+    /// Whether it is declared for the next message.
     waits: bool,
 }
 
-/// What is known of a term of the batch.
+/// State of a term of the batch.
 #[derive(Clone, Copy, Default)]
-struct Known {
-    /// The message that it was met in last.
+struct TermNeed {
+    /// The last message that contained it.
     message: u32,
-    /// The generation in which its namespace was searched for.
+    /// The generation in which its namespace was looked up.
     generation: u32,
-    /// The number of its namespace, or [`NONE`].
+    /// Index of its namespace, or [`NONE`].
     namespace: u32,
 }
 
@@ -41,20 +41,21 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Needed {
     prefixes: Prefixes,
-    /// In the order in which the names first came.
+    /// In the order of the first declaration of their names.
     namespaces: Vec<Namespace>,
     by_name: FxHashMap<Box<[u8]>, u32>,
-    /// Those declared for the next message.
+    /// Namespaces declared for the next message.
     waiting: Vec<u32>,
-    terms: Vec<Known>,
-    /// Grows when a namespace is declared or a batch begins.
+    terms: Vec<TermNeed>,
+    /// Incremented when a namespace is declared or a batch begins.
     generation: u32,
     message: u32,
     found: Vec<u32>,
 }
 
 impl Needed {
-    /// Declares a namespace for the next message, unless it is in force or cannot abbreviate IRIs in text.
+    /// Declares a namespace for the next message, unless it is already in force or cannot
+    /// abbreviate IRIs in text.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
         let declared = self.prefixes.declare(name, iri);
         if declared == Declared::New {
@@ -63,7 +64,7 @@ impl Needed {
         declared
     }
 
-    /// Declares a namespace for the next message, whatever it is, unless it is in force.
+    /// Declares any namespace for the next message, unless it is already in force.
     pub fn declare_any(&mut self, name: &[u8], iri: &[u8]) {
         if self.get(name) == Some(iri) {
             return;
@@ -100,7 +101,7 @@ impl Needed {
     fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.terms.fill(Known::default());
+            self.terms.fill(TermNeed::default());
             self.generation = 1;
         }
     }
@@ -110,56 +111,56 @@ impl Needed {
         self.namespaces.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no namespaces.
     pub fn is_empty(&self) -> bool {
         self.namespaces.is_empty()
     }
 
-    /// A namespace by its number: its name and IRI.
+    /// Name and IRI of a namespace by its index.
     pub fn namespace(&self, number: u32) -> (&[u8], &[u8]) {
         let namespace = &self.namespaces[number as usize];
         (&namespace.name, &namespace.iri)
     }
 
-    /// The number of a name.
+    /// Index of a name.
     pub fn number(&self, name: &[u8]) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// The IRI of a name.
+    /// IRI of a name.
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         let number = self.number(name)?;
         Some(&self.namespaces[number as usize].iri)
     }
 
-    /// The name and the local part that an IRI is abbreviated to.
+    /// Name and local part of an abbreviated IRI.
     pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
         self.prefixes.split(iri)
     }
 
-    /// Namespaces declared for the next message.
+    /// Number of namespaces declared for the next message.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// What is declared is in force, and waits for no message any more.
+    /// Marks the pending declarations as written.
     pub fn settle(&mut self) {
         for number in self.waiting.drain(..) {
             self.namespaces[number as usize].waits = false;
         }
     }
 
-    /// A batch begins: term ids mean other terms than before.
+    /// Begins a batch: term ids refer to new terms.
     pub fn begin_batch(&mut self) {
         self.forget();
     }
 
-    /// The numbers of the namespaces that a message needs, those that wait for it included.
+    /// Indices of the namespaces that a message needs, including those declared for it.
     pub fn of<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> &[u32] {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
             self.message = 1;
-            self.terms.fill(Known::default());
+            self.terms.fill(TermNeed::default());
             for namespace in &mut self.namespaces {
                 namespace.message = 0;
             }
@@ -171,7 +172,7 @@ impl Needed {
         if !self.namespaces.is_empty() {
             let terms = batch.table().terms().len();
             if self.terms.len() < terms {
-                self.terms.resize(terms, Known::default());
+                self.terms.resize(terms, TermNeed::default());
             }
             for record in batch.message(message) {
                 record.each(|id| self.term(batch.table(), id));
@@ -189,7 +190,8 @@ impl Needed {
         }
     }
 
-    /// Sees to the namespaces of a term, and of those within it. As deep as triple terms nest.
+    /// Adds the namespaces of a term and of nested terms. Recursion is as deep as triple terms
+    /// nest.
     #[inline]
     fn term(&mut self, table: &TermTable, id: TermId) {
         let known = &mut self.terms[id.index()];
@@ -208,7 +210,7 @@ impl Needed {
                 if known.generation != self.generation {
                     let name = self.prefixes.split(table.text_of(term));
                     number = name.and_then(|(name, _)| self.number(name)).unwrap_or(NONE);
-                    self.terms[id.index()] = Known {
+                    self.terms[id.index()] = TermNeed {
                         message: self.message,
                         generation: self.generation,
                         namespace: number,
@@ -229,7 +231,7 @@ impl Needed {
     }
 }
 
-/// The needs of the messages of a log, batch by batch.
+/// The namespaces needed by the messages of a log, batch by batch.
 #[derive(Default)]
 pub struct Needs {
     needed: Needed,
@@ -237,7 +239,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// A batch begins.
+    /// Begins a batch.
     pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
         if !self.in_force.follows(batch) {
             self.needed = Needed::default();
@@ -249,7 +251,7 @@ impl Needs {
         self.needed.begin_batch();
     }
 
-    /// A message of the batch declares its namespaces.
+    /// Applies the declarations of a message of the batch.
     pub fn declare<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) {
         for change in batch.namespace_changes_of(message) {
             let table = batch.table();
@@ -258,8 +260,8 @@ impl Needs {
         }
     }
 
-    /// What the next message of the batch needs: names, IRIs, and whether it declares them itself. The same
-    /// again until it is [left](Self::leave).
+    /// Returns the namespaces that the next message of the batch needs: name, IRI, and whether the
+    /// message declares it. Repeated calls return the same until [`leave`](Self::leave).
     pub fn of<'a, R: Record>(
         &'a mut self,
         batch: &LogBatch<R>,
@@ -274,7 +276,7 @@ impl Needs {
         })
     }
 
-    /// The message was seen to.
+    /// Ends the current message.
     pub fn leave(&mut self) {
         self.needed.settle();
     }

@@ -1,9 +1,10 @@
-//! The writer's prefixes: which are declared, and which one abbreviates an IRI.
+//! Prefixes for writing: declares prefixes and abbreviates IRIs with them.
 //!
-//! - In: declarations in log order, later ones override; IRIs to abbreviate.
-//! - Out: the name and the local part, by the longest namespace that leaves a local part without escapes.
-//! - Cost: a look-up and a few searches in a sorted map an IRI, at most [`MAX_STEPS`].
-//! - Law: namespace and local part together are the IRI, byte for byte, for every reader.
+//! - In: declarations in log order, with later ones overriding earlier ones; IRIs to abbreviate.
+//! - Out: the name and the local part, for the longest namespace that leaves a local part without
+//!   escapes.
+//! - Cost: a lookup per IRI, and at most [`MAX_STEPS`] searches in a sorted map.
+//! - Law: namespace and local part together are byte for byte the IRI, for every reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -12,17 +13,17 @@ use rustc_hash::FxHashMap;
 
 use crate::model::chars::{self, NAME};
 
-/// Searches for the namespace of one IRI. Only thousands of namespaces that share long beginnings with
-/// the IRI need more; the IRI is then written in full.
+/// Maximum number of searches per IRI. More are needed only with thousands of namespaces that share
+/// long beginnings with the IRI, which is then written in full.
 const MAX_STEPS: usize = 16;
 
-/// What became of a declaration.
+/// Result of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
-    /// It cannot be written: the name is no `PN_PREFIX`, or the IRI is no absolute IRI that every reader
-    /// keeps as it is.
+    /// The prefix cannot be written: the name is not a `PN_PREFIX`, or the IRI is not an absolute
+    /// IRI that every reader leaves unchanged.
     Refused,
-    /// It is in force already.
+    /// It is already in force.
     Known,
     /// It is new and must be written.
     New,
@@ -32,11 +33,12 @@ pub enum Declared {
 #[derive(Default)]
 pub struct Prefixes {
     by_name: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    /// By the IRI up to its last `/` or `#`, then by what follows there.
+    /// Keyed by the IRI up to its last `/` or `#`, then by the rest.
     by_iri: FxHashMap<Box<[u8]>, Tails>,
 }
 
-/// Names of the namespaces that share the part up to the last `/` or `#`.
+/// Names of the namespaces that share the part up to the last `/` or `#`, by the rest of their
+/// IRIs.
 type Tails = BTreeMap<Box<[u8]>, BTreeSet<Box<[u8]>>>;
 
 impl Prefixes {
@@ -47,7 +49,7 @@ impl Prefixes {
         {
             return Declared::Known;
         }
-        if !is_prefix_name(name) || !is_kept_as_it_is(iri) {
+        if !is_prefix_name(name) || !is_left_unchanged(iri) {
             return Declared::Refused;
         }
         if let Some(old) = self.by_name.insert(name.into(), iri.into()) {
@@ -63,7 +65,7 @@ impl Prefixes {
         Declared::New
     }
 
-    /// Forgets a name, whose meaning is another one now that cannot be used.
+    /// Removes a name that now has a meaning which cannot be written.
     pub fn forget(&mut self, name: &[u8]) {
         if let Some(iri) = self.by_name.remove(name) {
             self.remove(name, &iri);
@@ -86,15 +88,16 @@ impl Prefixes {
         }
     }
 
-    /// The name and the local part that an IRI is written as.
+    /// Returns the name and the local part of an abbreviated IRI.
     pub fn split<'a>(&self, iri: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
-        // A local part holds neither `/` nor `#`, so the namespace has the same head as the IRI.
+        // A local part contains neither `/` nor `#`, so that the namespace has the same head as the
+        // IRI.
         let (head, rest) = iri.split_at(head_length(iri));
         let tails = self.by_iri.get(head)?;
         if tails.len() == 1 {
-            // The usual case: one namespace, which ends where the head does.
+            // Common case: one namespace, which usually ends with the head.
             let (tail, names) = tails.first_key_value()?;
-            // Empty boxes point nowhere, and memcmp looks there slowly.
+            // Avoids comparing empty boxes: their dangling pointers make memcmp slow.
             let local = if tail.is_empty() {
                 rest
             } else {
@@ -124,7 +127,7 @@ impl Prefixes {
     }
 }
 
-/// Length of an IRI up to its last `/` or `#`, that included.
+/// Length of an IRI up to and including its last `/` or `#`.
 fn head_length(iri: &[u8]) -> usize {
     memchr::memrchr2(b'/', b'#', iri).map_or(0, |at| at + 1)
 }
@@ -133,7 +136,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }
 
-/// Whether a name may stand before the colon: empty, or a `PN_PREFIX`.
+/// Whether a name is valid before the colon: empty, or a `PN_PREFIX`.
 fn is_prefix_name(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else {
         return false;
@@ -146,8 +149,9 @@ fn is_prefix_name(name: &[u8]) -> bool {
         && name.chars().all(|c| chars::is_name(c) || c == '.')
 }
 
-/// Whether a reader that resolves IRIs leaves this one alone: absolute, valid, and without dot segments.
-fn is_kept_as_it_is(iri: &[u8]) -> bool {
+/// Whether readers that resolve IRIs leave this one unchanged: absolute, valid, and without dot
+/// segments.
+fn is_left_unchanged(iri: &[u8]) -> bool {
     std::str::from_utf8(iri).is_ok_and(|text| {
         chars::is_iri_text(iri)
             && oxiri::Iri::parse(text).is_ok()
@@ -157,7 +161,7 @@ fn is_kept_as_it_is(iri: &[u8]) -> bool {
     })
 }
 
-/// Whether a text is a `PN_LOCAL` as it is, without backslashes; also the empty one.
+/// Whether a string is a `PN_LOCAL` without backslashes, or empty.
 fn is_plain_local(text: &[u8]) -> bool {
     let (Some(&first), Some(&last)) = (text.first(), text.last()) else {
         return true;
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_bound_anew_no_longer_means_the_old_iri() {
+    fn a_redeclared_name_no_longer_means_the_old_iri() {
         let mut prefixes = declared(&[("a", "http://a/"), ("b", "http://a/")]);
         assert_eq!(shown(&prefixes, "http://a/x"), "a:x");
         assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::New);
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_might_change_is_refused() {
+    fn iris_that_readers_might_change_are_rejected() {
         let mut prefixes = Prefixes::default();
         for (name, iri) in [
             ("a b", "http://ex/"),

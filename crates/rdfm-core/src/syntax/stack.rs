@@ -1,24 +1,25 @@
-//! Stack for work that nests as deeply as its input.
+//! Stack space for work that nests as deeply as its input.
 //!
 //! - In: the depth, and the work.
-//! - Out: what the work returns.
-//! - Cost: none for shallow work; deep work runs on a thread of its own, which takes some 20 µs to start.
-//! - Law: a caller's stack of 128 KiB, the default of musl, is enough for any depth up to
+//! - Out: the result of the work.
+//! - Cost: none for shallow work. Deep work runs on a separate thread, which takes about 20 µs to
+//!   start.
+//! - Law: a caller's stack of 128 KiB, the default of musl, suffices for any depth up to
 //!   [`MAX_DEPTH`](crate::codec::options::MAX_DEPTH).
 
 use std::io;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
-/// Levels that every stack has room for, unoptimized code included.
+/// Number of levels that fit on every stack, even in unoptimized code.
 const SHALLOW: usize = 16;
-/// Bytes of stack of the thread for deep work; memory is taken as it is used.
+/// Stack size in bytes of the thread for deep work. Memory is allocated only as it is used.
 const STACK: usize = 8 << 20;
 
-/// Does work that nests so deep.
+/// Runs work with this nesting depth.
 ///
 /// # Errors
-/// The system has no thread for it.
+/// If the system cannot start a thread.
 #[inline]
 pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     if depth <= SHALLOW {
@@ -27,11 +28,11 @@ pub fn with_room<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::
     on_thread(work)
 }
 
-/// Does one level of work that recurses, of which `depth` levels are open. The last level that every stack has
-/// room for does the levels below it on a thread of its own, which takes up to some thousand.
+/// Runs one level of recursive work, with `depth` levels open. At the last level that fits on every
+/// stack, the levels below run on a separate thread, which has room for several thousand.
 ///
 /// # Errors
-/// The system has no thread for it.
+/// If the system cannot start a thread.
 #[inline]
 pub fn one_level<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     if depth != SHALLOW {

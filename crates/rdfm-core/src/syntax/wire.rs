@@ -1,15 +1,15 @@
-//! Protobuf's wire format, as much of it as Jelly and RDF Protobuf use.
+//! The subset of protobuf's wire format that Jelly and RDF Protobuf use.
 //!
-//! - In: the bytes of one message, wholly there.
+//! - In: the complete bytes of one message.
 //! - Out: fields in wire order ([`Wire`]); varints and their sizes for the encoder.
-//! - Cost: a branch and a load a field in the common case (one-byte tags and lengths).
-//! - Law: never reads outside the bytes; unknown fields are skipped as protobuf says.
+//! - Cost: a branch and a load per field in the common case (one-byte tags and lengths).
+//! - Law: never reads outside the bytes. Unknown fields are skipped, as protobuf specifies.
 
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 
-/// What is wrong with a row or a frame; the position is added by the decoder. One word wide, so that
-/// results stay small.
+/// An error in a row or a frame. The decoder adds the position. One word wide, so that results stay
+/// small.
 #[derive(Debug)]
 pub(crate) struct WireError(Box<(ErrorClass, Reason)>);
 
@@ -17,7 +17,7 @@ pub(crate) struct WireError(Box<(ErrorClass, Reason)>);
 pub(crate) type Checked<T> = Result<T, WireError>;
 
 impl WireError {
-    /// An error of a class.
+    /// Creates an error with a class.
     #[cold]
     pub fn new(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self(Box::new((class, reason.into())))
@@ -28,7 +28,7 @@ impl WireError {
         self.0.0
     }
 
-    /// Class and text.
+    /// Returns the class and reason.
     pub fn into_parts(self) -> (ErrorClass, Reason) {
         *self.0
     }
@@ -40,19 +40,19 @@ impl From<LimitExceeded> for WireError {
     }
 }
 
-/// A rule of the format is broken.
+/// Returns the error for a violated rule of the format.
 #[cold]
 pub(crate) fn malformed(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Malformed, reason)
 }
 
-/// The bytes end inside a field: a cut log, or lengths that do not fit.
+/// Returns the error for bytes that end inside a field: a truncated log, or wrong lengths.
 #[cold]
 pub(crate) fn cut(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Truncated, reason)
 }
 
-/// A limit of the caller is met.
+/// Returns the error for an exceeded limit.
 #[cold]
 pub(crate) fn limit(reason: impl Into<Reason>) -> WireError {
     WireError::new(ErrorClass::Limit, reason)
@@ -65,7 +65,7 @@ pub(crate) const FIXED64: u8 = 1;
 /// Wire type of strings, bytes and messages.
 pub(crate) const LENGTH: u8 = 2;
 
-/// Groups nested deeper than this are refused, as protobuf does.
+/// Maximum nesting of groups, the same limit as in protobuf.
 const MAX_GROUPS: usize = 100;
 
 /// A cursor over the fields of one message.
@@ -80,7 +80,7 @@ impl<'a> Wire<'a> {
         Self { rest: bytes }
     }
 
-    /// What was not read yet.
+    /// The unread bytes.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -91,9 +91,10 @@ impl<'a> Wire<'a> {
         self.rest.is_empty()
     }
 
-    /// The next field, which is length-delimited if its number is in `known` (a set of bits up to
-    /// 31); number 0 is a field that is not, which was skipped. The number is as wide as an error, whose
-    /// place in the result it shares: a narrower one would be read back from memory slowly.
+    /// Returns the next field if it is length-delimited and its number is in `known` (a bit set up
+    /// to 31). Other fields are skipped and returned as number 0. The number is as wide as an
+    /// error, because both share a place in the result: a narrower one would be slow to read back
+    /// from memory.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the hottest function: one call a field
     pub fn field(&mut self, known: u32, message: &'static str) -> Checked<(usize, &'a [u8])> {
@@ -109,8 +110,8 @@ impl<'a> Wire<'a> {
         self.long_field(known, message)
     }
 
-    /// Whether the next field is length-delimited with a number in `known` that is 16 or below, and its
-    /// tag as short as can be.
+    /// Whether the next field is length-delimited, has a number in `known` of at most 16, and has
+    /// the shortest tag.
     #[inline]
     pub fn next_is(&self, known: u32) -> bool {
         match *self.rest {
@@ -131,7 +132,7 @@ impl<'a> Wire<'a> {
         Ok((0, &[]))
     }
 
-    /// A varint of at most ten bytes; bits beyond 64 are dropped, as protobuf does.
+    /// Reads a varint of at most ten bytes. Bits beyond 64 are dropped, as in protobuf.
     #[inline]
     pub fn varint(&mut self) -> Checked<u64> {
         match *self.rest {
@@ -155,13 +156,13 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Protobuf keeps the low 32 bits of a varint where a field is 32 bits wide.
+    /// Reads a varint of a 32-bit field. As in protobuf, only the low 32 bits are used.
     #[inline]
     pub fn varint32(&mut self) -> Checked<u32> {
         Ok(self.varint()? as u32)
     }
 
-    /// Field number and wire type.
+    /// Reads a field number and wire type.
     #[inline]
     pub fn tag(&mut self) -> Checked<(u32, u8)> {
         let tag = self.varint()?;
@@ -172,7 +173,7 @@ impl<'a> Wire<'a> {
         Ok((field as u32, (tag & 7) as u8))
     }
 
-    /// The payload of a length-delimited field.
+    /// Reads the payload of a length-delimited field.
     #[inline]
     pub fn bytes(&mut self) -> Checked<&'a [u8]> {
         let length = self.varint()?;
@@ -188,7 +189,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The payload of a field of eight bytes.
+    /// Reads an eight-byte field.
     pub fn fixed64(&mut self) -> Checked<[u8; 8]> {
         match self.rest.split_first_chunk() {
             Some((bytes, rest)) => {
@@ -199,7 +200,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Checks the wire type of a field whose number is known.
+    /// Checks the wire type of a known field.
     #[inline]
     pub fn expect(kind: u8, expected: u8, field: u32, message: &'static str) -> Checked<()> {
         if kind == expected {
@@ -210,7 +211,7 @@ impl<'a> Wire<'a> {
         )))
     }
 
-    /// Skips a field that the format does not know.
+    /// Skips an unknown field.
     #[cold]
     pub fn skip(&mut self, field: u32, kind: u8) -> Checked<()> {
         let mut groups: Vec<u32> = Vec::new();
@@ -223,7 +224,7 @@ impl<'a> Wire<'a> {
                 3 if groups.len() < MAX_GROUPS => groups.push(field),
                 3 => return Err(malformed("groups are nested deeper than 100 levels")),
                 4 if groups.pop() == Some(field) => {}
-                4 => return Err(malformed("a group ends that did not begin")),
+                4 => return Err(malformed("a group ends that was not begun")),
                 5 => self.advance(4)?,
                 _ => return Err(malformed(format!("wire type {kind} does not exist"))),
             }
@@ -246,7 +247,7 @@ impl<'a> Wire<'a> {
 #[cold]
 fn bad_number(field: u64) -> WireError {
     malformed(format!(
-        "field number {field} is not allowed; the bytes are of another format, or damaged"
+        "field number {field} is not allowed; the data is in another format or damaged"
     ))
 }
 
@@ -257,7 +258,7 @@ fn runs_over(length: u64, rest: usize) -> WireError {
     ))
 }
 
-/// A varint at the start of bytes that may not be all there yet.
+/// A varint at the start of bytes that may be incomplete.
 pub(crate) enum Varint {
     /// Its value and its length in bytes.
     Value(u64, usize),
@@ -283,8 +284,8 @@ pub(crate) fn long_varint(bytes: &[u8]) -> Varint {
     }
 }
 
-/// The length that stands at a position, and the position behind it. None if it is not all there, or larger than any
-/// field's.
+/// Returns the length at a position, and the position after it. Returns `None` if it is incomplete
+/// or exceeds the maximum of a field.
 pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     match long_varint(bytes.get(at..)?) {
         Varint::Value(length, size) if i32::try_from(length).is_ok() => {
@@ -294,22 +295,22 @@ pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// The signed number of a varint.
+/// Decodes a signed number from a varint.
 pub(crate) const fn from_zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
-/// The varint of a signed number.
+/// Encodes a signed number as a varint.
 pub(crate) const fn to_zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
 }
 
-/// Text that must be UTF-8.
+/// Checks that a string is UTF-8.
 pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &'static str) -> Checked<&'a str> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| invalid_utf8(bytes, what))
 }
 
-/// The error of a text that is not UTF-8.
+/// Returns the error for a string that is not UTF-8.
 #[cold]
 pub(crate) fn invalid_utf8(bytes: &[u8], what: &'static str) -> WireError {
     malformed(format!("{what} is not valid UTF-8: {}", quote(bytes)))
@@ -325,7 +326,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a varint field, unless it is zero, protobuf's default.
+/// Appends a varint field, unless it is zero, which is protobuf's default.
 #[inline]
 pub(crate) fn put_number(out: &mut Vec<u8>, tag: u8, value: u32) {
     if value != 0 {
@@ -346,7 +347,7 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// The bytes that a varint takes.
+/// Encoded size of a varint in bytes.
 #[inline]
 pub(crate) const fn varint_size(value: u64) -> usize {
     ((63 - (value | 1).leading_zeros() as usize) / 7) + 1
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn overlong_and_cut_varints_are_errors() {
+    fn overlong_and_truncated_varints_are_errors() {
         assert!(Wire::new(&[0x80; 9]).varint().is_err());
         let error = Wire::new(&[0x80; 11]).varint().unwrap_err();
         assert_eq!(

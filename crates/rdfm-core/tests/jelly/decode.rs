@@ -332,7 +332,7 @@ fn every_rule_that_is_broken_is_named() {
             vec![options(1, &[]), row(2, [0x0a, 5, 0])],
         ),
         (
-            "a group ends that did not begin",
+            "a group ends that was not begun",
             vec![options(1, &[]), row(2, varint(20 << 3 | 4))],
         ),
     ];

@@ -477,7 +477,7 @@ fn what_tsv_and_csv_refuse() {
         ),
         (
             "?x\nex:a\n",
-            "expected a term in full, since nothing declares prefixes here, found 'ex:a'",
+            "expected a full term, because prefixes cannot be declared here, found 'ex:a'",
         ),
     ] {
         assert_eq!(read("results-tsv", log).reason(), reason, "{log:?}");

@@ -207,30 +207,31 @@ fn batches_with_other_heads_are_refused_with_both_named() {
         (
             head(&many),
             &many[..],
-            "other variables than the rows before it has: 'a', 'b', 'c', 'd', 'e', …, where those are 'x', 'y'; \
-             a log of results has one list of them",
+            "the variables differ from those of the rows before: 'a', 'b', 'c', 'd', 'e', …, not 'x', 'y'; \
+             a log of results has only one list of variables",
         ),
         (
             head(&[]),
             &[],
-            "other variables than the rows before it has: none, where those are 'x', 'y'; a log of results has one \
-             list of them",
+            "the variables differ from those of the rows before: none, not 'x', 'y'; \
+             a log of results has only one list of variables",
         ),
         (
             head(&["y", "x"]),
             &["1", "2"],
-            "the variables of the rows before it in another order: 'y', 'x', where those are 'x', 'y'; a log of \
-             results has one list of them",
+            "the variables are in another order than in the rows before: 'y', 'x', not 'x', 'y'; \
+             a log of results has only one list of variables",
         ),
         (
             linked,
             &["1", "2"],
-            "other links than the rows before it has; a log of results has one list of them",
+            "the links differ from those of the rows before; a log of results has only one list of links",
         ),
         (
             answer,
             &[],
-            "another answer of an ASK query than before, or rows beside one; a log of results has one of them",
+            "the answer of an ASK query is followed by another answer or by rows; \
+             a log of results has one answer or rows",
         ),
     ] {
         let there = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];

@@ -96,7 +96,7 @@ impl MessageOutput {
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
         if from == 0 {
-            for (name, iri) in self.in_force.news(source) {
+            for (name, iri) in self.in_force.new_namespaces(source) {
                 self.copied.builder.add_namespace(name, iri)?;
             }
         }

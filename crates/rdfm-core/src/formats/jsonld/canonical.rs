@@ -1,21 +1,22 @@
 //! JSON literals in their canonical form (RFC 8785).
 //!
 //! - In: a value of a tape.
-//! - Out: JSON text without white space, keys in the order of their UTF-16 code units, numbers as
-//!   ECMAScript writes them.
-//! - Cost: linear, and sorting the keys of each object. No recursion.
+//! - Out: JSON text without white space, with keys in the order of their UTF-16 code units, and
+//!   numbers in ECMAScript's form.
+//! - Cost: linear, plus sorting the keys of each object. No recursion.
 
 use super::number;
 use crate::syntax::json::{Kind, View};
 
-/// What is still to be written.
+/// An item that remains to be written.
 enum Step {
     Value(u32),
     Key(u32),
     Text(u8),
 }
 
-/// Appends a value; gives the node of a number that has no canonical form, being beyond doubles.
+/// Appends a value. The error is the node of a number outside the range of doubles, which has no
+/// canonical form.
 pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<(), u32> {
     let mut steps = vec![Step::Value(value)];
     while let Some(step) = steps.pop() {
@@ -68,12 +69,12 @@ fn object(view: &View<'_>, object: u32, steps: &mut Vec<Step>, out: &mut Vec<u8>
     }
 }
 
-/// The UTF-16 code units of a text.
+/// The UTF-16 code units of a string.
 fn units(text: &[u8]) -> impl Iterator<Item = u16> {
     std::str::from_utf8(text).unwrap_or_default().encode_utf16()
 }
 
-/// Appends a string as ECMAScript's `JSON.stringify` does.
+/// Appends a string like ECMAScript's `JSON.stringify`.
 fn string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &byte in text {

@@ -2,7 +2,8 @@
 //!
 //! - In: an entry of a context definition.
 //! - Out: a [`Definition`] in the state of the active context.
-//! - Law: a definition is made after those that it refers to; a chain of them is bounded.
+//! - Law: a definition is created after those that it refers to. The length of such chains is
+//!   limited.
 
 use std::sync::Arc;
 
@@ -16,22 +17,22 @@ use crate::model::error::{ErrorClass, quote};
 use crate::syntax::json::{Kind, Tape, write};
 use crate::syntax::stack;
 
-/// What a term stands for.
+/// The meaning of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mapping {
-    /// Nothing, on purpose.
+    /// Explicitly none.
     Null,
     Keyword(Keyword),
     /// An IRI or a blank node.
     Iri(Box<[u8]>),
 }
 
-/// What the strings of a term become.
+/// The type to which the strings of a term are coerced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Coercion {
-    /// Literals, of the term's or the context's language and direction.
+    /// Literals with the language and direction of the term or context.
     Default,
-    /// The same: `@none`.
+    /// The same, from `@none`.
     Untyped,
     Id,
     Vocab,
@@ -39,17 +40,17 @@ pub(super) enum Coercion {
     Datatype(Box<[u8]>),
 }
 
-/// What a term says of something that its context says too.
+/// A property of a term that overrides that of its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Override<T> {
-    /// Nothing: the context's counts.
+    /// No override.
     Default,
     Null,
     Value(T),
 }
 
 impl<T> Override<T> {
-    /// The value that counts.
+    /// Returns the value in effect.
     pub fn or<'a, U: ?Sized>(&'a self, default: Option<&'a U>) -> Option<&'a U>
     where
         T: AsRef<U>,
@@ -62,7 +63,7 @@ impl<T> Override<T> {
     }
 }
 
-/// How the values of a term stand.
+/// The structure of a term's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Containers(u8);
 
@@ -74,16 +75,16 @@ impl Containers {
     pub const LIST: Self = Self(16);
     pub const SET: Self = Self(32);
     pub const TYPE: Self = Self(64);
-    /// What makes values maps of nodes.
+    /// Containers with maps of nodes.
     pub const MAPS: Self = Self(2 | 4 | 64);
 
-    /// Whether one of some is among them.
+    /// Whether any of these containers is included.
     #[inline]
     pub const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
 
-    /// Whether there is none but these.
+    /// Whether no other containers are included.
     pub const fn only(self, these: Self) -> bool {
         self.0 & !these.0 == 0
     }
@@ -105,7 +106,7 @@ impl Containers {
         })
     }
 
-    /// Whether they may stand together.
+    /// Whether the combination is valid.
     fn fit(self) -> bool {
         let rest = Self(self.0 & !Self::SET.0);
         let maps = Self(rest.0 & !Self::GRAPH.0);
@@ -118,10 +119,10 @@ impl Containers {
     }
 }
 
-/// The context of a definition, for its later use.
+/// The context of a definition, for later use.
 #[derive(Debug)]
 pub(super) struct Scoped {
-    /// Told from all others by this.
+    /// Unique number.
     pub number: u64,
     pub kept: Arc<Kept>,
     pub value: u32,
@@ -147,7 +148,7 @@ impl Eq for Scoped {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
-    /// Plain bytes behind its IRI make an IRI.
+    /// Whether plain bytes after its IRI always form an IRI.
     pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
@@ -155,7 +156,7 @@ pub(super) struct Definition {
     pub coercion: Coercion,
     pub language: Override<Box<[u8]>>,
     pub direction: Override<Direction>,
-    /// The key whose values the keys of an index map are.
+    /// The property whose values are the keys of an index map.
     pub index: Option<Box<[u8]>>,
     pub nest: Option<Box<[u8]>>,
     pub scoped: Option<Arc<Scoped>>,
@@ -177,7 +178,7 @@ impl Definition {
         scoped: None,
     };
 
-    /// The IRI that it stands for; nothing if it stands for none.
+    /// The IRI of the term; empty if it has none.
     pub fn iri(&self) -> &[u8] {
         match &self.mapping {
             Mapping::Iri(iri) => iri,
@@ -185,7 +186,7 @@ impl Definition {
         }
     }
 
-    /// Whether it is the definition of a term that is a name of an IRI, written out, and nothing else.
+    /// Whether the definition only maps a name to this absolute IRI.
     pub fn is_name_of(&self, iri: &[u8]) -> bool {
         let Mapping::Iri(own) = &self.mapping else {
             return false;
@@ -193,7 +194,7 @@ impl Definition {
         **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
-    /// Whether it says what it stands for and nothing else.
+    /// Whether it has nothing but a mapping.
     fn is_name(&self) -> bool {
         !self.protected
             && !self.reverse
@@ -206,7 +207,7 @@ impl Definition {
             && self.scoped.is_none()
     }
 
-    /// Whether another one says the same, whatever is protected.
+    /// Whether another definition is equal, ignoring protection.
     fn is_like(&self, other: &Self) -> bool {
         let other = Self {
             protected: self.protected,
@@ -216,12 +217,12 @@ impl Definition {
     }
 }
 
-/// The definition of a term under way.
+/// A definition that is being created.
 struct Making<'v, 'l> {
     local: &'l mut Local<'v>,
     origin: &'v Origin<'v>,
     term: &'v [u8],
-    /// The value of the entry.
+    /// Value of the entry.
     value: u32,
 }
 
@@ -235,7 +236,7 @@ impl Making<'_, '_> {
         }
     }
 
-    /// An error at a node.
+    /// Creates an error at a node.
     #[cold]
     fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
         let reason = format!("the term {}: {reason}", quote(self.term));
@@ -243,7 +244,7 @@ impl Making<'_, '_> {
     }
 }
 
-/// Whether an IRI or a blank node makes a prefix of a term that says nothing else.
+/// Whether a simple term with this IRI or blank node can be a prefix.
 fn is_prefix(iri: &[u8]) -> bool {
     iri.starts_with(b"_:")
         || matches!(
@@ -252,13 +253,13 @@ fn is_prefix(iri: &[u8]) -> bool {
         )
 }
 
-/// An IRI or a blank node.
+/// Whether a text is an IRI or a blank node.
 fn is_name(text: &[u8]) -> bool {
     has_iri_form(text) || text.starts_with(b"_:")
 }
 
 impl Processor<'_> {
-    /// Defines a term of a local context, and those that it refers to first.
+    /// Defines a term of a local context after those that it refers to.
     pub fn define<'v>(&mut self, local: &mut Local<'v>, term: &'v [u8]) -> Read<()> {
         let Some(entry) = local.entries.get_mut(term) else {
             return Ok(());
@@ -296,12 +297,12 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// The steps of the specification; a term of the form of a keyword is passed over.
+    /// Performs the steps of the specification. A term with the form of a keyword is ignored.
     fn create(&mut self, mut making: Making<'_, '_>) -> Read<()> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
         if term.is_empty() {
-            return Err(making.wrong("invalid term definition", value, "a term is not empty"));
+            return Err(making.wrong("invalid term definition", value, "a term must not be empty"));
         }
         if term == b"@type" {
             check_type_definition(&making)?;
@@ -316,7 +317,7 @@ impl Processor<'_> {
             return Err(making.wrong(
                 "invalid term definition",
                 value,
-                "a definition is an IRI, an object or null",
+                "a definition must be an IRI, an object or null",
             ));
         }
         let mut made = Definition::NEW;
@@ -352,7 +353,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "protected term redefinition",
                     value,
-                    "it is protected, and is defined again otherwise",
+                    "it is protected and must not be redefined",
                 ));
             }
             self.state.define(term, previous);
@@ -363,7 +364,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Defines a term by an entry that depends on no other, where no term is protected.
+    /// Defines a term from an entry that depends on no other, if no term is protected.
     pub fn define_plain(&mut self, term: &[u8], plain: &Plain<'_>) -> Read<()> {
         let made = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
@@ -376,7 +377,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// What a text expands to, the terms that it needs being defined first.
+    /// Expands a text after defining the terms that it needs.
     fn expand<'v>(
         &mut self,
         local: &mut Local<'v>,
@@ -408,7 +409,7 @@ impl Processor<'_> {
             making.wrong(
                 "invalid type mapping",
                 value,
-                "its @type is an IRI, @id, @vocab, @json or @none",
+                "its @type must be an IRI, @id, @vocab, @json or @none",
             )
         };
         if origin.view.kind(value) != Kind::String {
@@ -426,7 +427,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Steps 13: `@reverse`; false if the term is passed over.
+    /// Steps 13: `@reverse`. Returns false if the term is ignored.
     fn reverse(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -442,7 +443,7 @@ impl Processor<'_> {
         }
         let text = view.text(value);
         let wrong = |making: &Making<'_, '_>| {
-            making.wrong("invalid IRI mapping", value, "its @reverse is an IRI")
+            making.wrong("invalid IRI mapping", value, "its @reverse must be an IRI")
         };
         if view.kind(value) != Kind::String {
             return Err(wrong(making));
@@ -465,7 +466,7 @@ impl Processor<'_> {
                     return Err(making.wrong(
                         "invalid reverse property",
                         container,
-                        "the @container of a reverse property is @set or @index",
+                        "the @container of a reverse property must be @set or @index",
                     ));
                 }
             };
@@ -473,7 +474,7 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// Steps 14 to 18: what the term stands for; false if it is passed over.
+    /// Steps 14 to 18: the mapping of the term. Returns false if the term is ignored.
     fn identify(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -496,7 +497,11 @@ impl Processor<'_> {
         }
         let text = view.text(id);
         if view.kind(id) != Kind::String {
-            return Err(making.wrong("invalid IRI mapping", id, "its @id is a string or null"));
+            return Err(making.wrong(
+                "invalid IRI mapping",
+                id,
+                "its @id must be a string or null",
+            ));
         }
         if Keyword::of(text).is_none() && has_keyword_form(text) {
             return Ok(false);
@@ -507,7 +512,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid keyword alias",
                     id,
-                    "@context has no other names",
+                    "@context must not have aliases",
                 ));
             }
             Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
@@ -536,7 +541,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid IRI mapping",
                     id,
-                    "a term that looks like an IRI stands for that IRI",
+                    "a term in the form of an IRI must be defined as that IRI",
                 ));
             }
         }
@@ -549,7 +554,7 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// Steps 15 to 18: a term that says itself what it stands for.
+    /// Steps 15 to 18: a term that determines its own mapping.
     fn identify_itself(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -594,7 +599,7 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// What a term expands to that has no definition now.
+    /// Expands a term that is currently undefined.
     fn expand_undefined(&self, term: &[u8], out: &mut Vec<u8>) -> Expanded {
         self.state.expand(term, true, false, out)
     }
@@ -609,7 +614,10 @@ impl Processor<'_> {
             Err(making.wrong("invalid term definition", value, reason))
         };
         if !made.containers.has(Containers::INDEX) {
-            return wrong(making, "it has an @index, and no @container of that name");
+            return wrong(
+                making,
+                "it has an @index, but its @container does not include @index",
+            );
         }
         let text = origin.view.text(value);
         let mut iri = Vec::new();
@@ -667,7 +675,7 @@ impl Processor<'_> {
     }
 }
 
-/// Step 4: the one keyword that may have a definition.
+/// Step 4: the only keyword that may have a definition.
 fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
     let (view, value) = (making.origin.view, making.value);
     let fits = |key: u32| match view.text(key) {
@@ -684,7 +692,7 @@ fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
     Err(making.wrong(
         "keyword redefinition",
         value,
-        "its definition holds \"@container\": \"@set\" or @protected, and nothing else",
+        "its definition may contain only \"@container\": \"@set\" and @protected",
     ))
 }
 
@@ -709,7 +717,7 @@ fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         return Err(making.wrong(
             "invalid container mapping",
             value,
-            "its @container is none of JSON-LD, or one that does not go with another",
+            "its @container is not a valid container or combination of containers",
         ));
     };
     made.containers = all;
@@ -721,7 +729,7 @@ fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
             return Err(making.wrong(
                 "invalid type mapping",
                 value,
-                "the @type of a type map is @id or @vocab",
+                "the @type of a type map must be @id or @vocab",
             ));
         }
     }
@@ -742,7 +750,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
                 return Err(making.wrong(
                     "invalid language mapping",
                     value,
-                    "its @language is a string or null",
+                    "its @language must be a string or null",
                 ));
             }
         };
@@ -755,7 +763,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
                 return Err(making.wrong(
                     "invalid base direction",
                     value,
-                    "its @direction is \"ltr\", \"rtl\" or null",
+                    "its @direction must be \"ltr\", \"rtl\" or null",
                 ));
             }
         };
@@ -774,7 +782,7 @@ fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         return Err(making.wrong(
             "invalid @nest value",
             value,
-            "its @nest is a term, or @nest itself",
+            "its @nest must be a term, or @nest itself",
         ));
     }
     made.nest = Some(text.into());
@@ -788,11 +796,11 @@ fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     };
     let wrong = |reason: &str| Err(making.wrong("invalid term definition", value, reason));
     if making.term.iter().any(|byte| matches!(byte, b':' | b'/')) {
-        return wrong("a prefix has neither a colon nor a slash");
+        return wrong("a prefix must not contain a colon or a slash");
     }
     made.prefix = boolean(making, value, "@prefix")?;
     if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
-        return wrong("a keyword is no prefix");
+        return wrong("a keyword cannot be a prefix");
     }
     Ok(())
 }
@@ -818,7 +826,10 @@ fn unknown_entries(making: &Making<'_, '_>) -> Read<()> {
                 | b"@protected"
                 | b"@type"
         ) {
-            let reason = format!("a definition has no entry {}", quote(view.text(key)));
+            let reason = format!(
+                "a definition must not have the entry {}",
+                quote(view.text(key))
+            );
             return Err(making.wrong("invalid term definition", key, &reason));
         }
     }
@@ -831,12 +842,12 @@ fn boolean(making: &Making<'_, '_>, value: u32, key: &str) -> Read<bool> {
         Kind::False => Ok(false),
         _ => {
             let code = format!("invalid {key} value");
-            Err(making.wrong(&code, value, &format!("its {key} is true or false")))
+            Err(making.wrong(&code, value, &format!("its {key} must be true or false")))
         }
     }
 }
 
-/// Bytes that a definition takes, roughly.
+/// Approximate bytes of a definition.
 fn bytes_of(term: &[u8], made: &Definition) -> usize {
     let mapping = match &made.mapping {
         Mapping::Iri(iri) => iri.len(),

@@ -1,14 +1,16 @@
-//! Writes JSON-LD logs from batches: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//! Writes JSON-LD logs: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
 //!
 //! - In: batches.
-//! - Out: a document a message; before it, where the context in force is not enough, a context message of
-//!   the namespaces that it declares or uses.
+//! - Out: one document per message. If the current context is not sufficient, a context message
+//!   with the namespaces that the message declares or uses comes before it.
 //! - Cost: a few copies of the output; no tree is built.
-//! - Law: reading gives the same datasets; the text does not depend on how messages are cut into batches.
+//! - Law: readers get the same datasets. The text does not depend on how messages are cut into
+//!   batches.
 //!
-//! [`shape`] finds nodes, nested nodes and lists, [`nodes`] writes them with the [`names`] of the context and
-//! [`native`] literals. Behind a context message a document is wrapped (`{"@context": C, "@graph": L}`), so
-//! a message of several nodes is `{"@included": […]}` there, since a `@graph` in L would name a graph.
+//! [`shape`] finds nodes, nested nodes and lists; [`nodes`] writes them with the [`names`] of the
+//! context and [`native`] literals. Readers wrap a document after a context message in
+//! `{"@context": C, "@graph": L}`. There, a message with several nodes is written as `{"@included":
+//! […]}`, because a `@graph` in L would name a graph.
 
 mod compact;
 mod names;
@@ -22,7 +24,7 @@ use nodes::{Message, Nodes};
 use crate::codec::Encoder;
 use crate::codec::spec::{FormatSpec, Made};
 use crate::codec::values::Values;
-use crate::formats::jsonld::options::{ContextLines, Writing};
+use crate::formats::jsonld::options::{ContextLines, DocumentWriting};
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
@@ -30,16 +32,16 @@ use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
 use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
 
-/// An encoder of a format whose documents go into a sink.
+/// Returns an encoder of a format that writes its documents to a sink.
 ///
 /// # Errors
-/// An option does not fit.
+/// If an option does not fit.
 pub(super) fn encoder<S: Sink + 'static>(
     format: &'static FormatSpec,
     values: &Values,
     sink: S,
 ) -> Made<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = DocumentWriting::of(values);
     let single = !format.carries.boundaries;
     let contexts = match options.context_lines {
         ContextLines::First if single => ContextLines::Every,
@@ -51,14 +53,14 @@ pub(super) fn encoder<S: Sink + 'static>(
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
             return Err(
-                "context_lines none writes no context, and compact_with gives one; leave one of them out"
+                "context_lines=none writes no context, but compact_with provides one; leave one of them out"
                     .into(),
             );
         }
         if merged && compact.is_protected() {
             return Err(
-                "compact_with gives a context with protected terms, which a document of several messages \
-                 cannot set aside; leave @protected out, or flat"
+                "the context in compact_with has protected terms, which a document of several messages \
+                 cannot override; remove @protected or flat"
                     .into(),
             );
         }
@@ -83,26 +85,26 @@ pub(super) fn encoder<S: Sink + 'static>(
 struct Documents<S> {
     nodes: Nodes<S>,
     contexts: ContextLines,
-    /// The context is not the one that was written last.
+    /// Whether the context differs from the last one written.
     changed: bool,
-    /// The context is not in force for one message.
+    /// Whether the context is suspended for one message.
     set_aside: bool,
-    /// All messages are one document.
+    /// Whether all messages become one document.
     merged: bool,
-    /// That document is open.
+    /// Whether that document is open.
     open: bool,
 }
 
-/// How the nodes of several subjects stand in one document.
+/// How several nodes are contained in one document.
 enum Holder {
-    /// One node is the document.
+    /// A single node is the document.
     None,
     Graph,
     Included,
 }
 
 impl<S: Sink> Documents<S> {
-    /// A context message, if the context changed.
+    /// Writes a context message if the context changed.
     fn context_message(&mut self, out: &mut Vec<u8>) {
         if !self.changed || self.contexts != ContextLines::First {
             return;
@@ -120,7 +122,7 @@ impl<S: Sink> Documents<S> {
         self.nodes.names.settle();
     }
 
-    /// `"@context": {…}`.
+    /// Writes `"@context": {…}`.
     fn context(&mut self, out: &mut Vec<u8>) {
         self.nodes.keyword(b"\"@context\"", out);
         match &self.nodes.compact {
@@ -129,7 +131,7 @@ impl<S: Sink> Documents<S> {
         }
     }
 
-    /// A document; with `bare`, without the context.
+    /// Writes a document, without the context if `bare`.
     fn document(
         &mut self,
         message: Message<'_>,
@@ -183,7 +185,7 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// The nodes of the default graph, and an object for each other graph.
+    /// Writes the nodes of the default graph, and an object for each other graph.
     fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
@@ -197,7 +199,7 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// What is between the braces of the only node or graph.
+    /// Writes the content of the only node or graph.
     fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
@@ -258,7 +260,7 @@ impl<S: Sink> Statements for Documents<S> {
             return compact.has(name, iri);
         }
         if self.open {
-            // The only document has its context already.
+            // The only document already has its context.
             return self.nodes.names.has(name, iri);
         }
         match self.nodes.names.declare(name, iri) {
@@ -276,7 +278,7 @@ impl<S: Sink> Statements for Documents<S> {
         style: Style,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        // A document that is empty has no context, nor has one that goes on.
+        // An empty document has no context, nor does the continuation of one.
         match self.contexts {
             ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
             ContextLines::Every if !self.merged && !batch.message(message).is_empty() => {

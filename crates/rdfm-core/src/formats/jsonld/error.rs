@@ -1,4 +1,4 @@
-//! What stops reading, and how it is reported: the error code of the specification, and where.
+//! Errors while reading, with the error code of the specification and the position.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -7,16 +7,16 @@ use crate::model::error::{ErrorClass, LimitExceeded};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::ParseError;
 
-/// What is wrong with a context or a message; a pointer, so that results stay small.
+/// An error in a context or a message. Boxed, so that results stay small.
 #[derive(Clone, Debug)]
 pub(super) struct Wrong(Box<Details>);
 
-/// What is wrong.
+/// The content of an error.
 #[derive(Clone, Debug)]
 pub(super) struct Details {
     pub class: ErrorClass,
     pub reason: Reason,
-    /// Byte of the message; None where it is not in the message, but in a context that it names.
+    /// Position in the message; `None` if the error is in a context that the message refers to.
     pub at: Option<u32>,
 }
 
@@ -34,58 +34,59 @@ impl DerefMut for Wrong {
     }
 }
 
-/// A result that the rules of JSON-LD, or a limit, can spoil.
+/// A result that may fail because of a rule of JSON-LD or a limit.
 pub(super) type Read<T> = Result<T, Wrong>;
 
 impl Wrong {
-    /// Any error.
+    /// Creates any error.
     #[cold]
     pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
         let reason = reason.into();
         Self(Box::new(Details { class, reason, at }))
     }
 
-    /// An error that the specification names (JSON-LD 1.1 API, 9.6.2).
+    /// Creates an error with a code of the specification (JSON-LD 1.1 API, 9.6.2).
     #[cold]
     pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
         let reason = format!("{reason} (JSON-LD: {code})");
         Self::of(ErrorClass::Malformed, at, reason)
     }
 
-    /// The system has no thread with a stack for what nests deeply.
+    /// Creates the error for a deeply nested message if the system cannot start a thread with
+    /// enough stack.
     #[cold]
     pub fn no_stack(error: &io::Error) -> Self {
         let reason = format!("no thread for a message that nests deeply: {error}");
         Self::of(ErrorClass::Limit, None, reason)
     }
 
-    /// A limit was met.
+    /// Creates the error for an exceeded limit.
     #[cold]
     pub fn limit(at: Option<u32>, reason: impl Into<Reason>) -> Self {
         Self::of(ErrorClass::Limit, at, reason)
     }
 
-    /// With an option that would help.
+    /// Adds an option that would help.
     #[cold]
     pub fn with(self, remedy: Remedy) -> Self {
         let Details { class, reason, at } = *self.0;
         Self::of(class, at, reason.with(remedy))
     }
 
-    /// With what would help against its cause.
+    /// Adds the options that would help with the cause.
     #[cold]
     pub fn because_of(self, cause: &Reason) -> Self {
         let Details { class, reason, at } = *self.0;
         Self::of(class, at, reason.because_of(cause))
     }
 
-    /// The same, at a byte of the message where it has no position of its own.
+    /// Sets the position in the message if the error has none.
     pub fn or_at(mut self, at: u32) -> Self {
         self.at = self.at.or(Some(at));
         self
     }
 
-    /// The error of a message that begins at a byte.
+    /// Converts the error for a message that begins at byte `start`.
     pub fn error(self, start: u32) -> ParseError {
         ParseError {
             at: self.at.unwrap_or(start) as usize,

@@ -1,15 +1,16 @@
-//! Whether a text is an IRI, and what a relative reference means.
+//! Checks IRIs and resolves relative references.
 //!
-//! - In: a text. Out: yes or no, as the `oxiri` crate says, mostly without asking it.
-//! - Cost: one look a byte; `oxiri` where there is `%`, a bracket, a character beyond ASCII, or an
-//!   authority that is no plain host.
-//! - [`Base::resolve`] follows RFC 3986, 5.2, to the letter, as JSON-LD asks: dot segments of the base go
-//!   too, which `oxiri` keeps.
+//! - In: a text. Out: whether it is an IRI, with the same result as the `oxiri` crate, usually
+//!   without calling it.
+//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, characters beyond ASCII, and
+//!   authorities that are not plain hosts.
+//! - [`Base::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
+//!   base are removed too, which `oxiri` does not do.
 
 use crate::syntax::cache::begins;
 use crate::syntax::iri::{has_scheme, scheme_end};
 
-/// Bytes that stand anywhere behind a scheme and a plain authority.
+/// Bytes that are allowed anywhere after a scheme and a plain authority.
 const PLAIN: [bool; 256] = plain();
 
 const fn plain() -> [bool; 256] {
@@ -49,14 +50,14 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
     simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
-/// Tells IRIs, and knows how some of them began: logs name things alike.
+/// Checks IRIs and remembers the beginnings of some, because IRIs in logs are similar.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
-    /// What takes plain bytes, up to a slash; by where that stands.
+    /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash.
     begins: [Vec<u8>; 4],
 }
 
-/// Bytes of a beginning that is kept.
+/// Maximum length of a remembered beginning.
 const MAX_BEGUN: usize = 256;
 
 impl Checker {
@@ -81,12 +82,12 @@ impl Checker {
     }
 }
 
-/// Whether a text has the form of an IRI: a scheme and a colon, and no space.
+/// Whether a text has the form of an IRI: a scheme and a colon, and no spaces.
 pub(super) fn has_iri_form(text: &[u8]) -> bool {
     has_scheme(text) && !text.iter().any(|&byte| byte <= b' ')
 }
 
-/// Whether no term can change what a text stands for: it has an authority.
+/// Whether no term can change the meaning of a text, because it has an authority.
 pub(super) fn is_written_out(text: &[u8]) -> bool {
     let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
     colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
@@ -96,22 +97,22 @@ pub(super) fn is_written_out(text: &[u8]) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     text: Box<[u8]>,
-    /// Where the path begins.
+    /// Start of the path.
     path: usize,
-    /// Where the query or the fragment begins.
+    /// Start of the query or the fragment.
     query: usize,
-    /// Where the fragment begins.
+    /// Start of the fragment.
     fragment: usize,
     has_authority: bool,
 }
 
 impl Base {
-    /// The base of an absolute IRI.
+    /// Creates a base from an absolute IRI.
     pub fn new(text: &[u8]) -> Option<Self> {
         Self::of_form(text).filter(|_| is_iri(text))
     }
 
-    /// The base of what has the form of an IRI; what it makes of references may be none.
+    /// Creates a base from a text with the form of an IRI. Resolved references may be invalid.
     pub fn of_form(text: &[u8]) -> Option<Self> {
         let scheme = scheme_end(text)?;
         let parts = Parts::of(text, scheme + 1);
@@ -129,7 +130,7 @@ impl Base {
         &self.text
     }
 
-    /// Appends what a relative reference means (RFC 3986, 5.2.2).
+    /// Appends the resolved form of a relative reference (RFC 3986, 5.2.2).
     pub fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) {
         let base = &*self.text;
         let parts = Parts::of(reference, 0);
@@ -164,7 +165,7 @@ impl Base {
     }
 }
 
-/// Where the parts of a reference begin.
+/// The starts of the parts of a reference.
 struct Parts {
     path: usize,
     query: usize,
@@ -173,7 +174,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Of a text whose scheme ends before `start`.
+    /// Finds the parts of a text whose scheme ends before `start`.
     fn of(text: &[u8], start: usize) -> Self {
         let find = |from: usize, ends: &[u8]| {
             let rest = &text[from..];
@@ -229,13 +230,14 @@ fn remove_dot_segments(mut path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a text is of bytes that may stand anywhere behind an authority.
+/// Whether a text contains only bytes that are allowed anywhere after an authority.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|&byte| PLAIN[usize::from(byte)])
 }
 
-/// Whether plain bytes behind a text make an IRI: one with an authority, or none, that has ended.
+/// Whether a text followed by plain bytes is always an IRI: its authority, if any, must be
+/// complete.
 pub(super) fn takes_plain(text: &[u8]) -> bool {
     let Some((last, rest)) = text.split_last() else {
         return false;
@@ -248,7 +250,8 @@ pub(super) fn takes_plain(text: &[u8]) -> bool {
     has_ended && is_iri(text)
 }
 
-/// Surely an IRI: `scheme:` and plain bytes, or `scheme://host/` and plain bytes, a fragment perhaps.
+/// Whether a text is certainly an IRI: `scheme:` or `scheme://host/` followed by plain bytes and an
+/// optional fragment.
 fn simple(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else {
         return false;
@@ -260,12 +263,12 @@ fn simple(text: &[u8]) -> bool {
         return false;
     }
     let mut rest = rest.get(1..).unwrap_or_default();
-    if let Some(behind) = rest.strip_prefix(b"//") {
-        let host = behind
+    if let Some(after) = rest.strip_prefix(b"//") {
+        let host = after
             .iter()
             .position(|&byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'.'))
-            .unwrap_or(behind.len());
-        rest = behind.get(host..).unwrap_or_default();
+            .unwrap_or(after.len());
+        rest = after.get(host..).unwrap_or_default();
         if !matches!(rest.first(), None | Some(b'/' | b'?' | b'#')) {
             return false;
         }
@@ -289,7 +292,7 @@ mod tests {
 
     /// The examples of RFC 3986, 5.4, and bases with dot segments.
     #[test]
-    fn references_mean_what_rfc_3986_says() {
+    fn references_are_resolved_as_in_rfc_3986() {
         for (base, reference, expected) in [
             ("http://a/b/c/d;p?q", "g:h", "http://a/b/c/g:h"),
             ("http://a/b/c/d;p?q", "g", "http://a/b/c/g"),
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_surely_an_iri_is_one() {
+    fn iris_are_recognized_as_by_oxiri() {
         for text in [
             "http://a",
             "http://a/",

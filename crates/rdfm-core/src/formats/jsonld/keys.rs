@@ -1,7 +1,8 @@
-//! The keys that a context has met, and what they mean.
+//! The keys used with a context, and their meanings.
 //!
-//! - In: keys. Out: meanings, found again by the key.
-//! - Cost: a comparison where the caller guesses the key, else a hash too. All texts lie in one buffer.
+//! - In: keys. Out: their meanings.
+//! - Cost: one comparison if the caller guesses the key, otherwise also a hash. All texts are in
+//!   one buffer.
 
 use std::hash::BuildHasher;
 
@@ -9,15 +10,15 @@ use super::context::{Meaning, Property};
 use super::table::Seeded;
 use crate::syntax::cache::begins;
 
-/// Keys by their texts.
+/// Keys by text.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// One more than the number of a key; 0 where there is none. As many as a power of two.
+    /// Number of a key plus 1, or 0 if empty. The length is a power of two.
     slots: Vec<u32>,
     list: Vec<Key>,
     texts: Vec<u8>,
     properties: Vec<Property>,
-    /// Numbers of properties whose keys were forgotten.
+    /// Numbers of properties whose keys were removed.
     free: Vec<u32>,
 }
 
@@ -26,7 +27,7 @@ struct Key {
     hash: u64,
     start: u32,
     length: u32,
-    /// None where it was forgotten.
+    /// `None` if removed.
     meaning: Option<Meaning>,
 }
 
@@ -36,7 +37,7 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl Keys {
-    /// What a key means, if it is the one of a number.
+    /// Returns the meaning of a key if it has this number.
     #[inline]
     pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
         let key = self.list.get(number as usize)?;
@@ -47,14 +48,14 @@ impl Keys {
         }
     }
 
-    /// What a key means, if it was met, and its number.
+    /// Returns the meaning and number of a known key.
     pub fn get(&self, text: &[u8]) -> Option<(Meaning, u32)> {
         let number = self.find(text)?;
         let key = self.list.get(number as usize)?;
         Some((key.meaning?, number))
     }
 
-    /// The number of a key.
+    /// Returns the number of a key.
     fn find(&self, text: &[u8]) -> Option<u32> {
         let hash = hash(text);
         let mask = self.slots.len().wrapping_sub(1);
@@ -69,7 +70,7 @@ impl Keys {
         }
     }
 
-    /// Whether a key has a text.
+    /// Whether a key has this text.
     #[inline]
     fn is(&self, key: &Key, text: &[u8]) -> bool {
         key.length as usize == text.len() && begins(text, self.text(key))
@@ -83,7 +84,7 @@ impl Keys {
             .unwrap_or_default()
     }
 
-    /// Forgets what some keys mean.
+    /// Removes the meanings of some keys.
     pub fn forget(&mut self, is_gone: impl Fn(&[u8]) -> bool) {
         for number in 0..self.list.len() {
             let key = self.list[number];
@@ -96,12 +97,12 @@ impl Keys {
         }
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Adds a key that was not met, or was forgotten.
+    /// Adds a key that is unknown or was removed.
     pub fn add(&mut self, text: &[u8], meaning: Meaning) {
         if let Some(number) = self.find(text) {
             self.list[number as usize].meaning = Some(meaning);
@@ -122,7 +123,7 @@ impl Keys {
         self.place(hash, self.list.len() as u32);
     }
 
-    /// Adds a property, and gives its number.
+    /// Adds a property and returns its number.
     pub fn add_property(&mut self, property: Property) -> u32 {
         if let Some(number) = self.free.pop() {
             self.properties[number as usize] = property;
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_found_again_and_no_others() {
+    fn exactly_the_added_keys_are_found() {
         let mut keys = Keys::default();
         assert_eq!(keys.get(b""), None);
         for number in 0..1000u32 {

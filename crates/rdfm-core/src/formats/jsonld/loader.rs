@@ -1,8 +1,9 @@
-//! Remote contexts: asked for by URL, given by the caller, kept for the decoder's life.
+//! Remote contexts, loaded by the caller and cached for the lifetime of the decoder.
 //!
 //! - In: the URL of a context.
 //! - Out: its document as a tape.
-//! - Law: this crate does no I/O; a URL is asked for once. All documents together are bounded.
+//! - Law: this crate does no I/O. Each URL is requested once. The total size of the documents is
+//!   limited.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,12 +23,12 @@ use crate::syntax::text::position::Lines;
 pub(super) struct Kept {
     source: Box<[u8]>,
     tape: Tape,
-    /// Where it was loaded from.
+    /// The URL that it was loaded from.
     pub url: Option<Arc<Base>>,
 }
 
 impl Kept {
-    /// A tape that needs no source.
+    /// Creates a text from a tape that needs no source.
     pub fn new(tape: Tape) -> Self {
         Self {
             source: Box::default(),
@@ -43,37 +44,37 @@ impl Kept {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.source.len() + self.tape.bytes()
     }
 
-    /// Line and column of a byte of the source.
+    /// Line and column of a position in the source.
     pub fn position(&self, at: usize) -> String {
         position(&self.source, at)
     }
 }
 
-/// Line and column of a byte of a text.
+/// Line and column of a position in a text.
 pub(super) fn position(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
     let (line, column) = Lines::default().position(before);
     format!("line {line}, column {column}")
 }
 
-/// What loading came to; the reason of an error names the URL.
+/// The result of loading. The reason of an error contains the URL.
 type Outcome = Result<Arc<Kept>, Wrong>;
 
-/// What was loaded so far.
+/// Loaded documents.
 #[derive(Debug)]
 pub(super) struct Store {
     loader: Option<Arc<dyn ContextLoader>>,
     bounds: Bounds,
-    known: RefCell<Known>,
+    known: RefCell<LoadedContexts>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct LoadedContexts {
     outcomes: HashMap<Box<str>, Outcome>,
     bytes: u64,
 }
@@ -92,12 +93,12 @@ impl Store {
         }
     }
 
-    /// Bytes of the documents so far.
+    /// Total bytes of the documents so far.
     pub fn bytes(&self) -> u64 {
         self.known.borrow().bytes
     }
 
-    /// The document of an absolute URL.
+    /// Returns the document of an absolute URL.
     pub fn load(&self, url: &str) -> Outcome {
         if let Some(outcome) = self.known.borrow().outcomes.get(url) {
             return outcome.clone();
@@ -132,14 +133,14 @@ impl Store {
         let found = found
             .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
         let Some(remote) = found else {
-            return Err(failed(format!("the context {shown} is not at hand"))
+            return Err(failed(format!("the context {shown} is not available"))
                 .with(Remedy::read("context", "URL=FILE", "names its file"))
                 .with(Remedy::read(
                     "contexts",
                     "DIR",
                     "names a folder of contexts",
                 ))
-                .with(Remedy::read("allow_network", "true", "lets it be fetched")));
+                .with(Remedy::read("allow_network", "true", "allows fetching it")));
         };
         let broken = |reason: &str| failed(format!("the context {shown} cannot be used: {reason}"));
         if simdutf8::basic::from_utf8(&remote.document).is_err() {

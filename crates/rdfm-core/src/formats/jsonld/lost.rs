@@ -1,12 +1,13 @@
-//! Whether a text that could not be read may have been a context message: then the context in force is not known.
+//! Whether a text that could not be read may have been a context message. If so, the context in
+//! force is unknown.
 //!
-//! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, broken somewhere.
-//! - Out: no, where it shows another key than `@context`: that makes it a message of data.
-//! - Cost: one look at each byte, for a text with an error.
+//! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, with an error in it.
+//! - Out: false if it has a key other than `@context`, which makes it a message of data.
+//! - Cost: one pass, only for a text with an error.
 
 const CONTEXT: &[u8] = b"@context";
 
-/// Of a text in JSON.
+/// Checks a JSON text.
 pub(super) fn may_be_context(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let Some(inside) = text.strip_prefix(b"{") else {
@@ -25,7 +26,7 @@ pub(super) fn may_be_context(text: &[u8]) -> bool {
     }
 }
 
-/// Where the value at the start of a text ends; None where it does not.
+/// End of the value at the start of a text; `None` if the value does not end.
 fn value_end(text: &[u8]) -> Option<usize> {
     let (mut depth, mut at) = (0u64, 0);
     while let Some(&byte) = text.get(at) {
@@ -46,7 +47,7 @@ fn value_end(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Of a document in YAML.
+/// Checks a YAML document.
 pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     let Some(content) = content(text) else {
         return true;
@@ -56,7 +57,7 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     }
     let key = match content.first() {
         Some(b'"' | b'\'') => &content[1..],
-        // Properties of the mapping stand before its first key.
+        // The first key follows properties of the mapping.
         Some(b'&' | b'!' | b'?') => return true,
         _ => content,
     };
@@ -72,13 +73,13 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     let other_key = |line: &[u8]| {
         let found = line.iter().take_while(|byte| **byte == b' ').count();
         let first = line.get(found);
-        // A list may stand as far left as the key that it belongs to.
+        // A list may have the same indentation as its key.
         found == indent && !matches!(first, None | Some(b'#' | b'-' | b']' | b'}' | b'.' | b'\r'))
     };
     !content.split(|byte| *byte == b'\n').skip(1).any(other_key)
 }
 
-/// A YAML document from the first byte on that is no marker, directive, comment or white space.
+/// The content of a YAML document after markers, directives, comments and white space.
 fn content(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = text.trim_ascii_start();

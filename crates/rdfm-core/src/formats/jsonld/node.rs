@@ -7,24 +7,24 @@ use super::definition::{Containers, Scoped};
 use super::error::Read;
 use super::keyword::Keyword;
 use super::shape::Shape;
-use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Slot, Target, Walk, Wrap};
+use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Target, ValueSlot, Walk, Wrap};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
 impl Walk<'_> {
-    /// The predicate `rdf:type`.
+    /// Returns the predicate `rdf:type`.
     #[inline]
     pub fn rdf_type(&mut self) -> Read<TermId> {
         Ok(self.terms.rdf_type(self.builder)?)
     }
 
-    /// The context of the definition of the active property.
+    /// The scoped context in the definition of the active property.
     #[inline]
     pub fn scoped_of(&self, active: Active) -> Option<Arc<Scoped>> {
         self.definition(active)?.scoped.clone()
     }
 
-    /// The context of the values of a property whose definition has one.
+    /// Returns the context for the values of a property with a scoped context.
     pub fn property_context(
         &mut self,
         context: u32,
@@ -37,8 +37,8 @@ impl Walk<'_> {
         made.map_err(|wrong| wrong.or_at(self.at(value)))
     }
 
-    /// Takes an object; true if it means nothing.
-    pub fn object(&mut self, object: u32, context: u32, slot: &Slot) -> Read<bool> {
+    /// Processes an object. Returns true if it has no meaning.
+    pub fn object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         if let Some(active) = slot.property
             && self.small_object(object, context, active, slot)?
         {
@@ -68,15 +68,15 @@ impl Walk<'_> {
         outcome
     }
 
-    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes;
-    /// false if it is another.
+    /// Fast path for an object with one or two keys that is a reference or a value with one type,
+    /// and without context changes. Returns false for other objects.
     #[inline]
     pub fn small_object(
         &mut self,
         object: u32,
         context: u32,
         active: Active,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         let view = self.view;
         let (end, first) = (view.next(object), object + 1);
@@ -120,7 +120,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The context of an object's keys, and that of its types.
+    /// Returns the context of an object's keys, and that of its types.
     #[inline]
     pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
         if self.view.tape.has_contexts()
@@ -135,7 +135,7 @@ impl Walk<'_> {
         Ok((context, context))
     }
 
-    /// The context of an object whose types may have contexts of their own.
+    /// Returns the context of an object whose types may have scoped contexts.
     pub fn type_context(&mut self, object: u32, context: u32) -> Read<u32> {
         let view = self.view;
         let mut keys: Vec<u32> = Vec::new();
@@ -173,19 +173,19 @@ impl Walk<'_> {
         made.map_err(|wrong| wrong.or_at(self.at(first)))
     }
 
-    /// An object whose keys are known.
+    /// Processes an object of known shape.
     pub fn shaped(
         &mut self,
         object: u32,
         shape: &Shape,
         context: u32,
         type_scoped: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         if shape.value != 0 {
             return self.value_object(object, shape, context, type_scoped, slot);
         }
-        // A list by itself means nothing, and is no entry.
+        // A list outside of a property has no meaning and is ignored.
         let is_list = shape.list != 0 && slot.property.is_some();
         let is_set = shape.set != 0 && self.view.kind(shape.set) != Kind::Null;
         if is_list || is_set {
@@ -193,7 +193,7 @@ impl Walk<'_> {
                 return Err(self.wrong(
                     "invalid set or list object",
                     object,
-                    "an object with @list or @set has @index besides, and nothing else",
+                    "an object with @list or @set may contain only @index in addition",
                 ));
             }
             if is_list {
@@ -205,8 +205,8 @@ impl Walk<'_> {
         self.node(shape, type_scoped, slot)
     }
 
-    /// Takes a list object.
-    pub fn list(&mut self, value: u32, context: u32, slot: &Slot) -> Read<()> {
+    /// Processes a list object.
+    pub fn list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
             return self.deliver(Item::List(LEFT_OUT), slot, value);
         }
@@ -216,16 +216,16 @@ impl Walk<'_> {
             self.deliver(Item::Node(graph), slot, value)?;
         }
         let property = self.property_in(slot, context);
-        let inner = Slot {
+        let inner = ValueSlot {
             graph,
             target: Target::Member,
             property,
             in_list: property.is_some_and(|active| self.is_list(active)),
-            ..Slot::top(graph)
+            ..ValueSlot::top(graph)
         };
         if slot.wrap != Wrap::Never {
-            // Only the nodes in it mean something there.
-            let inner = Slot {
+            // Only the nodes in it have a meaning there.
+            let inner = ValueSlot {
                 target: Target::Nowhere,
                 ..inner
             };
@@ -238,11 +238,11 @@ impl Walk<'_> {
         self.deliver(Item::List(head), slot, value)
     }
 
-    /// Takes a set object; its members go where it does.
-    pub fn set(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    /// Processes a set object. Its members go to the same target.
+    pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let is_array = self.view.kind(value) == Kind::Array;
         let property = self.property_in(slot, context);
-        let inner = Slot {
+        let inner = ValueSlot {
             property,
             from_map: false,
             in_array: false,
@@ -255,7 +255,7 @@ impl Walk<'_> {
                 Ok(false)
             }
             Target::ListObject { .. } if is_array => {
-                let inner = Slot {
+                let inner = ValueSlot {
                     in_list: true,
                     ..inner
                 };
@@ -266,8 +266,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The active property as the context of an object has it.
-    pub fn property_in(&mut self, slot: &Slot, context: u32) -> Option<Active> {
+    /// Returns the active property in the context of an object.
+    pub fn property_in(&mut self, slot: &ValueSlot, context: u32) -> Option<Active> {
         let active = slot.property?;
         Some(self.in_context(active, context))
     }
@@ -276,8 +276,8 @@ impl Walk<'_> {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Takes a node; true if it is none, but a language alone.
-    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &Slot) -> Read<bool> {
+    /// Processes a node. Returns true if it is only a language, which has no meaning.
+    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             return Ok(true);
         }
@@ -285,7 +285,11 @@ impl Walk<'_> {
             && (slot.is_root || slot.wrap == Wrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
-            self.value(shape.graph, shape.graph_context, &Slot::top(slot.graph))?;
+            self.value(
+                shape.graph,
+                shape.graph_context,
+                &ValueSlot::top(slot.graph),
+            )?;
             return Ok(false);
         }
         let node = shape.id.max(shape.graph).max(shape.first_type);
@@ -307,7 +311,7 @@ impl Walk<'_> {
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
-            // A node without a name has no other index, and its own one comes first.
+            // An unnamed node cannot have another index. Its own index takes precedence.
             let is_indexed = matches!(slot.extra, Extra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
@@ -338,12 +342,12 @@ impl Walk<'_> {
             }
         }
         if shape.graph != 0 {
-            self.value(shape.graph, shape.graph_context, &Slot::top(id))?;
+            self.value(shape.graph, shape.graph_context, &ValueSlot::top(id))?;
         }
         Ok(false)
     }
 
-    /// Some node of the tape that an object's entries have.
+    /// Returns any tape node among the entries of an object, for errors.
     pub fn entry_of(&self, shape: &Shape) -> u32 {
         self.entries
             .get(shape.from)
@@ -364,7 +368,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The node of a type: types recur as properties do.
+    /// Returns the node of a type. Cached like properties, because types recur too.
     #[inline]
     pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
         let meaning = self.contexts.meaning(context, self.view.text(value));
@@ -377,24 +381,24 @@ impl Walk<'_> {
         self.name(value, context, By::Both, "the @type")
     }
 
-    /// Nodes beside a node, in its graph.
+    /// Processes included nodes, which are in the same graph.
     pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
         let is_right = match self.view.kind(value) {
-            Kind::Object => self.is_said(value, context)?,
+            Kind::Object => self.is_node_object(value, context)?,
             kind => kind == Kind::Array,
         };
         if !is_right {
             return Err(self.wrong(
                 "invalid @included value",
                 value,
-                "@included holds nodes that something is said of",
+                "@included must contain node objects, not values or references",
             ));
         }
-        self.value(value, context, &Slot::top(graph))?;
+        self.value(value, context, &ValueSlot::top(graph))?;
         Ok(())
     }
 
-    /// The map of `@reverse`: nodes whose properties have this one as their value.
+    /// Processes the map of `@reverse`: nodes whose properties have this node as value.
     pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
         let context = self.reverse_context(map, context)?;
         let unkept = self.unkept.len();
@@ -406,7 +410,7 @@ impl Walk<'_> {
                     return Err(self.wrong(
                         "invalid reverse property map",
                         key,
-                        "the keys of @reverse are properties",
+                        "the keys of @reverse must be properties",
                     ));
                 }
                 Meaning::Unmapped => {
@@ -417,7 +421,7 @@ impl Walk<'_> {
                 Meaning::Unkept => self.unkept(key, context),
             };
             let predicate = self.predicate(active, key)?;
-            // Reversed twice is as it was, and holds nodes all the same.
+            // A doubly reversed property is a forward one, but still accepts only nodes.
             let twice = self.definition(active).is_some_and(|found| found.reverse);
             let target = if twice {
                 Target::Reversed {

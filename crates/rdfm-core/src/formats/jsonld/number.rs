@@ -1,11 +1,11 @@
-//! JSON numbers as literals (JSON-LD 1.1 API, 8.2 and 8.6), and as RFC 8785 writes them.
+//! JSON numbers as literals (JSON-LD 1.1 API, 8.2 and 8.6), and in the form of RFC 8785.
 //!
-//! - In: a number as it is written.
+//! - In: a number as in the source.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; otherwise a double in canonical
-//!   form, rounded as the specification says ([`Digits`]).
+//! - Law: a number without a fraction and below 10^21 is an integer that keeps all digits. Other
+//!   numbers are doubles in canonical form, rounded as specified ([`Digits`]).
 
-/// What a number is.
+/// Datatype of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// xsd:integer.
@@ -17,18 +17,18 @@ pub(super) enum Form {
 /// Digits of a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
-    /// At most 15 after the point, as `printf("%1.15E")` has them (8.6).
+    /// At most 15 after the decimal point, like `printf("%1.15E")` (8.6).
     Sixteen,
-    /// The shortest that give back the double.
+    /// The shortest form that restores the double.
     All,
 }
 
-/// Digits before the point of the least number that is no integer any more, 10^21.
+/// Number of digits before the decimal point up to which a number is an integer (10^21).
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number; with `double`, that of a double in any case.
+/// Appends the canonical form of a number. With `double`, always that of a double.
 pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut Vec<u8>) -> Form {
-    // The usual integers.
+    // Fast path for most integers.
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -56,14 +56,14 @@ pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut
     let fraction = fraction.trim_end_matches('0');
     out.extend_from_slice(whole.as_bytes());
     out.push(b'.');
-    // XSD wants a digit after the point.
+    // XSD requires a digit after the decimal point.
     out.extend_from_slice(if fraction.is_empty() { "0" } else { fraction }.as_bytes());
     out.push(b'E');
     out.extend_from_slice(exponent.as_bytes());
     Form::Double
 }
 
-/// Appends the digits of an integer below 10^21; false if the number is none.
+/// Appends the digits of an integer below 10^21. Returns false for other numbers.
 fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     let end = token
         .iter()
@@ -84,13 +84,14 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     }
     let exponent = match exponent.get(1..).map(std::str::from_utf8) {
         None => 0,
-        // One that does not fit goes with no integer below 10^21 that a message can hold the digits of.
+        // An exponent that does not fit cannot belong to an integer below 10^21 whose digits fit in
+        // a message.
         Some(text) => match text.map(str::parse::<i64>) {
             Ok(Ok(number)) => number,
             _ => return false,
         },
     };
-    // The value is 0.DIGITS times ten to the power of this.
+    // The value is 0.DIGITS times ten to this power.
     let power = exponent
         .saturating_add_unsigned(whole)
         .saturating_sub_unsigned(zeros as u64);
@@ -107,13 +108,14 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The nearest double of a JSON number.
+/// Returns the nearest double of a JSON number.
 fn value(token: &[u8]) -> f64 {
     let text = std::str::from_utf8(token).unwrap_or_default();
     text.parse().unwrap_or_default()
 }
 
-/// Appends a number as RFC 8785 has it, which is as ECMAScript writes it; false if it is beyond doubles.
+/// Appends a number in the form of RFC 8785, which is that of ECMAScript. Returns false outside the
+/// range of doubles.
 pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let number = value(token);
     if number.is_infinite() {
@@ -127,7 +129,7 @@ pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // The value is 0.DIGITS times ten to the power of this.
+    // The value is 0.DIGITS times ten to this power.
     let power = exponent.parse::<i32>().unwrap_or_default() + 1;
     out.extend((number < 0.0).then_some(b'-'));
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
@@ -201,7 +203,7 @@ mod tests {
             ("0.07", false, "7.000000000000001E-2", Form::Double),
             ("5e-324", false, "4.940656458412465E-324", Form::Double),
             ("9.9999999999999999", true, "1.0E1", Form::Double),
-            // Halves go to the even digit.
+            // Ties are rounded to the even digit.
             ("1000000000000000.5", false, "1.0E15", Form::Double),
             (
                 "1000000000000001.5",
@@ -235,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Some of RFC 8785, appendix B.
+    /// Examples from RFC 8785, appendix B.
     #[test]
     fn numbers_are_written_as_ecmascript_does() {
         for (token, text) in [

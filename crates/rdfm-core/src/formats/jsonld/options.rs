@@ -1,4 +1,4 @@
-//! The options that JSON-LD and YAML-LD have of their own, and what the codecs were asked for.
+//! Options of JSON-LD and YAML-LD, and the settings of their codecs.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "JSON-LD";
 
-/// What becomes of base directions.
+/// How base directions are represented.
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
-    "What base directions become: literals of RDF 1.2 (literal), or another form.",
+    "How base directions are represented: as literals of RDF 1.2 (literal), or in another form.",
 )
 .default(Default::Text("literal"))
 .group(GROUP);
 
-/// A context before any other.
+/// A context that applies before any other.
 pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
     "expand_context",
     ValueKind::Context,
-    "A JSON-LD context in force before any other.",
+    "A JSON-LD context that applies before any other.",
 )
 .group(GROUP);
 
-/// Digits of doubles.
+/// Number of digits of doubles.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
-    "Read numbers as xsd:double with all digits of the double, instead of the 16 that JSON-LD says.",
+    "Read numbers as xsd:double with all digits of the double, instead of the 16 that JSON-LD specifies.",
 )
 .group(GROUP);
 
-/// Where remote contexts come from: what the loader of contexts is made of.
+/// The sources of remote contexts, which configure the context loader.
 pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
@@ -46,25 +46,25 @@ pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "contexts",
         ValueKind::File,
-        "A folder of remote contexts: by an index.json, or as host/path.",
+        "A folder of remote contexts, located by an index.json or as host/path.",
     )
     .metavar("DIR")
     .group(GROUP),
     OptionSpec::new(
         "context_cache",
         ValueKind::File,
-        "Where fetched contexts are kept (the user's cache folder).",
+        "Folder for fetched contexts. Defaults to the user's cache folder.",
     )
     .metavar("DIR")
     .group(GROUP),
     OptionSpec::switch(
         "allow_network",
-        "Fetch remote contexts that are not at hand.",
+        "Fetch remote contexts that are not available locally.",
     )
     .group(GROUP),
 ];
 
-/// Where namespaces stand.
+/// Where namespaces are written.
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
@@ -74,10 +74,11 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 .default(Default::Text("first"))
 .group(GROUP);
 
-/// As [`CONTEXT_LINES`], of lines that programs for lines may get.
+/// Like [`CONTEXT_LINES`], with another default for standard output, which line-based programs may
+/// read.
 pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
 
-/// A context to write with.
+/// A context for compaction.
 pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
     "compact_with",
     ValueKind::Context,
@@ -85,22 +86,22 @@ pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// What becomes of base directions.
+/// How base directions are represented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RdfDirection {
     /// Literals of RDF 1.2 with a language and a direction.
     #[default]
     Literal,
-    /// They are left out.
+    /// Dropped.
     None,
-    /// Literals of datatypes that name language and direction.
+    /// Literals with datatypes that contain language and direction.
     I18n,
     /// Blank nodes with value, language and direction.
     Compound,
 }
 
 impl RdfDirection {
-    /// As the options of a decoder say.
+    /// Returns the option of a decoder.
     #[must_use]
     pub fn of(values: &Values) -> Self {
         match values.text(&RDF_DIRECTION) {
@@ -112,21 +113,21 @@ impl RdfDirection {
     }
 }
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// Settings of a decoder: its options, and how it was opened.
+pub(super) struct DocumentReading {
     pub limits: Limits,
     pub lenient: bool,
     /// The base IRI at the start.
     pub base: Option<String>,
     pub direction: RdfDirection,
     pub exact_doubles: bool,
-    /// The JSON text of a context that is in force before any other, or of a document that holds it.
+    /// JSON text of a context that applies before any other, or of a document that contains it.
     pub expand_context: Option<String>,
-    /// Gives remote contexts; without it none is at hand.
+    /// Loads remote contexts. Without it none is available.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
-impl Reading {
+impl DocumentReading {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         let text = |option| values.text(option).map(str::to_owned);
         Self {
@@ -141,29 +142,29 @@ impl Reading {
     }
 }
 
-/// Where the documents of a log have the context of the log's namespaces.
+/// Which documents of a log contain the context with the log's namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ContextLines {
-    /// In a context message before the first, and again when it changes.
+    /// A context message before the first one, and again when the context changes.
     #[default]
     First,
-    /// In every document.
+    /// Every document.
     Every,
-    /// Nowhere: the expanded form.
+    /// None: the expanded form.
     None,
 }
 
-/// The options of an encoder.
-pub(super) struct Writing {
+/// Settings of an encoder.
+pub(super) struct DocumentWriting {
     pub lenient: bool,
-    /// Write all messages as one, their blank nodes kept apart.
+    /// Whether to write all messages as one, with distinct blank nodes.
     pub flat: bool,
     pub context_lines: ContextLines,
-    /// The JSON text of a context to compact with, instead of one of the namespaces.
+    /// JSON text of a context for compaction, instead of one of the namespaces.
     pub compact_with: Option<String>,
 }
 
-impl Writing {
+impl DocumentWriting {
     pub fn of(values: &Values) -> Self {
         Self {
             lenient: values.switch(&LENIENT),

@@ -1,14 +1,14 @@
 //! Context processing (JSON-LD 1.1 API, 4.1.2).
 //!
-//! - In: the value of an `@context`, and where it stands.
+//! - In: the value of an `@context`, and its origin.
 //! - Out: the state of the active context after it.
-//! - Law: errors carry the specification's code, and the position of the offending value: in the message, or
-//!   in the remote context that is named.
+//! - Law: errors have the specification's code and the position of the invalid value, in the
+//!   message or in the named remote context.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::context::{Contexts, Direction, Expanded, State};
+use super::context::{ContextState, Contexts, Direction, Expanded};
 use super::definition::Scoped;
 use super::error::{Read, Wrong};
 use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
@@ -18,17 +18,17 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Kind, View};
 
-/// Contexts that refer to others, at most so deep.
+/// Maximum nesting of contexts that refer to others.
 const MAX_REMOTE: usize = 10;
 
-/// Where a context stands.
+/// The origin of a context.
 pub(super) struct Origin<'v> {
     pub view: View<'v>,
-    /// What keeps it beyond the message.
+    /// Keeps the context alive beyond the message.
     pub kept: Option<Arc<Kept>>,
-    /// What references to contexts are relative to.
+    /// Base for references to other contexts.
     pub url: Option<Arc<Base>>,
-    /// Whether positions are those of the message; else they are those of `url`, or of none.
+    /// Whether positions refer to the message. Otherwise they refer to `url`, if any.
     in_message: bool,
     remote: bool,
 }
@@ -65,7 +65,7 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// An error at a node.
+    /// Creates an error at a node.
     #[cold]
     pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
         let at = self.view.node(node).at;
@@ -86,18 +86,18 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// The text of a node in an error.
+    /// The quoted text of a node, for errors.
     pub fn shown(&self, node: u32) -> String {
         quote(self.view.text(node))
     }
 }
 
-/// A context definition under way.
+/// A context definition that is being processed.
 pub(super) struct Local<'v> {
     pub own: &'v Origin<'v>,
     pub imported: Option<&'v Origin<'v>>,
     pub entries: HashMap<&'v [u8], Entry, Seeded>,
-    /// What its definitions are, where they do not say it themselves.
+    /// Whether its definitions are protected by default.
     pub protected: bool,
     pub overrides: bool,
 }
@@ -110,7 +110,7 @@ pub(super) struct Entry {
     pub progress: Progress,
 }
 
-/// How far a term is.
+/// Progress of a term.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     New,
@@ -119,7 +119,7 @@ pub(super) enum Progress {
 }
 
 impl<'v> Local<'v> {
-    /// Where an entry stands.
+    /// Returns the origin of an entry.
     pub fn origin(&self, entry: Entry) -> &'v Origin<'v> {
         match self.imported {
             Some(imported) if entry.imported => imported,
@@ -144,24 +144,24 @@ impl<'v> Local<'v> {
     }
 }
 
-/// Processes contexts, one after the other.
+/// Processes contexts in order.
 pub(super) struct Processor<'c> {
     pub contexts: &'c mut Contexts,
-    pub state: State,
-    /// The number of the context that it began with.
+    pub state: ContextState,
+    /// Number of the initial context.
     parent: u32,
-    /// The state is not that of the parent any more.
+    /// Whether the state differs from that of the parent.
     touched: bool,
-    /// The remote contexts that are under way.
+    /// The remote contexts that are being processed.
     references: Vec<Box<[u8]>>,
-    /// Definitions that are under way.
+    /// Number of definitions that are being processed.
     pub depth: u32,
-    /// Contexts of definitions are only looked at for errors.
+    /// Whether contexts of definitions are only checked for errors.
     validating: bool,
 }
 
 impl<'c> Processor<'c> {
-    pub fn new(contexts: &'c mut Contexts, state: State, parent: u32) -> Self {
+    pub fn new(contexts: &'c mut Contexts, state: ContextState, parent: u32) -> Self {
         Self {
             contexts,
             state,
@@ -173,12 +173,12 @@ impl<'c> Processor<'c> {
         }
     }
 
-    pub fn finish(mut self) -> State {
+    pub fn finish(mut self) -> ContextState {
         self.state.terms.seal();
         self.state
     }
 
-    /// Looks at the context of a definition for errors.
+    /// Checks the context of a definition for errors.
     pub fn validate(&mut self, origin: &Origin<'_>, value: u32) -> Read<()> {
         self.state.terms.seal();
         let state = self.state.clone();
@@ -249,12 +249,12 @@ impl<'c> Processor<'c> {
             _ => Err(origin.wrong(
                 "invalid local context",
                 value,
-                "a context is an object, the URL of one, null, or an array of these",
+                "a context must be an object, the URL of one, null, or an array of these",
             )),
         }
     }
 
-    /// The URL of a context.
+    /// Returns the absolute URL of a context.
     fn url(origin: &Origin<'_>, value: u32) -> Read<Box<[u8]>> {
         let text = origin.view.text(value);
         if has_iri_form(text) {
@@ -276,15 +276,15 @@ impl<'c> Processor<'c> {
         Ok(url.into())
     }
 
-    /// Loads the document that holds a remote context, and gives the position of the context.
+    /// Loads the document with a remote context. Returns it and the position of the context.
     fn load(&mut self, origin: &Origin<'_>, value: u32, url: &[u8]) -> Read<(Arc<Kept>, u32)> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|wrong| {
             let text = wrong.reason.text();
-            let told = origin.wrong("loading remote context failed", value, text);
-            let mut told = told.because_of(&wrong.reason);
-            told.class = wrong.class;
-            told
+            let found = origin.wrong("loading remote context failed", value, text);
+            let mut found = found.because_of(&wrong.reason);
+            found.class = wrong.class;
+            found
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {
@@ -292,7 +292,7 @@ impl<'c> Processor<'c> {
             _ => Err(origin.wrong(
                 "invalid remote context",
                 value,
-                &format!("the document {} holds no context", quote(url)),
+                &format!("the document {} contains no context", quote(url)),
             )),
         }
     }
@@ -335,7 +335,7 @@ impl<'c> Processor<'c> {
             return self.entries(origin, object, None, overrides);
         };
         if view.kind(import) != Kind::String {
-            return Err(origin.wrong("invalid @import value", import, "@import is a string"));
+            return Err(origin.wrong("invalid @import value", import, "@import must be a string"));
         }
         let url = Self::url(origin, import)?;
         let (kept, context) = self.load(origin, import, &url)?;
@@ -351,14 +351,14 @@ impl<'c> Processor<'c> {
             return Err(origin.wrong(
                 "invalid remote context",
                 import,
-                &format!("the context of {} is no object", quote(&url)),
+                &format!("the context of {} is not an object", quote(&url)),
             ));
         }
         if let Some(again) = imported.view.get(context, b"@import") {
             return Err(imported.wrong(
                 "invalid context entry",
                 again,
-                "a context that is imported imports another",
+                "an imported context must not import another",
             ));
         }
         self.entries(origin, object, Some((&imported, context)), overrides)
@@ -399,7 +399,7 @@ impl<'c> Processor<'c> {
                     return Err(origin.wrong(
                         &format!("invalid {word} value"),
                         value,
-                        &format!("{word} is true or false"),
+                        &format!("{word} must be true or false"),
                     ));
                 }
             }
@@ -415,14 +415,15 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    /// A context definition of nothing but names for absolute IRIs, as most are; false if it holds more.
+    /// Fast path for a context definition with only names of absolute IRIs, like most. Returns
+    /// false for others.
     fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
         let view = origin.view;
         let is_keyword = |key| view.text(key).first() == Some(&b'@');
         if self.state.protected > 0 || view.keys(object).any(is_keyword) {
             return Ok(false);
         }
-        // What is defined before another entry is met is defined again with it.
+        // Terms defined before another kind of entry is found are defined again later.
         for key in view.keys(object) {
             let Some(plain) = plain_entry(&view, key) else {
                 return Ok(false);
@@ -433,8 +434,8 @@ impl<'c> Processor<'c> {
         Ok(true)
     }
 
-    /// Takes a context definition that names what the state does, and nothing else; None of any other. Gives the names
-    /// that stand for other IRIs now.
+    /// Processes a context definition with exactly the same names as the state. Returns the names
+    /// with changed IRIs, or `None` for other definitions.
     pub fn redefine<'v>(
         &mut self,
         view: &View<'v>,
@@ -487,7 +488,7 @@ impl<'c> Processor<'c> {
         Err(origin.wrong(
             "invalid @version value",
             value,
-            "@version is the number 1.1",
+            "@version must be the number 1.1",
         ))
     }
 
@@ -517,7 +518,7 @@ impl<'c> Processor<'c> {
                 "invalid base IRI",
                 value,
                 &format!(
-                    "@base is an IRI, null, or relative to the base there is, and {} is none of these",
+                    "@base must be an IRI, null, or relative to the current base; found {}",
                     origin.shown(value)
                 ),
             ));
@@ -546,8 +547,8 @@ impl<'c> Processor<'c> {
                 "invalid vocab mapping",
                 value,
                 &format!(
-                    "@vocab is an IRI, null, or relative to the base or to the @vocab there is, and {} is none of \
-                     these",
+                    "@vocab must be an IRI, null, or relative to the base or the current @vocab; \
+                     found {}",
                     origin.shown(value)
                 ),
             ));
@@ -568,7 +569,7 @@ impl<'c> Processor<'c> {
                 return Err(origin.wrong(
                     "invalid default language",
                     value,
-                    "@language is a string or null",
+                    "@language must be a string or null",
                 ));
             }
         };
@@ -586,14 +587,14 @@ impl<'c> Processor<'c> {
                 return Err(origin.wrong(
                     "invalid base direction",
                     value,
-                    "@direction is \"ltr\", \"rtl\" or null",
+                    "@direction must be \"ltr\", \"rtl\" or null",
                 ));
             }
         };
         Ok(())
     }
 
-    /// An error that the depth of definitions, or of what they refer to, is to blame for.
+    /// Creates the error for definitions that refer to each other too deeply.
     #[cold]
     pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> Wrong {
         let mut wrong = origin.wrong(
@@ -613,12 +614,12 @@ impl<'c> Processor<'c> {
     }
 }
 
-/// An entry of a context that depends on no other: the name of an absolute IRI.
+/// An entry of a context that depends on no other: a name of an absolute IRI.
 pub(super) struct Plain<'v> {
     pub iri: &'v [u8],
-    /// Plain bytes behind it make an IRI.
+    /// Whether plain bytes after it always form an IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, where the entry says so.
+    /// Whether it is a prefix, if the entry states that.
     pub prefix: Option<bool>,
 }
 
@@ -657,7 +658,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
     })
 }
 
-/// The base direction that a value says.
+/// Parses a base direction.
 pub(super) fn direction_of(view: &View<'_>, value: u32) -> Option<Direction> {
     if view.kind(value) != Kind::String {
         return None;

@@ -1,8 +1,9 @@
-//! Messages of JSON-LD from tapes: what a line of NDJSON-LD and a document of YAML-LD mean.
+//! Interprets tapes as messages of JSON-LD: lines of NDJSON-LD and documents of YAML-LD.
 //!
-//! - In: a tape that holds a message, an empty message or a context.
+//! - In: a tape with a message, an empty message or a context.
 //! - Out: a message in the builder, or a new context in force.
-//! - Law: a context within a message never leaks. On an error the builder holds nothing of the message.
+//! - Law: a context within a message affects only that message. On error the builder discards the
+//!   partial message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +12,9 @@ use super::error::{Read, Wrong};
 use super::iri::Base;
 use super::loader::{Store, position};
 use super::number::Digits;
-use super::options::Reading;
-use super::terms::Terms;
-use super::walk::{Dropped, Entry, Options, Slot, Walk};
+use super::options::DocumentReading;
+use super::terms::MessageTerms;
+use super::walk::{Dropped, Entry, Options, ValueSlot, Walk};
 use crate::codec::Noticed;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
@@ -22,7 +23,7 @@ use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, Kind, ParseError, Tape, View, parse, write};
 use crate::syntax::stack;
 
-/// A tape may take so many times the bytes of the largest message.
+/// Maximum size of a tape, relative to that of the largest message.
 const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
@@ -30,24 +31,25 @@ enum InForce {
     /// None, or `null`.
     None,
     Known(u32),
-    /// It was forgotten with others, and is processed again when a message needs it.
+    /// Dropped from the cache; processed again when a message needs it.
     Forgotten,
-    /// It stood in the message with this index, which could not be read: so nor can any until the next one.
+    /// The message with this index may have changed it but could not be read, so no message can be
+    /// read until the next context.
     Broken(u64),
 }
 
 /// Reads messages.
 pub struct MessageReader {
     contexts: Contexts,
-    terms: Terms,
+    terms: MessageTerms,
     bounds: Bounds,
     options: Options,
-    /// The context of documents, and of logs before they name one.
+    /// The context of documents, and of logs before their first context.
     start: u32,
-    /// The log's context, and its JSON text.
+    /// The context of the log, and its JSON text.
     in_force: InForce,
     text: Box<[u8]>,
-    /// Namespaces that the next message declares.
+    /// Namespaces to declare in the next message.
     pending: Vec<Namespace>,
     /// The contexts whose namespaces were declared last.
     declared: Box<[u8]>,
@@ -57,11 +59,11 @@ pub struct MessageReader {
 }
 
 impl MessageReader {
-    /// A reader at the start of a log.
+    /// Creates a reader at the start of a log.
     ///
     /// # Errors
-    /// The base is not an absolute IRI, or `expand_context` is no context.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    /// If the base is not an absolute IRI, or `expand_context` is not a context.
+    pub(super) fn new(options: &DocumentReading) -> Result<Self, Reason> {
         let base = match &options.base {
             None => None,
             Some(text) => {
@@ -79,7 +81,7 @@ impl MessageReader {
         let store = Store::new(options.contexts.clone(), limits);
         let mut made = Self {
             contexts: Contexts::new(base, limits, store),
-            terms: Terms::new(),
+            terms: MessageTerms::new(),
             bounds: Bounds {
                 max_depth: limits.max_depth,
                 max_bytes: limits.max_message_bytes.saturating_mul(TAPE_FACTOR),
@@ -112,7 +114,7 @@ impl MessageReader {
         Ok(made)
     }
 
-    /// The number of the context that a user gives beside the log.
+    /// Returns the number of a context given in the options.
     fn expand_context(&mut self, text: &[u8]) -> Result<u32, Reason> {
         let (tape, value) = context_document(text, "expand_context", &self.bounds)?;
         let view = View {
@@ -131,12 +133,12 @@ impl MessageReader {
         })
     }
 
-    /// The bounds that tapes are to be made with.
+    /// The limits for tapes.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Goes to the start of another log. Remote contexts stay known.
+    /// Returns to the start of another log. Remote contexts remain cached.
     pub fn reset(&mut self) {
         self.contexts.reset();
         self.in_force = InForce::None;
@@ -146,7 +148,7 @@ impl MessageReader {
         self.dropped = Dropped::default();
     }
 
-    /// What was noticed so far.
+    /// Observations so far.
     pub fn noticed(&self) -> Noticed {
         Noticed {
             trailing_namespaces: self.pending.len() as u64,
@@ -156,8 +158,8 @@ impl MessageReader {
         }
     }
 
-    /// The context in force cannot be known, as it may have stood in this message: messages are refused until the
-    /// next one.
+    /// Marks the context in force as unknown, because this message may have changed it. Messages
+    /// are rejected until the next context.
     pub fn lose_context(&mut self, message: u64) {
         self.in_force = InForce::Broken(message);
     }
@@ -165,7 +167,7 @@ impl MessageReader {
     /// Reads a context, an empty message or a message.
     ///
     /// # Errors
-    /// It is none of these, or breaks JSON-LD.
+    /// If it is none of these, or violates JSON-LD.
     pub fn read(
         &mut self,
         view: &View<'_>,
@@ -195,10 +197,10 @@ impl MessageReader {
         })
     }
 
-    /// As [`read`](Self::read); an array is a message too.
+    /// Like [`read`](Self::read), but an array is also a message.
     ///
     /// # Errors
-    /// It is none of these, or breaks JSON-LD.
+    /// If it is none of these, or violates JSON-LD.
     pub fn read_nodes(
         &mut self,
         view: &View<'_>,
@@ -214,7 +216,7 @@ impl MessageReader {
     /// Reads a document that is one message.
     ///
     /// # Errors
-    /// It breaks JSON-LD.
+    /// If it violates JSON-LD.
     pub fn read_document(
         &mut self,
         view: &View<'_>,
@@ -225,13 +227,13 @@ impl MessageReader {
             return Err(ParseError {
                 at: view.node(0).at as usize,
                 class: ErrorClass::Malformed,
-                reason: "a JSON-LD document is an object ({…}) or an array of them".into(),
+                reason: "a JSON-LD document must be an object ({…}) or an array of objects".into(),
             });
         }
         self.message(view, position, builder, true)
     }
 
-    /// Begins a message or a context: what it may cost, and what is kept for it.
+    /// Begins a message or a context: resets its budget and limits the cache.
     fn begin_work(&mut self, view: &View<'_>) {
         if self.contexts.is_full() {
             self.contexts.forget();
@@ -270,7 +272,7 @@ impl MessageReader {
         }
     }
 
-    /// The number of the context in force; None where there is none.
+    /// Returns the number of the context in force, or `None` if there is none.
     fn context(&mut self, at: u32) -> Read<Option<u32>> {
         match self.in_force {
             InForce::None => return Ok(None),
@@ -278,7 +280,7 @@ impl MessageReader {
             InForce::Forgotten => {}
             InForce::Broken(message) => {
                 let reason = Reason::from(
-                    "the context message before it could not be read, so the message cannot be either",
+                    "the context message before it could not be read, so this message cannot be read either",
                 )
                 .following(&format!("the context may have been in message {message}, which was skipped"));
                 return Err(Wrong::of(ErrorClass::Malformed, Some(at), reason));
@@ -301,7 +303,7 @@ impl MessageReader {
         Ok(Some(number))
     }
 
-    /// The prefixes of a context become namespaces of the next message.
+    /// Declares the prefixes of a context as namespaces of the next message.
     fn declare(&mut self, number: u32, parent: Option<u32>) {
         let new = self.contexts.prefixes(number, parent);
         if self.pending.is_empty() {
@@ -388,15 +390,16 @@ impl MessageReader {
             indexes: HashMap::default(),
             compounds: HashSet::default(),
         };
-        let slot = Slot {
+        let slot = ValueSlot {
             is_root: is_document,
-            ..Slot::top(TermId::DEFAULT_GRAPH)
+            ..ValueSlot::top(TermId::DEFAULT_GRAPH)
         };
         walk.value(0, context, &slot)?;
         Ok(())
     }
 
-    /// The prefixes of the context at a message's start become namespaces too, when they change.
+    /// Declares the prefixes of the context at the start of a message as namespaces, if they
+    /// changed.
     fn declare_own(&mut self, view: &View<'_>, parent: u32) -> Read<()> {
         if view.kind(0) != Kind::Object {
             return Ok(());
@@ -418,8 +421,8 @@ impl MessageReader {
     }
 }
 
-/// The tape of a context that a user gives, and where it is: a context, or a document that holds one as its
-/// `@context`.
+/// Parses a context from the options: a context, or a document with a context as its `@context`.
+/// Returns the tape and the position of the context.
 pub(super) fn context_document(
     text: &[u8],
     option: &str,
@@ -432,10 +435,7 @@ pub(super) fn context_document(
     };
     parse(text, &mut tape, &bounds).map_err(|error| {
         let position = position(text, error.at);
-        format!(
-            "{option} is no JSON that can be read: {} ({position})",
-            error.reason
-        )
+        format!("{option} is not valid JSON: {} ({position})", error.reason)
     })?;
     let view = View {
         tape: &tape,
@@ -446,7 +446,9 @@ pub(super) fn context_document(
         _ => 0,
     };
     if !matches!(view.kind(value), Kind::Object | Kind::Array | Kind::String) {
-        return Err(format!("{option} holds no context, which is an object"));
+        return Err(format!(
+            "{option} does not contain a context, which is an object"
+        ));
     }
     Ok((tape, value))
 }

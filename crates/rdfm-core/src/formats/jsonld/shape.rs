@@ -1,4 +1,5 @@
-//! What an object is, by its keys: a value, a list, a set or a node (JSON-LD 1.1 API, 5.1.2, steps 7 to 14).
+//! Classifies objects by their keys: values, lists, sets or nodes (JSON-LD 1.1 API, 5.1.2, steps 7
+//! to 14).
 
 use super::context::{Direction, Meaning};
 use super::definition::{Coercion, Containers};
@@ -9,10 +10,11 @@ use super::walk::{Active, Entry, Walk};
 use crate::model::error::quote;
 use crate::syntax::json::Kind;
 
-/// What the keys of an object say. Nodes of the tape; 0 where there is none, since no value is the first.
+/// The keywords of an object, as nodes of the tape; 0 means none, because no value is the first
+/// node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
-    /// Its entries in [`Walk::entries`].
+    /// Range of its entries in [`Walk::entries`].
     pub from: usize,
     pub to: usize,
     pub value: u32,
@@ -24,11 +26,11 @@ pub(super) struct Shape {
     pub list: u32,
     pub set: u32,
     pub graph: u32,
-    /// The contexts of these, which `@nest` may change.
+    /// The contexts of these keywords, which `@nest` may change.
     pub id_context: u32,
     pub member_context: u32,
     pub graph_context: u32,
-    /// How many keys stand for `@type`, and the value of the first.
+    /// Number of keys for `@type`, and the value of the first.
     pub types: u32,
     pub first_type: u32,
     pub included: bool,
@@ -37,7 +39,8 @@ pub(super) struct Shape {
 }
 
 impl Walk<'_> {
-    /// Whether a context that does not propagate counts for an object too: a value, or a reference.
+    /// Whether a context that does not propagate also applies to an object: it is a value or a
+    /// reference.
     pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
         let (mut keys, mut id) = (0, false);
         for key in self.view.keys(object) {
@@ -51,7 +54,7 @@ impl Walk<'_> {
         keys == 1 && id
     }
 
-    /// Looks at the keys of an object.
+    /// Collects the keys of an object.
     #[inline]
     pub fn shape(&mut self, object: u32, context: u32) -> Read<Shape> {
         let from = self.entries.len();
@@ -98,7 +101,8 @@ impl Walk<'_> {
         let kind = self.view.kind(value);
         let place = match keyword {
             Keyword::Context => {
-                // An alias is not possible, so it is the object's own.
+                // Aliases are not allowed, so this is the object's own context, which was already
+                // processed.
                 return Ok(());
             }
             Keyword::Id => &mut shape.id,
@@ -131,7 +135,7 @@ impl Walk<'_> {
                     return Err(self.wrong(
                         "invalid @reverse value",
                         value,
-                        "@reverse is an object",
+                        "@reverse must be an object",
                     ));
                 }
                 shape.reverse = true;
@@ -155,15 +159,18 @@ impl Walk<'_> {
             _ => {}
         }
         let (code, reason) = match keyword {
-            Keyword::Id => ("invalid @id value", "@id is a string"),
-            Keyword::Language => ("invalid language-tagged string", "@language is a string"),
-            Keyword::Index => ("invalid @index value", "@index is a string"),
+            Keyword::Id => ("invalid @id value", "@id must be a string"),
+            Keyword::Language => (
+                "invalid language-tagged string",
+                "@language must be a string",
+            ),
+            Keyword::Index => ("invalid @index value", "@index must be a string"),
             Keyword::Direction => {
                 shape.base_direction = direction_of(&self.view, value);
                 if shape.base_direction.is_some() {
                     return Ok(());
                 }
-                let reason = "@direction is \"ltr\" or \"rtl\"";
+                let reason = "@direction must be \"ltr\" or \"rtl\"";
                 return Err(self.wrong("invalid base direction", value, reason));
             }
             _ => return Ok(()),
@@ -177,7 +184,7 @@ impl Walk<'_> {
     #[cold]
     pub fn colliding(&self, key: u32) -> Wrong {
         let reason = format!(
-            "the key {} says again what another key of the object says",
+            "the key {} has the same meaning as another key of the object",
             quote(self.view.text(key))
         );
         self.wrong("colliding keywords", key, &reason)
@@ -206,11 +213,11 @@ impl Walk<'_> {
         Err(self.wrong(
             "invalid type value",
             wrong,
-            "@type is a string or an array of strings",
+            "@type must be a string or an array of strings",
         ))
     }
 
-    /// The keys of the objects below `@nest` count as those of the object.
+    /// Collects the keys of objects in `@nest`, which belong to the object.
     pub fn nested(&mut self, key: u32, context: u32, shape: &mut Shape) -> Read<()> {
         let view = self.view;
         let value = key + 1;
@@ -233,21 +240,25 @@ impl Walk<'_> {
     pub fn nest(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
         let view = self.view;
         if view.kind(object) != Kind::Object {
-            return Err(self.wrong("invalid @nest value", object, "@nest holds objects"));
+            return Err(self.wrong("invalid @nest value", object, "@nest must contain objects"));
         }
         for key in view.keys(object) {
             let meaning = self.contexts.meaning(context, view.text(key));
             if meaning == Meaning::Keyword(Keyword::Value) {
-                return Err(self.wrong("invalid @nest value", key, "@nest holds no @value"));
+                return Err(self.wrong(
+                    "invalid @nest value",
+                    key,
+                    "@nest must not contain @value",
+                ));
             }
         }
         self.collect(object, context, shape)
     }
 
-    /// Whether an object is a node that something is said of.
-    pub fn is_said(&mut self, object: u32, context: u32) -> Read<bool> {
+    /// Whether an object is a node object with content, not a value or a reference.
+    pub fn is_node_object(&mut self, object: u32, context: u32) -> Read<bool> {
         let (shape, _) = self.look(object, context)?;
-        let said = shape.value == 0
+        let found = shape.value == 0
             && shape.list == 0
             && (shape.types > 0
                 || shape.set != 0
@@ -258,11 +269,11 @@ impl Walk<'_> {
                 || shape.direction != 0
                 || self.has_properties(&shape)?);
         self.entries.truncate(shape.from);
-        Ok(said)
+        Ok(found)
     }
 
-    /// The keys of an object that is taken later: none of them is counted. The entries are the caller's to
-    /// remove.
+    /// Collects the keys of an object that is processed later, without counting dropped keys. The
+    /// caller removes the entries.
     pub fn look(&mut self, object: u32, mut context: u32) -> Read<(Shape, u32)> {
         if let Some(previous) = self.contexts.get(context).state.previous
             && !self.keeps_type_scope(object, context)
@@ -276,13 +287,13 @@ impl Walk<'_> {
         Ok((shape?, context))
     }
 
-    /// Whether a value object holds what does not go with a value.
+    /// Whether a value object contains keys that are not allowed with a value.
     pub fn has_more_than_a_value(&mut self, shape: &Shape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         Ok(keywords || shape.included || self.reverses(shape)? || self.has_properties(shape)?)
     }
 
-    /// Whether a list or set object holds more than it may.
+    /// Whether a list or set object contains keys that are not allowed.
     pub fn has_more_than_an_index(&mut self, shape: &Shape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.types > 0;
         Ok(keywords
@@ -293,7 +304,8 @@ impl Walk<'_> {
             || self.has_properties(shape)?)
     }
 
-    /// Whether `@reverse` of an object has an entry that adds something to the object (API, 5.1.2, step 13.4.13).
+    /// Whether an object's `@reverse` has an entry that adds something to the object (API, 5.1.2,
+    /// step 13.4.13).
     fn reverses(&mut self, shape: &Shape) -> Read<bool> {
         let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
         let reverse = Meaning::Keyword(Keyword::Reverse);
@@ -309,7 +321,7 @@ impl Walk<'_> {
             self.contexts.check_work()?;
             let adds = match meaning {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
-                // An error, wherever it is found.
+                // Counted as adding, so that the error is reported.
                 Meaning::Keyword(_) => true,
                 Meaning::Property(_) | Meaning::Unkept => {
                     !self.means_nothing(meaning, key + 1, context)?
@@ -322,7 +334,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The context of the map of `@reverse`.
+    /// Returns the context of the map of `@reverse`.
     pub fn reverse_context(&mut self, map: u32, mut context: u32) -> Read<u32> {
         if let Some(previous) = self.contexts.get(context).state.previous
             && !self.keeps_type_scope(map, context)
@@ -332,7 +344,7 @@ impl Walk<'_> {
         Ok(self.own_context(map, context)?.0)
     }
 
-    /// Whether some property of an object has a value that means something.
+    /// Whether any property of an object has a value with a meaning.
     pub fn has_properties(&mut self, shape: &Shape) -> Read<bool> {
         if !shape.properties {
             return Ok(false);
@@ -399,7 +411,7 @@ impl Walk<'_> {
         Ok(outcome)
     }
 
-    /// Whether an object that has a language has nothing else.
+    /// Whether an object with a language contains nothing else.
     pub fn is_language_only(&mut self, shape: &Shape) -> Read<bool> {
         let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
@@ -409,7 +421,7 @@ impl Walk<'_> {
         Ok(!self.has_properties(shape)?)
     }
 
-    /// Whether a node that has a graph has nothing else but a name and an index.
+    /// Whether a node with a graph contains nothing else except a name and an index.
     pub fn is_graph_object(&mut self, shape: &Shape) -> Read<bool> {
         let others = shape.types > 0 || shape.included || self.reverses(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;
@@ -419,7 +431,8 @@ impl Walk<'_> {
         Ok(!self.has_properties(shape)?)
     }
 
-    /// Whether the type of a value is JSON: the last one of the first key for `@type`.
+    /// Whether the type of a value is JSON, according to the last type of the first key for
+    /// `@type`.
     pub fn is_json_type(&mut self, shape: &Shape, context: u32) -> bool {
         if shape.types == 0 {
             return false;

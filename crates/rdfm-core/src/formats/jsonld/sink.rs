@@ -1,25 +1,26 @@
-//! Where the JSON-LD encoder puts its structure: objects, arrays, keys and scalars, as JSON or another syntax.
+//! The output side of the JSON-LD encoder: objects, arrays, keys and scalars, as JSON or another
+//! syntax.
 //!
-//! - In: events, in the order of the document. A key or a scalar is announced, then its token is appended.
+//! - In: events in document order. A key or a scalar is announced, then its token is appended.
 //! - Out: text.
-//! - Cost: a few bytes of state; a token that was written before may be copied instead of being made anew.
-//! - Law: the token of a text is the same wherever it stands.
+//! - Cost: a few bytes of state. A token that was written before may be copied.
+//! - Law: the token of a string does not depend on its position.
 
 use crate::syntax::json::write::string;
 use crate::syntax::json::{Kind, View};
 
-/// Longest token of a key that stays where it was written, whatever the sink.
+/// Maximum length of a key token that no sink moves after it was written.
 pub const MAX_KEY: usize = 1000;
 
-/// Takes the events of documents.
+/// Receives the events of documents.
 pub trait Sink: Clone + Send {
-    /// A document begins.
+    /// Begins a document.
     fn begin(&mut self, out: &mut Vec<u8>);
-    /// The document ends.
+    /// Ends the document.
     fn end(&mut self, out: &mut Vec<u8>);
-    /// The log ends.
+    /// Ends the log.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
-    /// Another log begins.
+    /// Begins another log.
     fn reset(&mut self) {}
     /// `{`.
     fn begin_object(&mut self, out: &mut Vec<u8>);
@@ -29,13 +30,14 @@ pub trait Sink: Clone + Send {
     fn begin_array(&mut self, out: &mut Vec<u8>);
     /// `]`.
     fn end_array(&mut self, out: &mut Vec<u8>);
-    /// A key's token follows.
+    /// Announces a key's token.
     fn begin_key(&mut self, out: &mut Vec<u8>);
-    /// The key's token is there.
+    /// Ends a key after its token.
     fn end_key(&mut self, out: &mut Vec<u8>);
-    /// A scalar's token follows.
+    /// Announces a scalar's token.
     fn scalar(&mut self, out: &mut Vec<u8>);
-    /// Appends the token of a text. `plain` says that it holds no quote, backslash or control character.
+    /// Appends the token of a string. `plain` states that it contains no quotes, backslashes or
+    /// control characters.
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
 }
 
@@ -76,32 +78,32 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
     }
 }
 
-/// JSON: a document a line, or indented for people.
+/// Writes JSON: one document per line, or indented for people.
 #[derive(Clone)]
 pub struct Json {
     indented: bool,
     depth: usize,
-    /// Something stands before in the open object or array.
+    /// Whether the open object or array already has content.
     filled: bool,
-    /// A key stands before, whose value comes next.
+    /// Whether the value of a key comes next.
     keyed: bool,
 }
 
 impl Json {
-    /// A document is one line.
+    /// One document per line.
     pub const LINE: Self = Self {
         indented: false,
         depth: 0,
         filled: false,
         keyed: false,
     };
-    /// Two spaces a level.
+    /// Two spaces per level.
     pub const INDENTED: Self = Self {
         indented: true,
         ..Self::LINE
     };
 
-    /// What goes before a key or a value.
+    /// Writes what precedes a key or a value.
     #[inline]
     fn next(&mut self, out: &mut Vec<u8>) {
         if self.keyed {

@@ -1,10 +1,10 @@
 //! The terms of a context, in layers that contexts share.
 //!
 //! - In: definitions by name. Out: the same, by name.
-//! - Cost: a look-up a layer. A context made of another one has a layer of its own for what it defines; a layer
-//!   that is no smaller than half of the one below is merged with it, so that there are few, and copying costs
-//!   as much as defining.
-//! - Law: a newer layer hides what it defines, or removes, in older ones.
+//! - Cost: one lookup per layer. A context derived from another has a separate layer for its own
+//!   definitions. A layer at least half the size of the one below is merged with it, so that there
+//!   are few layers, and copying costs as much as defining.
+//! - Law: newer layers hide the terms that they define or remove in older ones.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -14,13 +14,13 @@ use rustc_hash::FxHasher;
 
 use super::definition::Definition;
 
-/// Definitions by name; none where one was removed.
+/// Definitions by name; `None` if removed.
 type Layer = HashMap<Name, Option<Arc<Definition>>, Seeded>;
 
 /// The name of a term.
 pub(super) type Name = Arc<[u8]>;
 
-/// Hashes that nobody foresees, so that no context is made of names that collide.
+/// Randomly seeded hashes, so that no context can be crafted to collide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seeded(usize);
 
@@ -39,18 +39,18 @@ impl BuildHasher for Seeded {
     }
 }
 
-/// The terms of a context. Copies share all layers that are sealed.
+/// The terms of a context. Copies share all sealed layers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// The newest is the last.
+    /// Layers from the oldest to the newest.
     sealed: Vec<Arc<Layer>>,
     own: Layer,
-    /// How many terms there are.
+    /// Number of terms.
     count: usize,
 }
 
 impl Table {
-    /// The definition of a term.
+    /// Returns the definition of a term.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Arc<Definition>> {
         if !self.own.is_empty()
@@ -62,7 +62,7 @@ impl Table {
         layers.find_map(|layer| layer.get(name))?.as_ref()
     }
 
-    /// How many terms there are.
+    /// Number of terms.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -76,7 +76,7 @@ impl Table {
         self.count += usize::from(!known);
     }
 
-    /// Whether a sealed layer has a term.
+    /// Whether a sealed layer contains a term.
     fn is_sealed(&self, name: &[u8]) -> bool {
         let mut layers = self.sealed.iter().rev();
         layers
@@ -94,7 +94,7 @@ impl Table {
         }
     }
 
-    /// Makes what was defined since the last time a layer, so that copies cost little.
+    /// Turns the definitions since the last call into a layer, so that copies are cheap.
     pub fn seal(&mut self) {
         if self.own.is_empty() {
             return;
@@ -111,12 +111,12 @@ impl Table {
         self.sealed.push(Arc::new(layer));
     }
 
-    /// All terms and their definitions, in no order.
+    /// All terms and their definitions, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
         self.iter_beside(None)
     }
 
-    /// The terms that are not in the layers of another table too, and perhaps more.
+    /// The terms that another table does not share, and possibly more.
     pub fn iter_beside(
         &self,
         other: Option<&Self>,

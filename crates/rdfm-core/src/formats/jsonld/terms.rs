@@ -1,9 +1,9 @@
-//! Terms of a message in the batch; terms that recur are mostly stored once.
+//! Terms of a message in the batch. Recurring terms are mostly stored once.
 //!
 //! - In: texts. Out: term ids.
-//! - Cost: a look-up an IRI; it is checked where it is not found.
-//! - Law: what a message counts does not depend on the messages before it: a term is charged where it is
-//!   stored, and where it is found for the first time in the message.
+//! - Cost: one lookup per IRI, which is checked only if it is not found.
+//! - Law: the charge of a message does not depend on earlier messages. A term is charged when it is
+//!   stored, and when it is first found in a message.
 
 use memchr::memmem::Finder;
 
@@ -18,30 +18,31 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, Known, SLOTS};
 use crate::syntax::json::{Kind, View};
 
-/// A term of so many bytes counts each time that it is used, as a part of its length: it is compared.
+/// From this length, each use of a term is charged a fraction of its length, because it is
+/// compared.
 const LONG: usize = 4096;
 const USES: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
-/// Makes terms.
-pub(super) struct Terms {
+/// Creates terms.
+pub(super) struct MessageTerms {
     cache: Cache,
     checker: Checker,
-    /// The message that a slot of the cache was used in last.
+    /// The message in which each cache slot was last used.
     used: Box<[u32]>,
     message: u32,
-    /// `rdf:type`, and the message that was charged for it last.
+    /// `rdf:type`, and the message that was last charged for it.
     kind: Known,
     kind_charged: u32,
     labels: Labels,
-    /// Finds what begins as generated labels do.
+    /// Finds labels that begin like generated ones.
     alike: Finder<'static>,
 }
 
-/// A result that only a limit can spoil.
+/// A result that fails only if a limit is exceeded.
 type Made<T = TermId> = Result<T, LimitExceeded>;
 
-impl Terms {
+impl MessageTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
@@ -55,7 +56,7 @@ impl Terms {
         }
     }
 
-    /// Generated labels count from 0 again.
+    /// Restarts the numbers of generated labels.
     pub fn begin_message(&mut self) {
         self.labels.begin_message();
         self.message = self.message.wrapping_add(1);
@@ -65,7 +66,8 @@ impl Terms {
         }
     }
 
-    /// The term of a text, if `check` says so; it is asked where it is not found.
+    /// Returns the term of a text, if `check` accepts it. It is called only if the term is not
+    /// found.
     #[inline]
     fn shared(
         &mut self,
@@ -96,20 +98,20 @@ impl Terms {
         Ok(Some(id))
     }
 
-    /// As [`shared`](Self::shared), of a text that needs no check.
+    /// Like [`shared`](Self::shared), for a text that needs no check.
     #[inline]
     fn sure(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> Made {
         let id = self.shared(builder, kind, text, flags, |_| true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
-    /// An IRI; None if the text is none.
+    /// Returns an IRI, or `None` if the text is not one.
     #[inline]
     pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
         self.iri_if(builder, text, || false)
     }
 
-    /// As [`iri`](Self::iri); `is_sure` may say that it is one.
+    /// Like [`iri`](Self::iri). `is_sure` may state that the text is an IRI.
     #[inline]
     pub fn iri_if(
         &mut self,
@@ -122,13 +124,13 @@ impl Terms {
         })
     }
 
-    /// A valid IRI.
+    /// Returns a valid IRI.
     #[inline]
     pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
         self.sure(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
-    /// The IRI of a property that has one.
+    /// Returns the IRI of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
     pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
@@ -143,7 +145,7 @@ impl Terms {
         Ok(property.known.id)
     }
 
-    /// The predicate of types.
+    /// Returns the predicate of types.
     #[inline]
     pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> Made {
         if self.kind_charged != self.message {
@@ -157,7 +159,7 @@ impl Terms {
         Ok(self.kind.id)
     }
 
-    /// A literal of a datatype that is in the batch, and is not `xsd:string`.
+    /// Returns a literal with a datatype that is in the batch and is not `xsd:string`.
     #[inline]
     pub fn of_datatype(
         builder: &mut BatchBuilder,
@@ -168,7 +170,7 @@ impl Terms {
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 
-    /// The blank node of a label that a user wrote, without its `_:`.
+    /// Returns the blank node of a label in the message, without its `_:`.
     #[inline]
     pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
         if label.starts_with(b"_g") {
@@ -177,10 +179,10 @@ impl Terms {
         self.sure(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
-    /// The blank node of a label that may be an escape, or like a generated one.
+    /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
     fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
-        if let Some(said) = write::read_label(label) {
-            return self.sure(builder, TermKind::Bnode, &said, 0);
+        if let Some(decoded) = write::read_label(label) {
+            return self.sure(builder, TermKind::Bnode, &decoded, 0);
         }
         let mut labels = std::mem::take(&mut self.labels);
         let made = self.sure(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
@@ -188,8 +190,9 @@ impl Terms {
         made
     }
 
-    /// Takes note of all labels of a message before the first node without one: lists are written
-    /// without the labels of their cells, so these are generated each time, before or behind the others.
+    /// Records all labels of a message before the first unlabeled node. Lists are written without
+    /// the labels of their cells, so labels for these are generated again in every conversion,
+    /// before or after other labels.
     fn note_labels(&mut self, view: &View<'_>) {
         let found = |text| self.alike.find(text).is_some();
         if found(view.source) || found(view.tape.texts()) {
@@ -208,7 +211,7 @@ impl Terms {
         }
     }
 
-    /// A new blank node, of the message that a view shows.
+    /// Returns a new blank node for the message in the view.
     #[inline]
     pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
         if self.labels.is_unused() {
@@ -217,13 +220,13 @@ impl Terms {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// A string; `clean` says that it holds neither quotes, backslashes nor C0 controls.
+    /// Returns a string. `clean` states that it contains no quotes, backslashes or C0 controls.
     #[inline]
     pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
     }
 
-    /// A string in a language.
+    /// Returns a language-tagged string.
     #[inline]
     pub fn tagged(
         &mut self,
@@ -238,7 +241,7 @@ impl Terms {
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }
 
-    /// A literal of a datatype.
+    /// Returns a literal with a datatype.
     #[inline]
     pub fn typed(
         &mut self,

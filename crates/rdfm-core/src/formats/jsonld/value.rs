@@ -7,8 +7,8 @@ use super::keyword::Keyword;
 use super::number::{self, Digits};
 use super::options::RdfDirection;
 use super::shape::Shape;
-use super::terms::Terms;
-use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
+use super::terms::MessageTerms;
+use super::walk::{Active, By, Item, LEFT_OUT, Sink, ValueSlot, Walk};
 use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -30,14 +30,15 @@ const I18N: &[u8] = b"https://www.w3.org/ns/i18n#";
 struct Tagged<'t> {
     language: Option<&'t [u8]>,
     direction: Option<Direction>,
-    /// The node of its `@index`, or 0.
+    /// Node of its `@index`, or 0.
     index: u32,
 }
 
 impl Walk<'_> {
-    /// Takes a string, a number or a boolean; true if it means nothing, having no property.
+    /// Processes a string, a number or a boolean. Returns true if it has no meaning because there
+    /// is no property.
     #[inline]
-    pub fn scalar(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    pub fn scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let Some(mut active) = slot.property else {
             return Ok(true);
         };
@@ -54,7 +55,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// What a string, a number or a boolean is as the value of a property.
+    /// Expands a string, a number or a boolean as the value of a property.
     #[inline]
     pub fn expand_value(
         &mut self,
@@ -102,7 +103,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A string of the language and direction of a property, or of the context.
+    /// Creates a string with the language and direction of a property or of the context.
     fn tagged_by(
         &mut self,
         value: u32,
@@ -134,7 +135,7 @@ impl Walk<'_> {
         self.string(value, tagged, sink)
     }
 
-    /// A string with what tags it.
+    /// Creates a string with a language and direction.
     fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: Sink) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let Tagged {
@@ -145,14 +146,14 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let made = self.refuse(value, "the language", tag, "is no language tag")?;
+            let made = self.refuse(value, "the language", tag, "is not a valid language tag")?;
             return Ok(Item::Value(made));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
         let Some(direction) = direction else {
             return Ok(Item::Value(match language {
                 Some(tag) => self.terms.tagged(self.builder, text, clean, tag, 0)?,
-                None => Terms::string(self.builder, text, clean)?,
+                None => MessageTerms::string(self.builder, text, clean)?,
             }));
         };
         let (name, flag) = match direction {
@@ -178,7 +179,7 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
-                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold",
+                    "the value {} has a base direction but no language, which RDF 1.2 does not allow",
                     quote(text)
                 ),
             )
@@ -190,12 +191,12 @@ impl Walk<'_> {
             .with(Remedy::read(
                 "rdf_direction",
                 "none",
-                "leaves directions out",
+                "drops directions",
             ))),
         }
     }
 
-    /// A blank node that says what a string with a direction says. Equal values of a property are one.
+    /// Creates a blank node for a string with a direction. Equal values of a property share one.
     fn compound(
         &mut self,
         value: u32,
@@ -237,13 +238,13 @@ impl Walk<'_> {
                 continue;
             };
             let predicate = self.terms.valid_iri(self.builder, predicate)?;
-            let object = Terms::string(self.builder, text, clean)?;
+            let object = MessageTerms::string(self.builder, text, clean)?;
             self.quad(subject, predicate, object, sink.graph)?;
         }
         Ok(subject)
     }
 
-    /// A datatype, if literals can have it.
+    /// Checks that literals can have a datatype.
     fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
         if is_language_type(datatype) {
             self.refuse(value, "the datatype", datatype, "needs a language")?;
@@ -252,7 +253,7 @@ impl Walk<'_> {
         Ok(Some(datatype))
     }
 
-    /// The literal of a string, a number or a boolean, of a datatype or of its own.
+    /// Creates the literal of a string, a number or a boolean, with the given datatype or its own.
     fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
         let mut scratch = std::mem::take(self.scratch);
         scratch.clear();
@@ -272,13 +273,13 @@ impl Walk<'_> {
         let made = match (datatype, own) {
             (Some(datatype), _) => self.typed(value, text, clean, datatype),
             (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
-            (None, None) => Ok(Terms::string(self.builder, text, clean)?),
+            (None, None) => Ok(MessageTerms::string(self.builder, text, clean)?),
         };
         *self.scratch = scratch;
         made
     }
 
-    /// A literal of a datatype that may be no IRI.
+    /// Creates a literal with a datatype that may not be an IRI.
     fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
         if self.terms.iri(self.builder, datatype)?.is_none() {
             return self.no_iri(value, datatype, "the datatype");
@@ -286,7 +287,7 @@ impl Walk<'_> {
         Ok(self.terms.typed(self.builder, text, clean, datatype)?)
     }
 
-    /// The JSON literal of a value.
+    /// Creates the JSON literal of a value.
     pub fn json(&mut self, value: u32) -> Read<TermId> {
         let mut text = Vec::new();
         if let Err(number) = canonical::write(&self.view, value, &mut text) {
@@ -294,7 +295,7 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
-                    "the number {} of a JSON literal is beyond the range of doubles, and has no canonical form",
+                    "the number {} of a JSON literal exceeds the range of doubles and has no canonical form",
                     quote(self.view.text(number))
                 ),
             ));
@@ -302,14 +303,15 @@ impl Walk<'_> {
         Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
     }
 
-    /// Takes a value object (JSON-LD 1.1 API, 5.1.2, step 15); true if it means nothing.
+    /// Processes a value object (JSON-LD 1.1 API, 5.1.2, step 15). Returns true if it has no
+    /// meaning.
     pub fn value_object(
         &mut self,
         object: u32,
         shape: &Shape,
         context: u32,
         type_scoped: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         let value = shape.value;
         let kind = self.view.kind(value);
@@ -319,14 +321,14 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid value object value",
                 value,
-                "@value is a string, a number, a boolean or null",
+                "@value must be a string, a number, a boolean or null",
             ));
         }
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
             return Err(self.wrong(
                 "invalid value object",
                 object,
-                "an object with @value has @type, @language, @direction and @index besides, and not @type with \
+                "an object with @value may contain only @type, @language, @direction and @index in addition, and not @type with \
                  @language or @direction",
             ));
         }
@@ -337,7 +339,7 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid language-tagged value",
                 value,
-                "only strings have a language",
+                "only strings may have a language",
             ));
         }
         let term = if is_json {
@@ -375,7 +377,8 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The literal of a value whose one type is a known key of the context that is an IRI; else none.
+    /// Fast path for a value with one type that is a cached key of the context with an IRI. Returns
+    /// `None` for others.
     #[inline]
     pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
         if self.view.kind(kind) != Kind::String {
@@ -400,27 +403,27 @@ impl Walk<'_> {
             &mut scratch,
         );
         let made = match kind {
-            Datatype::String => Terms::string(self.builder, text, clean),
-            _ => Terms::of_datatype(self.builder, text, clean, datatype),
+            Datatype::String => MessageTerms::string(self.builder, text, clean),
+            _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
         Ok(Some(Item::Value(made?)))
     }
 
-    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
+    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &ValueSlot) -> Read<bool> {
         let item = self.string(value, tagged, self.sink(slot))?;
         self.deliver_plain(item, slot, value)?;
         Ok(false)
     }
 
-    /// The datatype of a value object.
+    /// Returns the datatype of a value object.
     fn value_type(&mut self, shape: &Shape, context: u32) -> Read<Option<Vec<u8>>> {
         let node = shape.first_type;
         let wrong = |walk: &Self| {
             walk.wrong(
                 "invalid typed value",
                 node,
-                "the @type of a value is one IRI",
+                "the @type of a value must be one IRI",
             )
         };
         if shape.types > 1 || self.view.kind(node) != Kind::String {
@@ -438,13 +441,13 @@ impl Walk<'_> {
         Ok(Some(iri))
     }
 
-    /// The map of languages to strings that a property has.
+    /// Processes a map of languages to strings.
     pub fn language_map(
         &mut self,
         map: u32,
         active: Active,
         context: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<()> {
         let direction = match self.definition(active).map(|found| found.direction.clone()) {
             Some(Override::Null) => None,
@@ -472,7 +475,7 @@ impl Walk<'_> {
                 _ => Err(self.wrong(
                     "invalid language map value",
                     item,
-                    "the values of a language map are strings",
+                    "the values of a language map must be strings",
                 )),
             };
             if view.kind(values) == Kind::Array {
@@ -493,8 +496,8 @@ impl Walk<'_> {
     }
 }
 
-/// The lexical form of a string, a number or a boolean, and whether it has nothing to escape; with `double` that of
-/// a double.
+/// Returns the lexical form of a string, a number or a boolean, and whether it needs no escapes.
+/// With `double`, numbers are formatted as doubles.
 #[inline]
 fn lexical<'t>(
     view: &View<'t>,

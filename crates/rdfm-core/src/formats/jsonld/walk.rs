@@ -1,14 +1,15 @@
-//! Quads of a message, straight from its tape.
+//! Converts the tape of a message directly to quads.
 //!
 //! - In: a tape, and the number of the context in force.
 //! - Out: quads of the open message.
-//! - Cost: one pass over the values; a look-up a key. As deep as the tape, which is bounded.
-//! - Law: what expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2) and deserialization (8.1.2)
-//!   make of the message one after the other, without making their documents.
+//! - Cost: one pass over the values, with one lookup per key. Recursion is as deep as the tape,
+//!   which is limited.
+//! - Law: the result equals that of expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2)
+//!   and deserialization (8.1.2), without creating the intermediate documents.
 //!
-//! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
-//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties,
-//! [`super::value`] literals.
+//! Expansion produces items: values, nodes and lists. Here, an item goes to its [`Target`] as soon
+//! as its term is known, followed by its content. [`super::node`] processes objects,
+//! [`super::container`] properties, and [`super::value`] literals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +20,7 @@ use super::iri::is_plain;
 use super::number::Digits;
 use super::options::RdfDirection;
 use super::table::Seeded;
-use super::terms::Terms;
+use super::terms::MessageTerms;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars;
 use crate::model::error::quote;
@@ -31,10 +32,10 @@ const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
 const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
 const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 
-/// Stands for a term that is none: quads with it are left out.
+/// Represents an invalid term. Quads with it are dropped.
 pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
 
-/// What the reader was asked for.
+/// Options of the reader.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub lenient: bool,
@@ -50,32 +51,32 @@ pub(super) struct Dropped {
     pub example: Option<String>,
 }
 
-/// A walk over one message.
+/// State of processing one message.
 pub(super) struct Walk<'a> {
     pub view: View<'a>,
     pub contexts: &'a mut Contexts,
-    pub terms: &'a mut Terms,
+    pub terms: &'a mut MessageTerms,
     pub builder: &'a mut BatchBuilder,
     pub options: Options,
     pub dropped: &'a mut Dropped,
-    /// What the open objects hold.
+    /// Entries of the open objects.
     pub entries: &'a mut Vec<Entry>,
-    /// Texts under way.
+    /// Buffer for intermediate texts.
     pub scratch: &'a mut Vec<u8>,
-    /// Lists under way.
+    /// Open lists.
     pub lists: Vec<List>,
-    /// Properties that the contexts do not keep.
+    /// Properties that the contexts do not cache.
     pub unkept: Vec<Property>,
     /// The `@index` of nodes, by graph and name.
     pub indexes: HashMap<(TermText, TermText), Box<[u8]>, Seeded>,
-    /// Values that became nodes for their directions.
+    /// Values that became nodes because of their directions.
     pub compounds: HashSet<Box<[u8]>, Seeded>,
 }
 
-/// A node's name, as it tells nodes apart.
+/// Name of a node as a key for comparisons.
 pub(super) type TermText = Box<[u8]>;
 
-/// What a key of an object means in a context, and its value; the key is the node before it.
+/// The meaning of a key of an object in a context, and its value. The key is the previous node.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub meaning: Meaning,
@@ -83,24 +84,24 @@ pub(super) struct Entry {
     pub context: u32,
 }
 
-/// A list under way.
+/// An open list.
 pub(super) struct List {
     graph: TermId,
     head: Option<TermId>,
     last: TermId,
 }
 
-/// The active property.
+/// An active property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub context: u32,
-    /// Its number in the context, or among those that are not kept.
+    /// Its number in the context, or among those that are not cached.
     pub number: u32,
     pub kept: bool,
 }
 
 impl Active {
-    /// A property that a context keeps.
+    /// Creates a property that a context caches.
     pub const fn kept(context: u32, number: u32) -> Self {
         Self {
             context,
@@ -110,24 +111,24 @@ impl Active {
     }
 }
 
-/// What becomes of an item.
+/// The destination of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// Nothing: it stands by itself.
+    /// None: the item is not part of a statement.
     Nowhere,
     /// The object of a quad.
     Object { subject: TermId, predicate: TermId },
     /// The subject of a quad.
     Subject { predicate: TermId, object: TermId },
-    /// The object of a quad, as the value of a property that is reversed twice.
+    /// The object of a quad, as the value of a doubly reversed property.
     Reversed { subject: TermId, predicate: TermId },
-    /// The next member of the list under way.
+    /// The next member of the open list.
     Member,
-    /// The object of a quad if it is a list, else the only member of a list that is.
+    /// The object of a quad if it is a list; otherwise the only member of such a list.
     ListObject { subject: TermId, predicate: TermId },
 }
 
-/// Whether an item goes into a graph of its own.
+/// Whether an item is put into a separate graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
     Never,
@@ -136,15 +137,15 @@ pub(super) enum Wrap {
     Always,
 }
 
-/// What the key of a map says of each item below it.
+/// What the key of a map adds to each item in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extra {
     Nothing,
     Id(TermId),
     Type(TermId),
-    /// The node of the key.
+    /// Node of the key.
     Index(u32),
-    /// A property, and the node of the key that is its value.
+    /// A property, with the node of the key that is its value.
     Property {
         predicate: TermId,
         index: Active,
@@ -155,35 +156,35 @@ pub(super) enum Extra {
 /// What a name without a scheme is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// The base: names of nodes.
+    /// The base, for names of nodes.
     Base,
     /// The vocabulary.
     Vocab,
-    /// The vocabulary, else the base: types.
+    /// The vocabulary if there is one, otherwise the base, for types.
     Both,
 }
 
-/// How a value is to be taken.
+/// How to process a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct ValueSlot {
     pub graph: TermId,
     pub target: Target,
-    /// None at the top of a graph, where values and lists mean nothing.
+    /// `None` at the top of a graph, where values and lists have no meaning.
     pub property: Option<Active>,
     pub wrap: Wrap,
     pub extra: Extra,
-    /// It stands in a map of nodes.
+    /// Whether it is in a map of nodes.
     pub from_map: bool,
-    /// Arrays in an array of it are lists of their own.
+    /// Whether nested arrays are separate lists.
     pub in_list: bool,
-    /// It stands in an array.
+    /// Whether it is in an array.
     pub in_array: bool,
-    /// It is the document itself.
+    /// Whether it is the document itself.
     pub is_root: bool,
 }
 
-impl Slot {
-    /// At the top of a graph.
+impl ValueSlot {
+    /// The top of a graph.
     pub const fn top(graph: TermId) -> Self {
         Self {
             graph,
@@ -199,16 +200,16 @@ impl Slot {
     }
 }
 
-/// Where the quads of a value's own nodes go: list cells, and nodes of directions.
+/// The destination of quads that a value creates: list cells, and nodes for directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sink {
-    /// [`LEFT_OUT`] where the value is left out.
+    /// [`LEFT_OUT`] if the value is dropped.
     pub graph: TermId,
-    /// The subject and predicate of the value, where it is one of those of a property.
+    /// The subject and predicate of the value, if it is a value of a property.
     pub of: Option<(TermId, TermId)>,
 }
 
-/// What a value became.
+/// The result of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item {
     Value(TermId),
@@ -225,12 +226,12 @@ impl Item {
 }
 
 impl Walk<'_> {
-    /// The byte at which a node begins.
+    /// Position of a node in the source.
     pub fn at(&self, node: u32) -> u32 {
         self.view.node(node).at
     }
 
-    /// An error at a node.
+    /// Creates an error at a node.
     #[cold]
     pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
         Wrong::new(code, Some(self.at(node)), reason)
@@ -255,15 +256,15 @@ impl Walk<'_> {
         })?)
     }
 
-    /// A new blank node.
+    /// Creates a blank node.
     #[inline]
     pub fn anonymous(&mut self) -> Read<TermId> {
         Ok(self.terms.anonymous(&self.view, self.builder)?)
     }
 
-    /// Takes a value, whatever it is, and tells whether it means nothing.
+    /// Processes any value. Returns true if it has no meaning.
     #[inline]
-    pub fn value(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {
             Kind::Null => Ok(true),
             Kind::Object => self.object(value, context, slot),
@@ -275,8 +276,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Where the quads of a value's own nodes go.
-    pub fn sink(&self, slot: &Slot) -> Sink {
+    /// Returns the destination of quads that a value creates.
+    pub fn sink(&self, slot: &ValueSlot) -> Sink {
         let left_out = Sink {
             graph: LEFT_OUT,
             of: None,
@@ -308,8 +309,8 @@ impl Walk<'_> {
         }
     }
 
-    fn array(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
-        let inner = Slot {
+    fn array(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
+        let inner = ValueSlot {
             in_array: true,
             is_root: false,
             ..*slot
@@ -324,10 +325,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An array that is a list.
-    pub fn list_of(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+    /// Processes an array that is a list.
+    pub fn list_of(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         self.begin_list(self.sink(slot).graph);
-        let inner = Slot {
+        let inner = ValueSlot {
             target: Target::Member,
             ..*slot
         };
@@ -344,7 +345,7 @@ impl Walk<'_> {
         });
     }
 
-    /// The head of the list that ends here.
+    /// Ends the list and returns its head.
     pub fn end_list(&mut self) -> Read<TermId> {
         let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
         let Some(List {
@@ -360,7 +361,7 @@ impl Walk<'_> {
         Ok(head)
     }
 
-    /// Adds a cell to the list under way (JSON-LD 1.1 API, 8.3.2).
+    /// Adds a cell to the open list (JSON-LD 1.1 API, 8.3.2).
     fn member(&mut self, term: TermId) -> Read<()> {
         let cell = self.anonymous()?;
         let Some(list) = self.lists.last_mut() else {
@@ -378,9 +379,9 @@ impl Walk<'_> {
         self.quad(cell, first, term, graph)
     }
 
-    /// Gives an item to where it belongs.
+    /// Passes an item to its destination.
     #[inline]
-    pub fn deliver(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    pub fn deliver(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         let term = item.term();
         match slot.target {
             Target::Nowhere => Ok(()),
@@ -414,14 +415,14 @@ impl Walk<'_> {
         self.wrong(
             "invalid reverse property value",
             node,
-            "the value of a reverse property is a node",
+            "the value of a reverse property must be a node",
         )
     }
 
-    /// Gives an item that has no properties of its own to where it belongs, in a graph if so asked, with what
-    /// the key of its map says.
+    /// Passes an item without properties to its destination, in a separate graph if required, with
+    /// the additions of the key of its map.
     #[inline]
-    pub fn deliver_plain(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    pub fn deliver_plain(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if let (Target::Object { subject, predicate }, Wrap::Never, Extra::Nothing) =
             (slot.target, slot.wrap, slot.extra)
         {
@@ -430,7 +431,7 @@ impl Walk<'_> {
         self.deliver_any(item, slot, node)
     }
 
-    fn deliver_any(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    fn deliver_any(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if slot.wrap != Wrap::Never {
             let graph = self.graph_object(slot, node)?;
             return self.deliver(Item::Node(graph), slot, node);
@@ -441,18 +442,18 @@ impl Walk<'_> {
                 return Err(self.wrong(
                     "invalid value object",
                     node,
-                    "a value in an index map whose keys are values of a property is a node",
+                    "a value in an index map whose keys are values of a property must be a node",
                 ));
             }
-            // Its types would be several, which no literal has.
+            // It would have several types, which a literal cannot have.
             (Extra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
                     let wrong = self.wrong(
                         "invalid typed value",
                         node,
-                        "a value in a type map is a node",
+                        "a value in a type map must be a node",
                     );
-                    return Err(wrong.with(Remedy::lenient("leaves its quad out")));
+                    return Err(wrong.with(Remedy::lenient("drops its quad")));
                 }
                 return self.deliver(Item::Value(LEFT_OUT), slot, node);
             }
@@ -462,8 +463,8 @@ impl Walk<'_> {
         self.deliver(item, slot, node)
     }
 
-    /// What the key of a map says of a node.
-    pub fn extra(&mut self, id: TermId, slot: &Slot) -> Read<()> {
+    /// Adds what the key of a map states about a node.
+    pub fn extra(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
         match slot.extra {
             Extra::Nothing | Extra::Id(_) => Ok(()),
             Extra::Type(kind) => {
@@ -487,14 +488,18 @@ impl Walk<'_> {
         }
     }
 
-    /// The name of the graph that an item is put into, with what the key of its map says of that.
-    pub fn graph_object(&mut self, slot: &Slot, node: u32) -> Read<TermId> {
+    /// Returns the name of the graph for an item, with the additions of the key of its map.
+    pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
             Extra::Id(id) => id,
             _ => self.anonymous()?,
         };
         if let Extra::Type(_) = slot.extra {
-            return Err(self.wrong("invalid container mapping", node, "a graph has no type map"));
+            return Err(self.wrong(
+                "invalid container mapping",
+                node,
+                "a type map must not contain a graph",
+            ));
         }
         if let Extra::Property { .. } = slot.extra {
             self.extra(id, slot)?;
@@ -502,7 +507,7 @@ impl Walk<'_> {
         Ok(id)
     }
 
-    /// Takes note of the `@index` of a node: it has no other (JSON-LD 1.1 API, 7.2.2, step 6.8).
+    /// Records the `@index` of a node, which may have only one (JSON-LD 1.1 API, 7.2.2, step 6.8).
     pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
         if id == LEFT_OUT || graph == LEFT_OUT {
             return Ok(());
@@ -520,14 +525,14 @@ impl Walk<'_> {
             return Ok(());
         }
         let reason = format!(
-            "the node {} has the @index {} already",
+            "the node {} already has the @index {}",
             quote(&key.1),
             quote(before)
         );
         Err(self.wrong("conflicting indexes", value, &reason))
     }
 
-    /// The active property.
+    /// Returns the active property.
     #[inline]
     pub fn active(&self, active: Active) -> &Property {
         if active.kept {
@@ -537,13 +542,14 @@ impl Walk<'_> {
         }
     }
 
-    /// The definition of the active property.
+    /// Returns the definition of the active property.
     #[inline]
     pub fn definition(&self, active: Active) -> Option<&Definition> {
         self.active(active).definition.as_deref()
     }
 
-    /// The active property, as another context has it. What has no meaning there has no definition.
+    /// Returns the active property in another context. A property without meaning there has no
+    /// definition.
     pub fn in_context(&mut self, active: Active, context: u32) -> Active {
         if active.context == context {
             return active;
@@ -556,7 +562,7 @@ impl Walk<'_> {
         self.push_unkept(context, Property::without_iri(&key, definition))
     }
 
-    /// A property that the contexts do not keep; it stays until [`pop_unkept`](Self::pop_unkept).
+    /// Adds a property that the contexts do not cache. It stays until `unkept` is truncated.
     pub fn push_unkept(&mut self, context: u32, property: Property) -> Active {
         self.unkept.push(property);
         Active {
@@ -566,14 +572,14 @@ impl Walk<'_> {
         }
     }
 
-    /// The containers of the active property.
+    /// Containers of the active property.
     #[inline]
     pub fn containers(&self, active: Active) -> Containers {
         self.definition(active)
             .map_or(Containers::default(), |definition| definition.containers)
     }
 
-    /// Leaves a text out that is no term, or refuses it.
+    /// Skips or rejects a string that is not a valid term.
     #[cold]
     pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
         if self.options.lenient {
@@ -584,10 +590,10 @@ impl Walk<'_> {
             Some(self.at(node)),
             format!("{what} {} {why}", quote(text)),
         )
-        .with(Remedy::lenient("leaves its quads out, as JSON-LD has it")))
+        .with(Remedy::lenient("drops its quads, as JSON-LD specifies")))
     }
 
-    /// The node that a string names, at a node of the tape.
+    /// Returns the node that a string names.
     #[inline]
     pub fn name(&mut self, node: u32, context: u32, by: By, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
@@ -605,7 +611,8 @@ impl Walk<'_> {
         made
     }
 
-    /// The node of a text with a colon, as most are: an IRI, or a compact one of a prefix that is known as a key.
+    /// Fast path for a text with a colon, like most names: an IRI, or a compact IRI whose prefix is
+    /// a cached key.
     #[inline]
     fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
         if colon == 0 || self.contexts.get(context).state.has_colons {
@@ -653,7 +660,7 @@ impl Walk<'_> {
         }
         if let Some(label) = iri.strip_prefix(b"_:") {
             if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
-                return self.refuse(node, "the blank node label", label, "is none");
+                return self.refuse(node, "the blank node label", label, "is invalid");
             }
             return Ok(self.terms.bnode(self.builder, label)?);
         }
@@ -663,7 +670,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Refuses what is no IRI.
+    /// Rejects a text that is not an IRI.
     #[cold]
     pub fn no_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {
@@ -671,7 +678,7 @@ impl Walk<'_> {
                 node,
                 what,
                 text,
-                "is a blank node, which cannot stand there",
+                "is a blank node, which is not allowed here",
             );
         }
         let relative = std::str::from_utf8(text)
@@ -680,8 +687,8 @@ impl Walk<'_> {
             .is_some_and(|iri| !iri.is_absolute());
         let why = match (relative, self.options.has_base) {
             (true, false) => "is a relative IRI, and no base or @base is given",
-            (true, true) => "is a relative IRI that nothing makes absolute",
-            (false, _) => "is no IRI",
+            (true, true) => "is a relative IRI that cannot be resolved",
+            (false, _) => "is not an IRI",
         };
         self.refuse(node, what, text, why).map_err(|wrong| {
             if relative && !self.options.has_base {
@@ -692,7 +699,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Takes note of a key that no context maps to an IRI.
+    /// Records a key that no context maps to an IRI.
     #[cold]
     pub fn drop_key(&mut self, key: u32) {
         self.dropped.count += 1;

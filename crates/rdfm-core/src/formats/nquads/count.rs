@@ -1,9 +1,9 @@
-//! Counts the delimiters of a split without decoding, so that its messages can be numbered.
+//! Counts the delimiters of a split without decoding it, so that its messages can be numbered.
 //!
-//! - In: the pieces that a decoder of the split is fed.
-//! - Out: how many delimiters belong to the split, and whether a message begins before the first one.
-//! - Cost: a search for three words; lines that hold one are judged.
-//! - Law: agrees with the decoder, on malformed lines too: both go by [`judge`].
+//! - In: the same pieces as for a decoder of the split.
+//! - Out: the number of delimiters in the split, and whether a message begins before the first one.
+//! - Cost: a search for three words. Only lines that contain one are parsed.
+//! - Law: agrees with the decoder, even on malformed lines: both use [`judge`].
 
 use memchr::memmem::Finder;
 
@@ -12,7 +12,7 @@ use crate::codec::{self, Dialect, Split};
 use crate::syntax::text::dialect::Dialects;
 
 use super::decode::{block, cut};
-use super::options::Reading;
+use super::options::LineReading;
 use super::skip::{Line, judge, may_delimit};
 
 /// Counts the delimiters of one split.
@@ -23,10 +23,11 @@ pub struct DelimiterCounter {
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
-    /// No line end stands between the first byte that is not read and here.
+    /// No byte between the first unread one and this index is a line end.
     scanned: usize,
     words: [Finder<'static>; 3],
-    /// Within a line that is passed over: one too long, or of the split before.
+    /// Whether the current line is skipped, because it is too long or belongs to the previous
+    /// split.
     inside: bool,
     done: bool,
     delimiters: u64,
@@ -34,8 +35,8 @@ pub struct DelimiterCounter {
 }
 
 impl DelimiterCounter {
-    /// A counter of `options.split`, or of the whole log.
-    pub(super) fn new(options: &Reading) -> Self {
+    /// Creates a counter of `options.split`, or of the entire log.
+    pub(super) fn new(options: &LineReading) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
@@ -89,7 +90,7 @@ impl DelimiterCounter {
                     self.input.at = end;
                 }
                 Ok(None) => return,
-                // A line too long counts for nothing, wherever it ends.
+                // A line that is too long contains no delimiter, wherever it ends.
                 Err(_) => {
                     self.content();
                     self.inside = true;
@@ -102,9 +103,9 @@ impl DelimiterCounter {
         self.content_first |= self.delimiters == 0;
     }
 
-    /// Looks at whole lines.
+    /// Processes complete lines.
     fn lines(&mut self, mut from: usize, end: usize) {
-        // Whether a message begins before the first delimiter, every line may say.
+        // Until a message or delimiter is found, every line may begin a message.
         while from < end && self.delimiters == 0 && !self.content_first {
             from = self.line(from, end, true);
         }
@@ -124,7 +125,7 @@ impl DelimiterCounter {
         }
     }
 
-    /// Judges the line that begins at `from`, and gives the position after it.
+    /// Processes the line that begins at `from`, and returns the position after it.
     fn line(&mut self, from: usize, end: usize, first: bool) -> usize {
         let text = self.input.bytes.get(from..end).unwrap_or_default();
         let length = line_length(text);
@@ -190,7 +191,7 @@ impl codec::DelimiterCounter for DelimiterCounter {
     }
 }
 
-/// The length of the first line, its end included: of CRLF the CR alone.
+/// Length of the first line including its end. Of a CRLF only the CR is included.
 fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).map_or(text.len(), |end| end + 1)
 }

@@ -1,4 +1,4 @@
-//! The options that N-Triples and N-Quads have of their own, and what a decoder was asked for.
+//! Options of N-Triples and N-Quads, and the settings of a decoder.
 
 use crate::codec::options::{LENIENT, TEXT, limits};
 use crate::codec::spec::OptionSpec;
@@ -7,7 +7,7 @@ use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
 use crate::syntax::text::dialect::Asked;
 
-/// Quads and RDF-star beyond RDF 1.2.
+/// Generalized quads and RDF-star.
 pub const GENERALIZED: OptionSpec = OptionSpec::switch(
     "generalized",
     "Accept generalized quads and RDF-star, on reading in N-Triples and N-Quads; Jelly says so when it is written.",
@@ -22,19 +22,19 @@ pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
 )
 .group(TEXT);
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// Settings of a decoder: its options, and how it was opened.
+pub(super) struct LineReading {
     pub limits: Limits,
     pub parts: bool,
     pub lenient: bool,
     pub generalized: bool,
-    /// About the dialect.
+    /// Options for the dialect.
     pub asked: Asked,
     pub split: Option<Split>,
     pub first_index: Option<u64>,
 }
 
-impl Reading {
+impl LineReading {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),

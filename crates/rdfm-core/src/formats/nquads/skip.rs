@@ -1,10 +1,10 @@
-//! Looks for the next delimiter, over whatever stands before it: after an error, and at the start of a
-//! split.
+//! Skips to the next delimiter, over any content: after an error, and at the start of a split.
 //!
 //! - In: lines.
-//! - Out: where the delimiter is; after an error the bytes skipped, the first MiB of them.
-//! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
-//!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
+//! - Out: the position of the delimiter; after an error also the skipped bytes, up to the first
+//!   MiB.
+//! - Law: how the input is cut changes nothing. The meaning of a line depends only on the line and
+//!   the dialect, so that all splits of a log and the counter of messages find the same delimiters.
 
 use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
@@ -15,43 +15,44 @@ use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
 use super::decode::{BOM, LineReader, is_word, version, without_end};
 
-/// Skipped bytes that are kept.
+/// Maximum number of skipped bytes that are kept.
 pub(super) const KEPT: usize = 1 << 20;
 
-/// A skip under way.
+/// State of a skip.
 pub(super) struct Skip {
     bytes: Vec<u8>,
-    /// Bytes that are kept.
+    /// Maximum number of bytes to keep.
     most: usize,
-    /// Within a line that is skipped whatever it holds: one too long, or of the split before.
+    /// Whether the current line is skipped unseen, because it is too long or belongs to the
+    /// previous split.
     inside: bool,
 }
 
-/// How a skip ended.
+/// Result of a skip.
 enum Found {
-    /// At a delimiter whose line begins at this byte of the log.
+    /// Found a delimiter whose line begins at this offset.
     Delimiter(u64),
-    /// Without a delimiter.
+    /// Found no delimiter.
     End,
-    /// Bytes lack.
+    /// More bytes are needed.
     Feed,
-    /// At a line that brings another dialect.
+    /// Found a line that changes the dialect.
     Strayed,
 }
 
-/// What a line means to a reader that looks for delimiters.
+/// The meaning of a line for a reader that looks for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Nothing: it is blank, a comment or a version label.
+    /// None: it is blank, a comment or a version label.
     Idle,
-    /// It holds a statement, or an error.
+    /// It contains a statement or an error.
     Content,
-    /// It ends a message, what stands before the delimiter included.
+    /// It ends a message. `content` states whether the line has content before the delimiter.
     Ends { content: bool },
 }
 
 impl Skip {
-    /// After an error: begins with what stands before the line with the error.
+    /// Starts after an error. `before` is the text before the line with the error.
     pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
@@ -62,7 +63,8 @@ impl Skip {
         skip
     }
 
-    /// To a split: the first line end is fed first.
+    /// Starts a skip to the first delimiter of a split. The first line end that is fed precedes the
+    /// split.
     pub fn to_split() -> Self {
         Self {
             bytes: Vec::new(),
@@ -96,7 +98,7 @@ impl LineReader {
         Ok(Some(skip.bytes))
     }
 
-    /// Goes to the first delimiter of the split. False when bytes lack.
+    /// Skips to the first delimiter of the split. Returns false if more bytes are needed.
     pub(super) fn seek(&mut self, input: &mut Buffer) -> Result<bool, ReadError> {
         let Some(mut skip) = self.seek.take() else {
             return Ok(true);
@@ -113,7 +115,7 @@ impl LineReader {
         Ok(true)
     }
 
-    /// Skips lines that begin before a byte of the log, to the next delimiter.
+    /// Skips lines that begin before an offset, up to the next delimiter.
     fn skip_lines(&mut self, input: &mut Buffer, skip: &mut Skip, before: u64) -> Found {
         let max = self.options.limits.max_message_bytes;
         loop {
@@ -148,7 +150,7 @@ impl LineReader {
                     self.options.lenient && offset == 0,
                 )
             };
-            // On the way to a split, lines are those of the split before.
+            // While seeking a split, lines belong to the previous split.
             if skip.most > 0
                 && !inside
                 && let Some(comment) = lone_comment(line)
@@ -169,7 +171,7 @@ impl LineReader {
             self.here.advance(line);
             input.at += length;
             if matches!(found, Line::Ends { .. }) {
-                // An LF that belongs to this line's CR may follow.
+                // The LF after this line's CR may follow.
                 self.after_cr = after_cr;
                 return Found::Delimiter(offset);
             }
@@ -177,7 +179,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line is worth a [`judge`], where only delimiters and labels matter.
+/// Whether a line needs [`judge`] if only delimiters and labels matter.
 #[inline]
 pub(super) fn may_delimit(line: &[u8]) -> bool {
     let rest = &line[skip_space(line, 0)..];
@@ -195,8 +197,8 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
     Some(&comment[..end.unwrap_or(comment.len())])
 }
 
-/// What a line means. A version label in it counts. `marked` says that a byte order mark may stand at
-/// its start.
+/// Returns the meaning of a line, and applies its version label. `marked` states that the line may
+/// begin with a byte order mark.
 pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> Line {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
@@ -216,7 +218,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
             Err(_) => return Line::Content,
         }
     } else if !matches!(rest.first(), None | Some(b'#' | b'\n' | b'\r')) {
-        // Any statement will do, whatever the options: what matters is where it ends.
+        // Options do not matter here: only the end of the statement is needed.
         let mut statements = Statements::uncached(Grammar {
             graphs: true,
             generalized: true,
@@ -243,7 +245,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
         Some([b'#', comment @ ..]) => is_comment_delimiter(comment),
         Some(_) => return Line::Content,
     };
-    // The directive comes first, and may change what comments mean.
+    // The directive comes first, and may change the meaning of comments.
     let directive = message && dialects.resumes(Delimiter::Directive);
     let comment = comment && dialects.resumes(Delimiter::Comment);
     let content = statement || (message && !directive);

@@ -1,11 +1,11 @@
-//! Logs of RDF Protobuf and RDF Thrift to batches: finds rows and messages, keeps positions.
+//! Decodes logs of RDF Protobuf and RDF Thrift: finds rows and messages, and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: a message an `RDF_Stream`; or, of rows alone, one message, also where there is no row.
-//! - Cost: linear; memory holds one row, one piece and one batch.
-//! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
+//! - Out: one message per `RDF_Stream`. A log of only rows is one message, even without any row.
+//! - Cost: linear. Memory is bounded by one row, one piece and one batch.
+//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
 
-use super::options::{Framing, Reading};
+use super::options::{BinaryReading, Framing};
 use super::protobuf::{self, looks_like_messages};
 use super::thrift;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -21,43 +21,44 @@ use crate::syntax::rdf_binary::terms::Terms;
 use crate::syntax::rdf_binary::thrift::Thrift;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
-/// The field of `RDF_Stream` that is a row.
+/// The field of `RDF_Stream` that contains a row.
 const ROW: u32 = 1;
 
 /// Reads RDF Protobuf or RDF Thrift.
 pub struct BinaryReader {
     /// Title of the format.
     title: &'static str,
-    /// Rows stand one after the other, as RDF Thrift has them.
+    /// Whether rows follow each other without lengths, as in RDF Thrift.
     bare: bool,
     asked: Option<Framing>,
     parts: bool,
     most: u64,
     terms: Terms<Quad>,
-    /// Of rows alone: whether the one message was begun.
+    /// For logs of only rows: whether the one message was begun.
     begun: bool,
     layout: Option<Layout>,
-    /// Bytes that must be there before a row is looked for again.
+    /// Number of buffered bytes needed before trying to read a row again.
     wanted: usize,
 }
 
-/// How rows stand in the log.
+/// Layout of the rows in a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// Thrift: one after the other.
+    /// Thrift: rows without lengths.
     Bare,
-    /// Protobuf: behind their lengths.
+    /// Protobuf: rows with lengths.
     Rows,
-    /// Protobuf: in messages behind theirs; bytes left of the open message.
+    /// Protobuf: rows in messages with lengths. The number is the remaining bytes of the open
+    /// message.
     Messages(u64),
 }
 
-/// What comes next in the buffer.
+/// The next item in the buffer.
 enum Next {
-    /// Row bytes from here to there.
+    /// A row, by its start and end index.
     Row(usize, usize),
     MessageEnd,
-    /// Something else was taken.
+    /// Other bytes, which were consumed.
     Skipped,
     Wait,
     Done,
@@ -67,8 +68,8 @@ enum Next {
 type Failure = (ErrorClass, Reason);
 
 impl BinaryReader {
-    /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
-    pub(super) fn new(title: &'static str, bare: bool, options: &Reading) -> Self {
+    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    pub(super) fn new(title: &'static str, bare: bool, options: &BinaryReading) -> Self {
         Self {
             title,
             bare,
@@ -82,7 +83,7 @@ impl BinaryReader {
         }
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
+    /// Returns the next batch, or `None` if bytes are missing or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
             let result = match self.next(input)? {
@@ -111,7 +112,7 @@ impl BinaryReader {
         }
     }
 
-    /// Takes the row that stands in the buffer from `start` on, to `end` if that is known.
+    /// Consumes a row of the buffer from `start` on. It ends at `end` or, in Thrift, before.
     #[inline]
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
@@ -132,7 +133,7 @@ impl BinaryReader {
             protobuf::row(bytes, &mut slots)
                 .and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
-                    // The row is there: its own lengths do not fit it.
+                    // The row is complete, so its inner lengths are wrong.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),
                     other => other,
                 })?;
@@ -142,7 +143,7 @@ impl BinaryReader {
         Ok(())
     }
 
-    /// Takes bytes, also from what is left of the open message.
+    /// Consumes bytes, also of the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
@@ -151,7 +152,7 @@ impl BinaryReader {
         }
     }
 
-    /// A row of Thrift of which only so many bytes are there.
+    /// Handles an incomplete row of Thrift with this number of buffered bytes.
     #[cold]
     fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
         if there as u64 > self.most {
@@ -160,7 +161,7 @@ impl BinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, since what is there must be read from the start.
+        // Half as much again, because the row must be read again from its start.
         self.wanted = there + there / 2 + 1;
         Ok(())
     }
@@ -206,7 +207,7 @@ impl BinaryReader {
                 return Ok(Next::Wait);
             }
             self.wanted = 0;
-            // One byte more than a row may have shows that it has more.
+            // One byte more than the maximum shows that the row is too long.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
             return Ok(Next::Row(input.at, input.at + rest.len().min(window)));
         }
@@ -216,7 +217,7 @@ impl BinaryReader {
         }
     }
 
-    /// The row of a length behind so many bytes of tag and length, once it is there.
+    /// Returns a row after its tag and length, once it is complete.
     #[inline]
     fn whole_row(
         &self,
@@ -238,7 +239,7 @@ impl BinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a row: {there} of its {length} bytes are there").into(),
+            format!("the log ends inside a row: only {there} of its {length} bytes").into(),
         ))
     }
 
@@ -259,7 +260,7 @@ impl BinaryReader {
         if left == 0 {
             return Ok(Next::MessageEnd);
         }
-        // One byte more than a field may have shows that it has more.
+        // One byte more than the maximum shows that the field is too long.
         let most = left.min(self.most.saturating_add(32));
         let window = rest
             .get(..usize::try_from(most).unwrap_or(usize::MAX))
@@ -306,13 +307,13 @@ impl BinaryReader {
         }
     }
 
-    /// What the first row looks like; `None` behind it.
+    /// The format that the first row suggests; `None` after the first row.
     fn start(&self, input: &Buffer) -> Option<Start> {
         let (taken, rest) = (input.offset(), input.rest());
         match self.layout {
             Some(Layout::Bare) if taken == 0 => Some(thrift::start(rest)),
             Some(Layout::Rows) if taken == 0 => Some(protobuf::start(rest)),
-            // The length alone was taken: the message is as long as it says.
+            // Only the length was consumed, and the message has that length.
             Some(Layout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
                 Some(match rest.first() {
                     None => Start::Unclear,
@@ -343,7 +344,7 @@ fn wait_or_done(input: &Buffer) -> Next {
     }
 }
 
-/// The length that comes next, and the bytes that it takes.
+/// Reads a length. Returns it and the number of its bytes.
 #[inline]
 fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>, Failure> {
     match long_varint(rest) {
@@ -380,7 +381,7 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "rows build on those before them: none can be skipped";
+        let reason = "rows depend on earlier rows, so none can be skipped";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }

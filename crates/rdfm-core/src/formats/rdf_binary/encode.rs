@@ -1,13 +1,15 @@
-//! Batches to logs of RDF Protobuf and RDF Thrift.
+//! Encodes logs of RDF Protobuf and RDF Thrift.
 //!
 //! - In: batches, cut anywhere between messages or (parts) inside one.
-//! - Out: an `RDF_Stream` a message, or rows alone.
-//! - Cost: a term is encoded once a batch and copied from there; memory holds the batch's terms, and an
-//!   `RDF_Stream` whole. A batch may not become longer than [`MAX_BYTES`], however often terms repeat.
-//! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error
-//!   nothing more is written. Where all messages become one, their blank nodes have different labels.
+//! - Out: one `RDF_Stream` per message, or only rows.
+//! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a
+//!   batch and one `RDF_Stream`. A batch may not become longer than [`MAX_BYTES`], however often
+//!   terms repeat.
+//! - Law: the bytes depend only on the messages, not on how they were cut into batches. After an
+//!   error nothing more is written. If all messages become one, their blank nodes get distinct
+//!   labels.
 
-use super::options::{Framing, Writing};
+use super::options::{BinaryWriting, Framing};
 use super::protobuf::ProtobufRows;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
@@ -27,36 +29,36 @@ use crate::syntax::prefixes::{Declared, Prefixes};
 use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, TermWriter, too_long};
 use crate::syntax::wire::put_varint;
 
-/// Rows of an encoding.
+/// Writes rows in an encoding.
 pub(super) trait RowWriter: Send {
-    /// Their terms.
+    /// Writes the terms of the rows.
     type Terms: TermWriter;
 
-    /// A row of three terms, or of four.
+    /// Writes a row with three or four terms.
     fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>);
-    /// A row.
+    /// Writes a prefix declaration.
     fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
 
-/// An encoder of RDF Thrift at the start of a log.
+/// Returns an encoder of RDF Thrift at the start of a log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
     let writer = BinaryWriter::new(&options, abbreviates, false, ThriftRows);
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// An encoder of RDF Protobuf at the start of a log.
+/// Returns an encoder of RDF Protobuf at the start of a log.
 ///
 /// # Errors
-/// Options contradict each other.
+/// If options contradict each other.
 pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             return Err(Reason::new(
-                "flat makes all messages one, and framing messages keeps them apart; leave one of them out",
+                "flat makes all messages one, but framing=messages keeps them separate; leave one of them out",
             ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
@@ -69,22 +71,22 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
 
 /// Writes rows.
 struct BinaryWriter<W> {
-    /// Whether the format can also be written with messages behind their lengths.
+    /// Whether the format also supports messages with lengths.
     can_frame: bool,
     rows: W,
-    /// Messages are behind their lengths.
+    /// Whether messages are written with their lengths.
     in_message: bool,
     flat: bool,
     declared: Namespaces,
     terms: Encoded,
-    /// The graph that was looked at last.
+    /// The graph that was checked last.
     last_graph: TermId,
-    /// The open message, where its length goes before it.
+    /// The open message, if it is written after its length.
     message: Vec<u8>,
 }
 
 impl<W: RowWriter> BinaryWriter<W> {
-    fn new(options: &Writing, abbreviates: bool, in_message: bool, rows: W) -> Self {
+    fn new(options: &BinaryWriting, abbreviates: bool, in_message: bool, rows: W) -> Self {
         Self {
             can_frame: false,
             rows,
@@ -126,7 +128,7 @@ impl<W: RowWriter> BinaryWriter<W> {
         Ok(())
     }
 
-    /// Where rows may be longer than messages, the error says so.
+    /// Adds a remedy to limit errors if rows may be longer than messages.
     #[cold]
     fn explained(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
         let rows = Remedy::write("framing", "rows", "writes it row by row");
@@ -164,7 +166,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
             return Ok(false);
         }
         refuse_second(self.flat).map_err(|(class, reason)| {
-            let apart = Remedy::write("framing", "messages", "keeps them apart");
+            let apart = Remedy::write("framing", "messages", "keeps them separate");
             (
                 class,
                 if self.can_frame {
@@ -176,7 +178,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         })
     }
 
-    /// Declares a namespace, unless it is in force already.
+    /// Declares a namespace, unless it is already in force.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
@@ -184,7 +186,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         self.declared.set(name, iri);
         if let Some(prefixes) = &mut self.terms.prefixes {
             if prefixes.declare(name, iri) == Declared::Refused {
-                // It is declared all the same, so that the name no longer means what it did.
+                // Declared anyway, so that the name loses its old meaning.
                 prefixes.forget(name);
             }
             self.terms.begin(0);
@@ -233,8 +235,8 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
     fn lost_if_empty(&self) -> Option<&'static str> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then_some(
-            "an empty message has no rows and no bytes, which is read as no message; framing=rows or \
-             message_per_file=true reads it, and framing=messages writes it as a message",
+            "an empty message has no bytes, so that readers find no message; read it with framing=rows or \
+             message_per_file=true, or write it with framing=messages",
         )
     }
 

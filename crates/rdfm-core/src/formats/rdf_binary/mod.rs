@@ -1,12 +1,13 @@
-//! RDF Binary, as Apache Jena defines it: RDF Protobuf and RDF Thrift, one model of rows in two encodings.
+//! RDF Binary, as defined by Apache Jena: RDF Protobuf and RDF Thrift, two encodings of the same
+//! rows.
 //!
-//! - `row`: rows as they stand in the bytes; `protobuf`, `thrift`: rows to and from bytes. Their terms are in
-//!   `syntax`.
+//! - `row`: decoded rows; `protobuf`, `thrift`: decoding and encoding rows. The code for terms is
+//!   in `syntax`.
 //! - [`decode`], [`encode`]: logs.
 //!
-//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`, each a message, or of
-//! length-prefixed rows that are one message together, as Jena writes them. RDF Thrift knows rows alone:
-//! a log is one message. Prefixes and the base stay in force to the end of the log.
+//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`, each of which is a message,
+//! or of length-prefixed rows that together are one message, as Jena writes them. RDF Thrift has
+//! only rows: a log is one message. Prefixes and the base apply to the rest of the log.
 
 pub mod decode;
 pub mod encode;

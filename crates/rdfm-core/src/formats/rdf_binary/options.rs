@@ -1,4 +1,4 @@
-//! The options that RDF Protobuf and RDF Thrift have of their own, and what the codecs were asked for.
+//! Options of RDF Protobuf and RDF Thrift, and the settings of their codecs.
 
 use crate::codec::options::{FLAT, RDF_BINARY, VALUES, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
@@ -6,43 +6,43 @@ use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
 
-/// How the rows of RDF Protobuf are held together.
+/// How the rows of RDF Protobuf are framed.
 pub const FRAMINGS: &[&str] = &["messages", "rows"];
 
-/// The framing of what is read.
+/// The framing of the input.
 pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-    "RDF Protobuf: each message of the input is behind its length, or rows are one message, as Jena writes them.",
+    "RDF Protobuf: whether the input has length-prefixed messages, or length-prefixed rows that are one message (Jena).",
 )
 .default(Default::Detected)
 .group(RDF_BINARY);
 
-/// The framing of what is written.
+/// The framing of the output.
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-    "RDF Protobuf: write each message behind its length (messages, unless flat), or rows that are one message, as \
-     Jena writes them.",
+        "RDF Protobuf: write length-prefixed messages (the default unless flat), or length-prefixed rows that are one \
+         message, as Jena does.",
 )
 .group(RDF_BINARY);
 
-/// IRIs abbreviated with the namespaces.
+/// Whether IRIs are abbreviated with the namespaces.
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
     "prefixed_names",
     ValueKind::Switch,
-    "Abbreviate IRIs with the namespaces (as RDF Thrift does unless told otherwise), or write them in full (as RDF \
-     Protobuf does).",
+        "Abbreviate IRIs with the namespaces (the default of RDF Thrift), or write them in full (the default of RDF \
+         Protobuf).",
 )
 .off("full-iris")
 .group(RDF_BINARY);
 
-/// How the rows of an RDF Protobuf log are held together.
+/// How the rows of an RDF Protobuf log are framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     /// Each message is a length and an `RDF_Stream`.
     Messages,
-    /// Each row is behind its length, as Jena has it: the whole log is one message.
+    /// Each row follows its length, as in Jena. The entire log is one message.
     Rows,
 }
 
@@ -55,15 +55,15 @@ impl Framing {
     }
 }
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// Settings of a decoder: its options, and how it was opened.
+pub(super) struct BinaryReading {
     pub limits: Limits,
     pub parts: bool,
-    /// Or it is found out.
+    /// The framing, or `None` to detect it.
     pub framing: Option<Framing>,
 }
 
-impl Reading {
+impl BinaryReading {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
@@ -73,19 +73,19 @@ impl Reading {
     }
 }
 
-/// The options of an encoder.
-pub(super) struct Writing {
-    /// Messages unless given or `flat`.
+/// Settings of an encoder.
+pub(super) struct BinaryWriting {
+    /// `Messages` by default, unless `flat`.
     pub framing: Option<Framing>,
-    /// Write all messages as one, their blank nodes kept apart.
+    /// Whether to write all messages as one, with distinct blank nodes.
     pub flat: bool,
-    /// Abbreviate IRIs with the namespaces; RDF Thrift unless given, as Jena does.
+    /// Whether to abbreviate IRIs with the namespaces. By default only RDF Thrift does, as in Jena.
     pub prefixed_names: Option<bool>,
-    /// Write numbers as values where their lexical forms are read back.
+    /// Whether to write numbers as native values if these preserve their lexical forms.
     pub values: bool,
 }
 
-impl Writing {
+impl BinaryWriting {
     pub fn of(values: &Values) -> Self {
         Self {
             framing: Framing::of(values, &WRITE_FRAMING),

@@ -1,9 +1,10 @@
-//! Rows of RDF Protobuf to and from bytes (`proto/rdf-binary.proto`).
+//! Decodes and encodes rows of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
-//! - In: the bytes of one row, wholly there.
-//! - Out: [`Row`]; and rows, with fields in the order of their numbers, as protobuf's own writers have them.
-//! - Law: unknown fields are skipped; a field of the wrong wire type, or one that is repeated where
-//!   protobuf would merge, is an error.
+//! - In: the complete bytes of one row; or a row.
+//! - Out: [`Row`]; or an encoded row, with fields in the order of their numbers like protobuf's own
+//!   writers.
+//! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
+//!   repeated field where protobuf would merge.
 
 use super::encode::RowWriter;
 use super::row::Row;
@@ -18,13 +19,13 @@ use crate::syntax::wire::{Checked, Wire, put_varint};
 
 const ROW_FIELDS: u32 = 0b1_1110;
 
-/// Tags of the fields that are written.
+/// Tags of written fields.
 pub(super) const ROW: u8 = 0x0a;
 const PREFIX: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
 
-/// A row; of a statement the terms go into slots, which must be empty.
+/// Decodes a row. The terms of a statement go into empty slots.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>> {
     let mut wire = Wire::new(bytes);
@@ -56,11 +57,11 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>
     row.ok_or_else(|| unset("the row"))
 }
 
-/// Whether the first bytes of a log are of messages, not of rows; `None` where more bytes are needed.
+/// Whether a log begins with messages, not rows; `None` if more bytes are needed.
 ///
-/// Both begin with a length. A message then has the tag of a row, a row that of its kind; the tag of a
-/// prefix declaration is the same byte. What follows tells: in a message, three lengths later, comes
-/// another tag, where the prefix declaration has text.
+/// Both begin with a length. A message continues with the tag of a row, and a row with the tag of
+/// its kind, which for a prefix declaration is the same byte. The following bytes differ: after
+/// three lengths, a message contains another tag where a prefix declaration contains text.
 pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;
     if varint(&mut rest)? == 0 {
@@ -83,13 +84,14 @@ pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     }
 }
 
-/// What the first bytes of a log of rows look like: a row whose field fills it.
+/// The format that the first bytes of a log of rows suggest. A row is recognized by a field that
+/// fills it.
 pub(super) fn start(first: &[u8]) -> Start {
     let mut rest = first;
     let Some(length) = varint(&mut rest) else {
         return Start::Unclear;
     };
-    // No further than the row, since more may be there or not.
+    // Limited to the row, because later bytes may not have arrived.
     let row = rest.get(..length as usize).unwrap_or(rest);
     match *row {
         [] => Start::Unclear,
@@ -116,14 +118,14 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
             Some(value)
         }
         crate::syntax::wire::Varint::Incomplete => None,
-        // No length: whichever it is taken for says what is wrong.
+        // Not a length: both framings report the error.
         crate::syntax::wire::Varint::TooLong => Some(0),
     }
 }
 
-/// Writes RDF Protobuf rows, each behind its length.
+/// Writes RDF Protobuf rows with their lengths.
 pub(super) struct ProtobufRows {
-    /// As fields of an `RDF_Stream`.
+    /// Whether rows are fields of an `RDF_Stream`.
     pub in_message: bool,
 }
 
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_tell_messages_from_rows() {
+    fn the_first_bytes_distinguish_messages_and_rows() {
         let mut prefix = Vec::new();
         let mut message = Vec::new();
         for (name, iri) in [

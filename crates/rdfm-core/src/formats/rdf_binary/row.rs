@@ -1,6 +1,6 @@
 //! Rows of logs, in both encodings.
 //!
-//! - Law: texts are unchecked slices of the log.
+//! - Law: strings are unchecked slices of the log.
 
 use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
@@ -19,7 +19,7 @@ pub(super) enum Row<'a> {
 }
 
 impl Row<'_> {
-    /// Takes the row up.
+    /// Adds the row to the batch or to the state of the log.
     #[inline]
     pub fn take<R: TermReader>(self, slots: &Slots<'_>, terms: &mut Terms<Quad>) -> Checked<()> {
         match self {

@@ -1,8 +1,9 @@
-//! Rows of RDF Thrift to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
+//! Decodes and encodes rows of RDF Thrift in Thrift's compact protocol (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
-//! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error.
+//! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
+//!   a row.
+//! - Out: [`Row`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
 use super::encode::RowWriter;
 use super::row::Row;
@@ -14,7 +15,7 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::Checked;
 
-/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
+/// Decodes a row and returns its length. The terms of a statement go into empty slots.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
     let mut wire = Compact { rest: bytes };
@@ -48,9 +49,10 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-/// What the first bytes of a log look like: a declaration with a text, or a statement with a term.
+/// The format that the first bytes of a log suggest: RDF Thrift begins with a declaration and a
+/// string, or with a statement and a term.
 ///
-/// No more bytes are looked at than an error at the start has seen.
+/// Uses only bytes that are available for every error at the start.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,

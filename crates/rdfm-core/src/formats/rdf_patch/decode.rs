@@ -1,15 +1,16 @@
-//! Logs of RDF Patch to batches: finds rows and patches, keeps positions.
+//! Decodes logs of RDF Patch: finds rows and patches, and tracks positions.
 //!
-//! - In: pieces, cut anywhere; rows may stand anywhere on lines, and over several.
-//! - Out: batches of complete patches, as soon as the bytes at hand hold no other.
-//! - Cost: linear. A row that is not wholly there is read again when a line has ended or half as much again is
-//!   there.
-//! - Law: an incomplete row is read once it is surely whole, so that pieces change neither patches nor errors.
+//! - In: pieces, cut anywhere. A row may begin anywhere on a line and span several lines.
+//! - Out: batches of complete patches, as soon as the buffer contains no further complete patch.
+//! - Cost: linear. An incomplete row is read again after the next line end, or when half as much
+//!   again has arrived.
+//! - Law: a row is accepted only when further bytes cannot change it, so that pieces change neither
+//!   patches nor errors.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
 
-use super::options::Reading;
+use super::options::PatchReading;
 use super::rows::{self, Row};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::PatchBatch;
@@ -23,45 +24,46 @@ use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::position::Lines;
 
-/// Bytes behind an error that it may depend on; more is seen of the text before an error is told.
+/// Number of bytes after an error that may influence it. They must be available before the error is
+/// reported.
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT: usize = 64 << 10;
-/// A row longer than this is read again when eight times as much is there.
+/// A row longer than this is read again only when eight times as much has arrived.
 const LONG: usize = 1 << 20;
-/// Skipped bytes that are kept.
+/// Maximum number of skipped bytes that are kept.
 const KEPT: usize = 1 << 20;
-/// White space between `Z` and its dot that is looked through while patches are skipped.
+/// Maximum white space between `Z` and its dot when patches are skipped.
 const SEGMENT: usize = 1024;
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads RDF Patch.
 pub struct PatchReader {
-    options: Reading,
+    options: PatchReading,
     statements: Statements,
     builder: PatchBuilder,
-    /// Where the bytes at hand begin.
+    /// Position of the first buffered byte.
     lines: Lines,
-    /// Length of the checked text at the start of the bytes at hand.
+    /// Length of the checked text at the start of the buffered bytes.
     valid: usize,
-    /// The byte after the checked text is no UTF-8.
+    /// Whether the byte after the checked text is not UTF-8.
     invalid: bool,
-    /// Within a comment between rows.
+    /// Whether a comment between rows is open.
     comment: bool,
-    /// The open patch has operations other than headers.
+    /// Whether the open patch has operations other than headers.
     changes: bool,
-    /// Where the open patch begins in the log.
+    /// Offset of the open patch in the log.
     open: u64,
-    /// Bytes of the incomplete row that were read.
+    /// Number of bytes of the incomplete row that were read.
     tried: usize,
     skip: Option<Skip>,
 }
 
-/// A skip to the next segment under way.
+/// State of a skip to the next segment.
 struct Skip {
     bytes: Vec<u8>,
-    /// Within a line that is none.
+    /// Whether the current line was found not to be a segment.
     inside: bool,
 }
 
@@ -73,18 +75,18 @@ impl Skip {
     }
 }
 
-/// What comes next in the text.
+/// The next item in the text.
 enum Next {
-    /// A row up to here.
+    /// A row, and the position after it.
     Row(usize, Row),
-    /// A header behind other rows, which begins the next patch.
+    /// A header after other rows, which begins the next patch.
     Boundary,
-    /// Bytes lack, or this is the end.
+    /// More bytes are needed, or the log ends.
     Feed,
 }
 
 impl PatchReader {
-    pub(super) fn new(options: Reading) -> Self {
+    pub(super) fn new(options: PatchReading) -> Self {
         Self {
             statements: Statements::new(Grammar {
                 graphs: true,
@@ -107,7 +109,7 @@ impl PatchReader {
         }
     }
 
-    /// Checks what was fed since the last call.
+    /// Checks the bytes fed since the last call.
     fn check_utf8(&mut self, input: &Buffer) {
         if self.invalid || self.valid == input.bytes.len() {
             return;
@@ -121,7 +123,7 @@ impl PatchReader {
         }
     }
 
-    /// Goes to the first byte of the next row. False where there is none in the text.
+    /// Moves to the first byte of the next row. Returns false if the text contains none.
     fn find(&mut self, input: &mut Buffer) -> Result<bool, LexError> {
         loop {
             let text = input.bytes.get(input.at..self.valid).unwrap_or_default();
@@ -141,7 +143,7 @@ impl PatchReader {
                 [0xef, 0xbb, 0xbf, ..] if input.offset() == 0 => {
                     if !self.options.lenient {
                         let reason = Reason::new("expected a row, found a byte order mark")
-                            .with(Remedy::lenient("passes over it"));
+                            .with(Remedy::lenient("skips it"));
                         return Err(LexError {
                             at: input.at,
                             class: ErrorClass::Malformed,
@@ -169,7 +171,7 @@ impl PatchReader {
             }
         }
         let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
-        // A row that is longer than a message may be is not looked at to its end.
+        // A row that is longer than a message may be is not read to its end.
         let window = start.saturating_add(most).saturating_add(2 * AHEAD);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
@@ -200,11 +202,11 @@ impl PatchReader {
         }
     }
 
-    /// Whether an incomplete row is to be read again with the bytes that came since.
+    /// Whether an incomplete row should be read again with the new bytes.
     #[inline]
     fn worthwhile(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        // What is read again leaves its terms in the batch: of long rows that must stay little.
+        // Every attempt leaves terms in the batch, which must remain few for long rows.
         let more = if self.tried < LONG {
             self.tried / 2
         } else {
@@ -226,11 +228,11 @@ impl PatchReader {
         }
     }
 
-    /// The next batch, or None where bytes lack or all are read.
+    /// Returns the next batch, or `None` if bytes are missing or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
         self.check_utf8(input);
         loop {
-            // An incomplete row is not looked at twice.
+            // An incomplete row is read only once per call.
             if self.tried == 0 && !self.comment {
                 self.quads(input)?;
             }
@@ -273,7 +275,8 @@ impl PatchReader {
         }
     }
 
-    /// Takes rows of quads that stand on lines of their own, as nearly all do, up to one that does not.
+    /// Fast path: reads rows of quads on separate lines, which are nearly all rows, up to a
+    /// different row.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();
@@ -285,7 +288,7 @@ impl PatchReader {
                 Some([b'D', b' ', ..]) => OperationCode::Delete,
                 _ => break,
             };
-            // What is wrong, or incomplete, is found out again with more care.
+            // Errors and incomplete rows are handled by the general path.
             let Ok((end, mut quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
                 break;
             };
@@ -313,7 +316,7 @@ impl PatchReader {
         Ok(())
     }
 
-    /// The complete patches before an open one.
+    /// Returns the complete patches before an open one.
     fn complete(&mut self) -> Option<PatchBatch> {
         self.builder.take_complete(&mut FxHashMap::default())
     }
@@ -349,7 +352,7 @@ impl PatchReader {
         Ok(())
     }
 
-    /// Prefixed names behind the row mean something else.
+    /// Applies a change of a prefix to later prefixed names.
     fn prefix(&mut self, operation: Operation) -> Result<(), Reason> {
         let table = self.builder.table();
         let iri =
@@ -359,7 +362,7 @@ impl PatchReader {
             .set_prefix(table.text(operation.name), iri, most)
     }
 
-    /// The error of a log, from which the next segment may be found.
+    /// Converts an error. Decoding may resume at the next segment.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
         let LexError { at, class, reason } = error;
@@ -382,7 +385,7 @@ impl PatchReader {
         found
     }
 
-    /// Where the open patch begins among the bytes at hand, if that is near.
+    /// Index at which the open patch begins, if it is still near.
     fn start(&self, input: &Buffer) -> usize {
         let open = self.builder.is_open().then_some(self.open);
         open.and_then(|open| input.index(open))
@@ -391,7 +394,7 @@ impl PatchReader {
     }
 }
 
-/// Goes behind the next segment that begins a line. False when bytes lack.
+/// Skips past the next segment at the start of a line. Returns false if more bytes are needed.
 fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
     loop {
         let rest = input.rest();
@@ -422,7 +425,8 @@ fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
     }
 }
 
-/// Where the dot of a segment is, or would be; None if none begins here.
+/// Returns the actual or expected position of a segment's dot; `None` if the text does not begin
+/// with a segment.
 fn segment(rest: &[u8]) -> Option<usize> {
     let rest = rest.strip_prefix(b"Z")?;
     let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
@@ -430,8 +434,8 @@ fn segment(rest: &[u8]) -> Option<usize> {
     matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
 }
 
-/// Whether a row ends with the dot before `end` whatever follows: the token before it is closed, or another
-/// byte than those of a name follows.
+/// Whether a row surely ends with the dot before `end`: the token before it is closed, or a byte
+/// that cannot continue a name follows.
 #[inline]
 fn is_whole(text: &[u8], end: usize) -> bool {
     let before = end.checked_sub(2).and_then(|at| text.get(at));
@@ -445,7 +449,7 @@ fn is_whole(text: &[u8], end: usize) -> bool {
     !text.get(end..).unwrap_or_default().iter().all(name)
 }
 
-/// Whether an error is the same whatever follows the text.
+/// Whether an error does not depend on further text.
 fn is_sure(text: &[u8], at: usize) -> bool {
     let behind = text.get(at..).unwrap_or_default();
     behind.len() > AHEAD || memchr::memchr2(b'\n', b'\r', behind).is_some()

@@ -1,10 +1,10 @@
-//! Patches to RDF Patch, in the form that Jena and rdflib read.
+//! Encodes patches as RDF Patch, in the form that Jena and rdflib read.
 //!
 //! - In: batches of patches.
-//! - Out: a row a line, `Z .` between patches. Numbers in full, blank nodes as `<_:label>`, prefixes and what
-//!   they stand for as strings.
-//! - Cost: about one copy of the output; a term is checked and escaped once a batch.
-//! - Law: what is written is read as the same patches, empty ones too.
+//! - Out: one row per line, `Z .` between patches. Numbers are written in full, blank nodes as
+//!   `<_:label>`, prefixes and their IRIs as strings.
+//! - Cost: about one copy of the output; a term is checked and escaped once per batch.
+//! - Law: readers get the same patches, including empty ones.
 
 use super::order::{Order, Patches, ordered};
 use super::spec::TEXT;
@@ -24,7 +24,7 @@ use crate::syntax::text::terms::TermWriter;
 
 const SEGMENT: &[u8] = b"Z .\n";
 
-/// An encoder at the start of a log.
+/// Returns an encoder at the start of a log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     Box::new(MessageLoop::new(&TEXT, values, PatchWriter::new(values)))
 }
@@ -95,7 +95,8 @@ impl PatchWriter {
         Ok(())
     }
 
-    /// A row that is neither a quad nor around a transaction: these are few, and kept out of the loop over the others.
+    /// Writes a row other than a quad or the usual transaction rows. Such rows are rare, and kept
+    /// out of the hot loop.
     #[inline(never)]
     fn other_row(
         &mut self,
@@ -133,7 +134,7 @@ impl PatchWriter {
             OperationCode::DeletePrefix => {
                 out.extend_from_slice(b"PD ");
                 string(table, row.name, out);
-                // rdflib takes what stands between two spaces, here nothing, for the IRI.
+                // rdflib reads the text between two spaces, here empty, as the IRI.
                 let graph = row.graph != TermId::DEFAULT_GRAPH;
                 out.extend_from_slice(if graph { b" " } else { b"  " });
             }
@@ -149,13 +150,13 @@ impl PatchWriter {
     ) -> Refused<()> {
         for row in rows {
             self.row(batch.table(), row, out)
-                .map_err(|stop| stop.told(batch.table(), MAX_TEXT))?;
+                .map_err(|stop| stop.explain(batch.table(), MAX_TEXT))?;
         }
         Ok(())
     }
 }
 
-/// Whether a name is a word to every reader; others are written as strings.
+/// Whether all readers accept a name as a word. Other names are written as strings.
 fn is_word(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(u8::is_ascii_alphanumeric)
 }

@@ -1,11 +1,13 @@
-//! Patches as Apache Jena and rdflib write them: RDF Patch, rows of text, and the same rows in Thrift.
+//! Patches as written by Apache Jena and rdflib: RDF Patch, which consists of rows of text, and the
+//! same rows in Thrift.
 //!
-//! - `decode`, `rows`: text to patches, and what a row says. `encode`: patches to text.
+//! - `decode`, `rows`: text to patches, and the content of rows. `encode`: patches to text.
 //! - `thrift`: the same in Thrift.
-//! - `order`: where a patch ends, and where its headers stand; the same in both encodings.
+//! - `order`: the end of a patch and the positions of its headers, the same in both encodings.
 //!
-//! A log is patches one after the other. A segment (`Z`) ends a patch; a header behind other rows begins one.
-//! Labels of blank nodes are those of the store that patches change: they stay as they are.
+//! A log is a sequence of patches. A segment (`Z`) ends a patch, and a header after other rows
+//! begins one. Blank node labels identify the nodes of the store that patches change, so they are
+//! never changed.
 
 mod decode;
 mod encode;

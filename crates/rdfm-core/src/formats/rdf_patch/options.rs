@@ -1,4 +1,4 @@
-//! The options that the formats of patches have of their own, and what a decoder was asked for.
+//! Options of the patch formats, and the settings of a decoder.
 
 use crate::codec::options::{LENIENT, limits};
 use crate::codec::spec::OptionSpec;
@@ -8,21 +8,21 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "RDF Patch";
 
-/// Headers that stand elsewhere than at the front.
+/// Headers after other operations.
 pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
     "headers_first",
-    "RDF Patch: write headers that stand behind other operations of their patch at its front.",
+    "RDF Patch: move headers after other operations to the front of their patch.",
 )
 .group(GROUP);
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// Settings of a decoder: its options, and how it was opened.
+pub(super) struct PatchReading {
     pub limits: Limits,
     pub parts: bool,
     pub lenient: bool,
 }
 
-impl Reading {
+impl PatchReading {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),

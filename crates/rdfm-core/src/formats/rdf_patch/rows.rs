@@ -1,9 +1,10 @@
-//! Rows of RDF Patch: what each says.
+//! The content of rows of RDF Patch.
 //!
-//! - In: text that is valid UTF-8, and the position of a row's first byte.
-//! - Out: an operation whose terms stand in the batch, or the end of a patch; and the position behind the row.
-//! - Cost: linear in the text; quads as [`crate::syntax::ntriples`] reads them.
-//! - Law: nothing is counted or declared that an incomplete row says.
+//! - In: valid UTF-8 text, and the position of a row's first byte.
+//! - Out: an operation with terms in the batch, or the end of a patch; and the position after the
+//!   row.
+//! - Cost: linear in the text; quads are read by [`crate::syntax::ntriples`].
+//! - Law: an incomplete row charges and declares nothing.
 
 use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME, is_iri_text};
@@ -14,11 +15,11 @@ use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found
 use crate::syntax::ntriples::{Statements, other_string};
 use crate::syntax::text::scan;
 
-/// What a row says.
+/// The content of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Row {
     Operation(Operation),
-    /// `Z`: the patch ends.
+    /// `Z`, the end of the patch.
     End,
 }
 
@@ -78,7 +79,7 @@ fn other(
         b"H" => OperationCode::Header,
         b"PA" => OperationCode::AddPrefix,
         b"PD" => OperationCode::DeletePrefix,
-        // An old name of TX.
+        // TB is an old name of TX.
         b"TX" | b"TB" => OperationCode::Begin,
         b"TC" => OperationCode::Commit,
         b"TA" => OperationCode::Abort,
@@ -123,9 +124,9 @@ fn other(
 
 #[cold]
 fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
-    // No further than the first letter: what follows may lack.
+    // Only the first letter is checked: the rest may not have arrived.
     let hint = if byte(text, at).is_ascii_lowercase() {
-        "; codes are capital letters"
+        "; row codes are upper case"
     } else {
         ""
     };
@@ -138,7 +139,7 @@ fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
     )
 }
 
-/// The position behind the dot of a row.
+/// Position after the dot of a row.
 fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
     let at = statements.space(text, at);
     if byte(text, at) != b'.' {
@@ -147,8 +148,8 @@ fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<us
     Ok(at + 1)
 }
 
-/// The position behind a header's value and the dot. rdflib writes `H prev` without one: there the row ends
-/// with its line.
+/// Position after a header's value and the dot. rdflib writes `H prev` without a dot; the row then
+/// ends with its line.
 fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
     let next = statements.space(text, at);
     let line = text.get(at..next).unwrap_or_default();
@@ -159,7 +160,7 @@ fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
     }
 }
 
-/// The graph of a prefix, if there is one.
+/// Reads the graph of a prefix, if any.
 fn graph(
     statements: &mut Statements,
     builder: &mut PatchBuilder,
@@ -186,7 +187,7 @@ fn named_graph(
     Ok((end, default_graph::read(builder.table(), graph)))
 }
 
-/// The key of a header, or a prefix: a word, or a string.
+/// Reads the key of a header, or a prefix: a word or a string.
 fn name(
     statements: &Statements,
     builder: &mut PatchBuilder,
@@ -196,9 +197,9 @@ fn name(
 ) -> Lexed<(usize, TermId)> {
     let start = statements.space(text, at);
     if matches!(byte(text, start), b'"' | b'\'') {
-        let mut said = Vec::new();
-        let end = other_string(text, start, &mut said)?.end + 1;
-        return Ok((end, add(builder, TermKind::Literal, &said)));
+        let mut decoded = Vec::new();
+        let end = other_string(text, start, &mut decoded)?.end + 1;
+        return Ok((end, add(builder, TermKind::Literal, &decoded)));
     }
     let (mut at, mut end) = (start, start);
     while let Some((c, width)) = character(text, at) {
@@ -206,7 +207,7 @@ fn name(
             break;
         }
         at += width;
-        // A dot at the end belongs to the row.
+        // A trailing dot belongs to the row.
         if c != '.' {
             end = at;
         }
@@ -228,7 +229,7 @@ fn name(
     Ok((end, add(builder, TermKind::Literal, &text[start..end])))
 }
 
-/// What a prefix stands for: an IRI, or a string that says it.
+/// Reads the IRI of a prefix, also in the form of a string.
 fn namespace(
     statements: &mut Statements,
     builder: &mut PatchBuilder,
@@ -237,10 +238,10 @@ fn namespace(
 ) -> Lexed<(usize, TermId)> {
     let start = statements.space(text, at);
     if matches!(byte(text, start), b'"' | b'\'') {
-        let mut said = Vec::new();
-        let end = other_string(text, start, &mut said)?.end + 1;
-        statements.check_iri(&said, start)?;
-        return Ok((end, add(builder, TermKind::Iri, &said)));
+        let mut decoded = Vec::new();
+        let end = other_string(text, start, &mut decoded)?.end + 1;
+        statements.check_iri(&decoded, start)?;
+        return Ok((end, add(builder, TermKind::Iri, &decoded)));
     }
     if byte(text, start) == b'<' {
         let (end, id) = statements.lone_term(builder, text, start)?;
@@ -251,11 +252,11 @@ fn namespace(
     expected(
         text,
         start,
-        "the IRI of the prefix, or a string that says it",
+        "the IRI of the prefix, in angle brackets or as a string",
     )
 }
 
-/// Adds a term that is only its text, uncounted.
+/// Adds a term that consists only of its text, without charging for it.
 fn add(builder: &mut PatchBuilder, kind: TermKind, text: &[u8]) -> TermId {
     let flags = match kind {
         TermKind::Iri if is_iri_text(text) => flags::PLAIN,

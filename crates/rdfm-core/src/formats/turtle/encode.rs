@@ -1,11 +1,11 @@
-//! Turtle and TriG, written for people: prefixes, and consecutive quads grouped.
+//! Writes Turtle and TriG for people: with prefixes, and with consecutive quads grouped.
 //!
 //! - In: batches.
-//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate, blocks of
-//!   named graphs, `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once a batch.
-//! - Law: quads keep their order and repetitions; the text does not depend on how messages are cut into
-//!   batches; no term can end its token.
+//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate,
+//!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
+//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once per batch.
+//! - Law: quads keep their order and repetitions. The text does not depend on how messages are cut
+//!   into batches. Terms cannot end their token.
 
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{FormatSpec, Made};
@@ -24,10 +24,10 @@ use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextWriter, ho
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// An encoder of TriG, or of Turtle.
+/// Returns an encoder of TriG or Turtle.
 ///
 /// # Errors
-/// An option does not fit.
+/// If an option does not fit.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -54,24 +54,24 @@ struct Blocks {
     lenient: bool,
     prefixes: Prefixes,
     terms: Memo,
-    /// Apart from the others, since a predicate may be written `a`.
+    /// Separate from `terms`, because a predicate may be written as `a`.
     predicates: Memo,
-    /// By datatype or language: what ends a literal, from its closing quote on.
+    /// The end of literals from the closing quote on, by datatype or language.
     ends: Memo,
-    /// The last quad, whose statement and block are not ended yet.
+    /// The last quad. Its statement and block are still open.
     open: Option<Quad>,
-    /// The same in canonical text, from a part of a message to the next, whose ids mean other terms.
+    /// The last quad as canonical text, kept between parts of a message because ids change.
     carried: Option<Carried>,
 }
 
-/// The open statement as text.
+/// The open statement, as text.
 struct Carried {
     subject: Vec<u8>,
     predicate: Vec<u8>,
     graph: Vec<u8>,
 }
 
-/// How much a quad shares with the open statement.
+/// The terms that a quad has in common with the open statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shares {
     Nothing,
@@ -81,7 +81,7 @@ enum Shares {
 }
 
 impl Blocks {
-    /// The graph that a quad is written in.
+    /// The graph in which a quad is written.
     fn graph(&self, quad: &Quad) -> TermId {
         if self.graphs {
             quad.graph
@@ -299,8 +299,8 @@ const fn is_plain(term: Term) -> bool {
     term.flags & flags::PLAIN != 0
 }
 
-/// Whether a lexical form alone is read as a literal of this datatype with this very form, also by readers
-/// that make numbers of it: no doubles, no plus signs, no zeros in front, no minus before a zero.
+/// Whether readers restore exactly this literal from the bare lexical form, even readers that parse
+/// numbers: no doubles, no plus signs, no leading zeros, no negative zeros.
 fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     let Some(name) = datatype.strip_prefix(XSD) else {
         return false;
@@ -324,7 +324,7 @@ fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     }
 }
 
-/// Number of digits at the start, and what follows them.
+/// Number of digits at the start, and the rest.
 fn digits(text: &[u8]) -> (usize, &[u8]) {
     let count = text
         .iter()
@@ -390,7 +390,7 @@ impl Statements for Blocks {
             return;
         };
         if self.carried.is_some() {
-            return; // this part had no quad
+            return; // this part has no quads
         }
         let text = |id: TermId| {
             let mut canonical = Vec::new();

@@ -1,9 +1,9 @@
-//! The tokens of Turtle and TriG that take more than a byte.
+//! The tokens of Turtle and TriG with more than one byte.
 //!
-//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
-//! - Out: where the token ends and what it is made of; or [`Stop`].
-//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
-//! - Law: a token is decided by its own bytes and the few that follow it, never by how they were cut.
+//! - In: valid UTF-8 text, the start of a token, and how far it was already scanned.
+//! - Out: the end of the token and its parts; or [`Stop`].
+//! - Cost: one pass over a token. Scanning of a partial token resumes where it stopped.
+//! - Law: a token depends on its own bytes and the few after it, not on how they were cut.
 
 use memchr::{memchr, memchr2};
 
@@ -18,14 +18,14 @@ use crate::syntax::text::grammar::GrammarError;
 /// Why no token was read.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The text ends before the token is decided; all before `scanned` need not be looked at again.
+    /// The token is incomplete. The bytes before `scanned` need not be scanned again.
     Need {
         /// Index in the text.
         scanned: usize,
-        /// The token's own note of where in itself that is.
+        /// State of the lexer within the token.
         phase: u8,
     },
-    /// The input is wrong.
+    /// The input is invalid.
     Error(Box<GrammarError>),
 }
 
@@ -52,7 +52,7 @@ impl Stop {
     }
 }
 
-/// The end of the `IRIREF` at `start`: the index after its `>`.
+/// End of the `IRIREF` at `start`: the index after its `>`.
 pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     let from = from.max(start + 1);
     match memchr2(b'>', b'\n', &text[from..]) {
@@ -62,7 +62,7 @@ pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     }
 }
 
-/// The error of an `IRIREF` that has no end before `limit`.
+/// Returns the error for an `IRIREF` without an end before `limit`.
 #[cold]
 pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> Stop {
     let body = &text[start + 1..limit];
@@ -73,7 +73,7 @@ pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> Stop {
     Stop::malformed(bad, bad_iri_text(text, bad))
 }
 
-/// What to say of a character that may not stand in an IRI.
+/// Describes a character that is not allowed in an IRI.
 #[cold]
 pub(super) fn bad_iri_text(text: &[u8], bad: usize) -> String {
     format!(
@@ -95,21 +95,21 @@ pub(super) fn quote_char(text: &[u8], at: usize) -> String {
 /// A quoted string.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text {
-    /// First byte between the quotes.
+    /// Index of the first byte between the quotes.
     pub start: usize,
     /// Index after the last byte between the quotes.
     pub stop: usize,
     /// Index after the closing quotes.
     pub end: usize,
-    /// Whether there are escapes.
+    /// Whether it contains escapes.
     pub escaped: bool,
-    /// Whether the text between the quotes is [`flags::PLAIN`] as it stands.
+    /// Whether the raw text between the quotes is [`flags::PLAIN`].
     pub plain: bool,
-    /// Whether it is in three quotes.
+    /// Whether it has triple quotes.
     pub long: bool,
 }
 
-/// The string at `start`, in one or three quotes of either kind.
+/// Lexes the string at `start`, in single or triple quotes of either kind.
 pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Text> {
     let mark = text[start];
     let empty = Text {
@@ -176,18 +176,19 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
     }
 }
 
-/// Whether a raw text can be written between quotes as it is.
+/// Whether raw text can be written between quotes unescaped.
 fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// The first byte from `at` that is `mark`, `"`, `\`, DEL or a control character; or the end.
+/// Index of the first byte from `at` that is `mark`, `"`, `\`, DEL or a control character; or the
+/// end.
 #[inline]
 fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
     let marks = ONES * u64::from(mark);
-    // Eight bytes at a time; the lowest hit is exact, borrows can only add hits above it.
+    // Eight bytes at a time. The lowest hit is exact: borrows can only add hits above it.
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
     while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
@@ -246,7 +247,7 @@ fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> 
     }
 }
 
-/// Appends a string's text with its escapes resolved. `offset` is the index of `body` in the text.
+/// Appends a decoded string. `offset` is the index of `body` in the text.
 pub(super) fn unescape_string(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
     unescape(body, offset, out, |c| {
         Some(match c {
@@ -261,7 +262,7 @@ pub(super) fn unescape_string(body: &[u8], offset: usize, out: &mut Vec<u8>) -> 
     })
 }
 
-/// Appends an IRI's text with its numeric escapes resolved.
+/// Appends an IRI with decoded numeric escapes.
 pub(super) fn unescape_iri(body: &[u8], offset: usize, out: &mut Vec<u8>) -> Lexed<()> {
     unescape(body, offset, out, |_| None)
 }
@@ -313,7 +314,7 @@ fn unescape(
             return Err(Stop::malformed(
                 offset + at,
                 format!(
-                    "the escape '\\{}{code:0digits$X}' names no character",
+                    "the escape '\\{}{code:0digits$X}' is not a character",
                     kind as char
                 ),
             ));
@@ -332,26 +333,26 @@ pub(super) struct Name {
     pub colon: usize,
     /// Index after the name.
     pub end: usize,
-    /// Whether the local part has backslashes.
+    /// Whether the local part contains backslashes.
     pub escaped: bool,
 }
 
-/// What begins with a letter or a colon.
+/// A token that begins with a letter or a colon.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Word {
     /// A prefixed name.
     Name(Name),
-    /// A word without a colon that ends at an index: a keyword perhaps.
+    /// A word without a colon, possibly a keyword, with the index after it.
     Bare(usize),
 }
 
-/// Whether a byte may go on in a prefixed name, escapes included.
+/// Whether a byte may continue a prefixed name, including its escapes.
 #[inline]
 pub(super) fn in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
 }
 
-/// The end of the run of ASCII [`NAME`] bytes at `at`.
+/// End of the run of ASCII [`NAME`] bytes at `at`.
 #[inline]
 fn skip_name(text: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -367,12 +368,12 @@ fn skip_name(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// How many of eight bytes, from the lowest, are ASCII letters, digits, `_` or `-`.
+/// Number of leading bytes, from the lowest, that are ASCII letters, digits, `_` or `-`.
 #[inline]
 fn names_at_start(word: u64) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
-    // Seven bits a byte: sums below do not carry into the next byte.
+    // Seven bits per byte, so that the sums below do not carry into the next byte.
     let low = word & !HIGHS;
     let from = |bytes: u64, first: u8| bytes + ONES * u64::from(0x80 - first);
     let folded = low | (ONES * 0x20);
@@ -384,7 +385,7 @@ fn names_at_start(word: u64) -> usize {
     ((names ^ HIGHS).trailing_zeros() / 8) as usize
 }
 
-/// The name or word at `start`. A word is read up to its colon before it may be a keyword.
+/// Lexes the name or word at `start`. A colon after the word is checked before it can be a keyword.
 #[inline]
 pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     if from <= start {
@@ -431,7 +432,7 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     Ok(Word::Bare(end))
 }
 
-/// The index of the colon that ends a prefix, if a run of name bytes begins with one.
+/// Index of the colon after a prefix, if a run of name bytes begins with one.
 fn prefix_end(run: &[u8]) -> Option<usize> {
     let colon = memchr(b':', run)?;
     let prefix = std::str::from_utf8(&run[..colon]).ok()?;
@@ -440,7 +441,7 @@ fn prefix_end(run: &[u8]) -> Option<usize> {
     good.then_some(colon)
 }
 
-/// Checks the local part of a name, whose bytes end at `run` at the latest.
+/// Checks the local part of a name, whose bytes end at `run` or earlier.
 fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
     let mut name = Name {
         colon,
@@ -453,7 +454,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
         let next = match byte {
             b'.' if at == colon + 1 => break,
             b'.' => {
-                // Part of the name only if something else of it follows.
+                // Part of the name only if another part follows.
                 at += 1;
                 continue;
             }
@@ -514,7 +515,7 @@ fn bad_name(text: &[u8], at: usize) -> Stop {
     Stop::malformed(
         at,
         format!(
-            "{} may not stand here in a name; write the IRI in angle brackets",
+            "{} is not allowed here in a name; write the IRI in angle brackets",
             quote_char(text, at)
         ),
     )
@@ -528,12 +529,12 @@ fn char_at(text: &[u8], at: usize) -> Option<char> {
         .and_then(|chunk| chunk.valid().chars().next())
 }
 
-/// Appends the local part of a name with its backslashes taken out.
+/// Appends the local part of a name without its backslashes.
 pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
     let mut rest = local;
     while let Some(at) = memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
-        // What was escaped stands for itself, even a backslash's like.
+        // The escaped character represents itself, even if it is a backslash.
         let Some(&byte) = rest.get(at + 1) else {
             return;
         };
@@ -543,7 +544,7 @@ pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The end of the `BLANK_NODE_LABEL` at `start`.
+/// End of the `BLANK_NODE_LABEL` at `start`.
 pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
     match text.get(start + 1) {
         Some(b':') => {}
@@ -582,7 +583,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
             return Err(Stop::malformed(
                 at,
                 format!(
-                    "{} may not stand here in a blank node label",
+                    "{} is not allowed here in a blank node label",
                     quote_char(text, at)
                 ),
             ));
@@ -606,7 +607,7 @@ pub(super) struct Language {
     pub direction: u8,
 }
 
-/// The `LANG_DIR` at `start`.
+/// Lexes the `LANG_DIR` at `start`.
 pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Language> {
     let end = at_word_end(text, start, from, eof)?;
     if text.get(end) == Some(&b'_') {
@@ -636,10 +637,10 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
     })
 }
 
-/// The error of a language tag that is followed by an underscore.
+/// Returns the error for a language tag followed by an underscore.
 #[cold]
 fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
-    // Errors show less.
+    // Errors show fewer bytes than this.
     let near = &text[end..text.len().min(end + 64)];
     let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
     if more == near.len() && near.len() < 64 && !eof {
@@ -648,7 +649,7 @@ fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
     Stop::malformed(start, no_language_tag(&text[start + 1..end + more]))
 }
 
-/// The end of a word that begins with `@`.
+/// End of a word that begins with `@`.
 pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
     let mut at = from.max(start + 1);
     while at < text.len() && (is(text[at], LETTER | DIGIT) || text[at] == b'-') {
@@ -660,7 +661,7 @@ pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> 
     Ok(at)
 }
 
-/// What a number is.
+/// Kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Integer,
@@ -668,7 +669,7 @@ pub(super) enum Number {
     Double,
 }
 
-/// The number at `start`, the longest that there is. `phase` is that of an earlier [`Stop::Need`].
+/// Lexes the longest number at `start`. `phase` is that of an earlier [`Stop::Need`].
 pub(super) fn number(
     text: &[u8],
     start: usize,
@@ -706,7 +707,7 @@ pub(super) fn number(
             mantissa = false;
         }
         if phase < EXPONENT && mantissa {
-            // `e`, perhaps a sign, and a digit: otherwise the number ends before them.
+            // An `e`, an optional sign and a digit; otherwise the number ends before them.
             let by = exponent - at + 1;
             let sign = ahead(by)?;
             let signed = usize::from(matches!(sign, b'+' | b'-'));
@@ -732,22 +733,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bytes_at_a_time_are_as_one() {
+    fn scanning_eight_bytes_at_a_time_finds_the_same() {
         for byte in 0..=255u8 {
-            for place in 0..8 {
+            for position in 0..8 {
                 let mut bytes = *b"aZ09_-zA";
-                bytes[place] = byte;
-                let expected = if is(byte, NAME) { 8 } else { place };
+                bytes[position] = byte;
+                let expected = if is(byte, NAME) { 8 } else { position };
                 assert_eq!(
                     names_at_start(u64::from_le_bytes(bytes)),
                     expected,
                     "{byte}"
                 );
                 bytes[7] = b'"';
-                let special_at = if place == 7 || !(byte == b'\'' || is(byte, ESCAPE)) {
+                let special_at = if position == 7 || !(byte == b'\'' || is(byte, ESCAPE)) {
                     7
                 } else {
-                    place
+                    position
                 };
                 assert_eq!(special(&bytes, 0, b'\''), special_at, "{byte}");
             }
@@ -759,7 +760,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_the_longest_that_there_are() {
+    fn numbers_are_as_long_as_possible() {
         for (text, kind, length) in [
             ("1", Number::Integer, 1),
             ("+1 ", Number::Integer, 2),
@@ -785,7 +786,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_pieces_is_the_same_number() {
+    fn pieces_do_not_change_numbers() {
         for text in ["-12.50e+3 ", "1.e5,", "12.e ", ".5 ", "1e+ ", "12345)"] {
             let bytes = text.as_bytes();
             let (mut from, mut phase, mut end) = (0, 0, 1);

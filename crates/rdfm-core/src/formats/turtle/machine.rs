@@ -1,17 +1,17 @@
-//! The grammar of Turtle and TriG as a push-down automaton: every token is a checkpoint.
+//! The grammar of Turtle and TriG as a push-down automaton. Parsing can pause at every token.
 //!
-//! - In: text that is valid UTF-8, growing at its end ([`Machine::run`]).
+//! - In: valid UTF-8 text that grows at its end ([`Machine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
-//! - Cost: linear in the text; memory holds a small frame for each open bracket.
-//! - Law: nothing is rolled back and nothing recurses. Where the text ends inside a token, only that
-//!   token is looked at again, from where the last look ended.
+//! - Cost: linear in the text. Memory is bounded by a small frame per open bracket.
+//! - Law: no backtracking and no recursion. If the text ends inside a token, only that token is
+//!   scanned further, from where scanning stopped.
 //!
-//! A bracket that stands for a node (`[…]`, `(…)`) gives its node to the frame below as soon as it is
-//! known not to be empty, so quads come in the order in which they are read.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below as soon as it
+//! is known not to be empty, so that quads come in reading order.
 //!
-//! Here are the states, what each token does in them, and the terms that are tokens of their own. What stands
-//! between tokens is in `space`, the directives in `directives`, strings and numbers in `literals`, what
-//! stops the reading in `errors`, and how it goes on in `skip`.
+//! This file contains the states, the effect of each token, and terms of a single token. The space
+//! between tokens is in `space`, directives in `directives`, strings and numbers in `literals`,
+//! errors in `errors`, and recovery in `skip`.
 
 mod directives;
 mod errors;
@@ -24,7 +24,7 @@ use literals::Pending;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{self, Lexed, Stop, Word};
-use super::terms::{Known, Terms, limit};
+use super::terms::{KnownIri, LogTerms, limit};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
@@ -34,9 +34,9 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::text::dialect::{Dialects, Met};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
-/// What a frame waits for.
+/// The token that a frame expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ParserState {
     /// A statement, a directive, a delimiter, or the end (of the log or the graph block).
     Statement,
     PrefixName,
@@ -50,13 +50,13 @@ enum State {
     /// A verb, or the `{` of a graph block named by the subject.
     VerbOrGraph,
     Verb,
-    /// A verb, or the end of a subject that may stand alone.
+    /// A verb, or the end if the subject may be a statement on its own.
     VerbOrNone,
     /// A verb, or the end after a `;`.
     VerbOrEnd,
     Object,
     AfterObject,
-    /// What a `~` names, perhaps nothing.
+    /// The optional name of a reifier after `~`.
     Reifier,
     /// The first token after `[`.
     Anonymous,
@@ -73,12 +73,12 @@ enum State {
     TermVerb,
     TermObject,
     TermEnd,
-    /// What may follow a string.
+    /// The optional tail of a string.
     LiteralTail,
     Datatype,
 }
 
-/// How a list of predicates and objects ends.
+/// The end of a list of predicates and objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Dot,
@@ -86,10 +86,10 @@ enum End {
     Annotation,
 }
 
-/// One open bracket or statement. Ids that are not set yet are 0.
+/// An open bracket or statement. Ids that are not yet set are 0.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    state: State,
+    state: ParserState,
     end: End,
     subject: TermId,
     predicate: TermId,
@@ -100,7 +100,7 @@ struct Frame {
 const NONE: TermId = TermId::DEFAULT_GRAPH;
 
 impl Frame {
-    const fn new(state: State) -> Self {
+    const fn new(state: ParserState) -> Self {
         Self {
             state,
             end: End::Dot,
@@ -111,7 +111,7 @@ impl Frame {
         }
     }
 
-    const fn list(state: State, end: End, subject: TermId) -> Self {
+    const fn list(state: ParserState, end: End, subject: TermId) -> Self {
         Self {
             end,
             subject,
@@ -120,7 +120,7 @@ impl Frame {
     }
 }
 
-/// How a node was written; decides what may follow a subject.
+/// The syntax of a node, which determines what may follow a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
     Term,
@@ -129,7 +129,7 @@ enum Written {
     Reified,
 }
 
-// What may stand in a position.
+// Kinds of nodes that may be in a position.
 const IRIS: u8 = 1;
 const LITERALS: u8 = 2;
 const COLLECTIONS: u8 = 4;
@@ -140,38 +140,38 @@ const BNODES: u8 = 64;
 const SUBJECT: u8 = IRIS | BNODES | COLLECTIONS | PROPERTY_LISTS | REIFIED;
 const OBJECT: u8 = SUBJECT | LITERALS | TRIPLE_TERMS;
 
-/// What a position takes, and its name.
-const fn position(state: State) -> (u8, &'static str) {
+/// Returns the kinds of nodes allowed in a position, and its description.
+const fn position(state: ParserState) -> (u8, &'static str) {
     match state {
-        State::Statement => (SUBJECT, "a statement"),
-        State::Item => (OBJECT, "an item or ')'"),
-        State::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
-        State::ReifiedObject => (
+        ParserState::Statement => (SUBJECT, "a statement"),
+        ParserState::Item => (OBJECT, "an item or ')'"),
+        ParserState::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
+        ParserState::ReifiedObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS | REIFIED,
             "an object (no list) in '<< >>'",
         ),
-        State::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
-        State::TermObject => (
+        ParserState::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
+        ParserState::TermObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS,
             "an object (no list) in '<<( )>>'",
         ),
-        State::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
-        State::Reifier | State::ReifiedReifier => (IRIS | BNODES, "a reifier"),
+        ParserState::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
+        ParserState::Reifier | ParserState::ReifiedReifier => (IRIS | BNODES, "a reifier"),
         _ => (OBJECT, "an object"),
     }
 }
 
-/// The state of a log between two tokens.
+/// State of a log between two tokens.
 pub(super) struct Machine {
     /// Index in the text of the next token.
     pub pos: usize,
-    /// Byte in the log of the text's first byte.
+    /// Offset of the text in the log.
     pub offset: u64,
-    /// Whether only white space stands before the text on its first line.
+    /// Whether the first line of the text is preceded only by white space.
     pub blank: bool,
     pub builder: BatchBuilder,
     pub dialects: Dialects,
-    terms: Terms,
+    terms: LogTerms,
     top: Frame,
     below: Vec<Frame>,
     depth: u32,
@@ -182,16 +182,16 @@ pub(super) struct Machine {
     full: bool,
     reach: Reach,
     in_comment: bool,
-    /// How far beyond `pos` the incomplete token was scanned, and its phase.
+    /// Number of scanned bytes of the incomplete token, and its phase.
     scanned: (usize, u8),
     pending: Pending,
     prefix: Vec<u8>,
-    /// Whether a directive began with `@` and so ends with a dot.
+    /// Whether the directive begins with `@` and so ends with a dot.
     dotted: bool,
-    /// What the `@message` before its dot does, and where it began.
+    /// Effect and start of an `@message` whose dot is expected.
     delimiter: (Met, u64),
     unescaped: Vec<u8>,
-    /// On the way to the next delimiter, behind an error.
+    /// The search for the next delimiter after an error.
     search: Option<Box<skip::Search>>,
 }
 
@@ -199,7 +199,7 @@ impl Machine {
     pub fn new(
         builder: BatchBuilder,
         dialects: Dialects,
-        terms: Terms,
+        terms: LogTerms,
         quads_format: bool,
         parts: bool,
     ) -> Self {
@@ -210,7 +210,7 @@ impl Machine {
             builder,
             dialects,
             terms,
-            top: Frame::new(State::Statement),
+            top: Frame::new(ParserState::Statement),
             below: Vec::new(),
             depth: 0,
             graph: NONE,
@@ -230,14 +230,14 @@ impl Machine {
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Returns to the start of another log. The builder has already been reset.
     pub fn reset(&mut self, dialects: Dialects) {
         self.pos = 0;
         self.offset = 0;
         self.blank = true;
         self.dialects = dialects;
         self.terms.reset();
-        self.top = Frame::new(State::Statement);
+        self.top = Frame::new(ParserState::Statement);
         self.below.clear();
         self.depth = 0;
         self.graph = NONE;
@@ -253,7 +253,7 @@ impl Machine {
         self.search = None;
     }
 
-    /// Reads on in `text` from [`Self::pos`] until something has to happen.
+    /// Parses `text` from [`Self::pos`] on until the caller has to act.
     pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.reach = reach;
         loop {
@@ -262,8 +262,8 @@ impl Machine {
             }
             match self.step(text) {
                 Ok(()) => {}
-                Err(Stop::Error(error)) => return self.told(text, error),
-                // A comment ended a message, and the batch with it.
+                Err(Stop::Error(error)) => return self.choose_error(text, error),
+                // A comment ended a message and with it the batch.
                 Err(Stop::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
                 }
@@ -281,7 +281,7 @@ impl Machine {
         }
     }
 
-    /// Takes the open message's part; ids of open frames move to the next batch.
+    /// Takes the current part of the open message. Ids in open frames move to the next batch.
     pub fn take_part(&mut self) -> MessageBatch {
         self.full = false;
         let batch = self.builder.take_part();
@@ -289,7 +289,7 @@ impl Machine {
         batch
     }
 
-    /// The completed messages, if any. An open message moves to the next batch.
+    /// Returns the completed messages, if any. An open message moves to the next batch.
     pub fn take(&mut self) -> Option<MessageBatch> {
         self.full = false;
         let mut moved = FxHashMap::default();
@@ -303,7 +303,10 @@ impl Machine {
     }
 
     fn move_ids(&mut self, from: &MessageBatch, moved: &mut FxHashMap<TermId, TermId>) {
-        if matches!(self.top.state, State::LiteralTail | State::Datatype) {
+        if matches!(
+            self.top.state,
+            ParserState::LiteralTail | ParserState::Datatype
+        ) {
             self.pending.text.offset = self
                 .builder
                 .append_text(from.table().span(self.pending.text));
@@ -338,7 +341,7 @@ impl Machine {
         self.full = self.builder.full();
     }
 
-    /// Opens a message if none is open: its first statement begins here.
+    /// Begins a message with this statement if none is open.
     #[inline]
     fn open(&mut self) {
         if !self.builder.is_open() {
@@ -355,7 +358,10 @@ impl Machine {
 
     #[inline]
     fn pop(&mut self) {
-        self.top = self.below.pop().unwrap_or(Frame::new(State::Statement));
+        self.top = self
+            .below
+            .pop()
+            .unwrap_or(Frame::new(ParserState::Statement));
     }
 
     /// Opens a bracket.
@@ -403,7 +409,7 @@ impl Machine {
     }
 
     #[inline]
-    fn known(&mut self, known: Known) -> Lexed<TermId> {
+    fn known(&mut self, known: KnownIri) -> Lexed<TermId> {
         self.terms
             .known(&mut self.builder, known)
             .map_err(|exceeded| limit(self.pos, exceeded))
@@ -415,7 +421,7 @@ impl Machine {
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
-    fn emit_known(&mut self, subject: TermId, predicate: Known, object: TermId) -> Lexed<()> {
+    fn emit_known(&mut self, subject: TermId, predicate: KnownIri, object: TermId) -> Lexed<()> {
         let predicate = self.known(predicate)?;
         self.emit(subject, predicate, object)
     }
@@ -426,49 +432,49 @@ impl Machine {
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
-    /// Says that `reifier` reifies the triple.
+    /// Adds the triple that states that `reifier` reifies the given triple.
     fn reify(&mut self, reifier: TermId, triple: [TermId; 3]) -> Lexed<()> {
         let term = self.triple_term(triple)?;
-        self.emit_known(reifier, Known::Reifies, term)
+        self.emit_known(reifier, KnownIri::Reifies, term)
     }
 
-    /// A node for the top frame, which waits for one.
+    /// Passes a node to the top frame, which expects one.
     #[inline]
     fn deliver(&mut self, node: TermId, written: Written) -> Lexed<()> {
         match self.top.state {
-            State::Object => {
+            ParserState::Object => {
                 self.top.object = node;
                 self.top.reifier = NONE;
-                self.top.state = State::AfterObject;
+                self.top.state = ParserState::AfterObject;
                 self.emit(self.top.subject, self.top.predicate, node)?;
             }
-            State::Statement => {
+            ParserState::Statement => {
                 let state = match written {
-                    Written::Term if self.in_graph => State::Verb,
-                    Written::Term => State::VerbOrGraph,
-                    Written::Collection => State::Verb,
-                    Written::PropertyList | Written::Reified => State::VerbOrNone,
+                    Written::Term if self.in_graph => ParserState::Verb,
+                    Written::Term => ParserState::VerbOrGraph,
+                    Written::Collection => ParserState::Verb,
+                    Written::PropertyList | Written::Reified => ParserState::VerbOrNone,
                 };
                 self.push(Frame::list(state, End::Dot, node));
             }
-            State::Item => {
+            ParserState::Item => {
                 let mut cell = self.top.subject;
                 if self.top.object != NONE {
                     let next = self.anonymous()?;
-                    self.emit_known(cell, Known::Rest, next)?;
+                    self.emit_known(cell, KnownIri::Rest, next)?;
                     cell = next;
                 }
                 self.top.subject = cell;
                 self.top.object = node;
-                self.emit_known(cell, Known::First, node)?;
+                self.emit_known(cell, KnownIri::First, node)?;
             }
-            State::GraphName => {
+            ParserState::GraphName => {
                 self.graph = node;
-                self.top.state = State::GraphBrace;
+                self.top.state = ParserState::GraphBrace;
             }
-            State::Reifier => {
+            ParserState::Reifier => {
                 self.top.reifier = node;
-                self.top.state = State::AfterObject;
+                self.top.state = ParserState::AfterObject;
                 let Frame {
                     subject,
                     predicate,
@@ -477,36 +483,36 @@ impl Machine {
                 } = self.top;
                 self.reify(node, [subject, predicate, object])?;
             }
-            State::ReifiedSubject => {
+            ParserState::ReifiedSubject => {
                 self.top.subject = node;
-                self.top.state = State::ReifiedVerb;
+                self.top.state = ParserState::ReifiedVerb;
             }
-            State::ReifiedObject => {
+            ParserState::ReifiedObject => {
                 self.top.object = node;
-                self.top.state = State::ReifiedAfter;
+                self.top.state = ParserState::ReifiedAfter;
             }
-            State::ReifiedReifier => {
+            ParserState::ReifiedReifier => {
                 self.top.reifier = node;
-                self.top.state = State::ReifiedEnd;
+                self.top.state = ParserState::ReifiedEnd;
             }
-            State::TermSubject => {
+            ParserState::TermSubject => {
                 self.top.subject = node;
-                self.top.state = State::TermVerb;
+                self.top.state = ParserState::TermVerb;
             }
-            State::TermObject => {
+            ParserState::TermObject => {
                 self.top.object = node;
-                self.top.state = State::TermEnd;
+                self.top.state = ParserState::TermEnd;
             }
-            // No other state waits for a node.
+            // No other state expects a node.
             _ => {}
         }
         Ok(())
     }
 
-    /// A node whose token ends at `end`.
+    /// Passes on a node whose token ends at `end`.
     #[inline]
     fn node(&mut self, node: TermId, end: usize) -> Lexed<()> {
-        if self.top.state == State::Statement {
+        if self.top.state == ParserState::Statement {
             self.open();
         }
         self.pos = end;
@@ -515,90 +521,91 @@ impl Machine {
 
     // --- tokens ---
 
-    /// Reads one token.
+    /// Processes one token.
     fn step(&mut self, text: &[u8]) -> Lexed<()> {
         let byte = self.space(text)?;
         match self.top.state {
-            State::Object
-            | State::TermObject
-            | State::TermSubject
-            | State::ReifiedSubject
-            | State::ReifiedObject
-            | State::GraphName => self.value(text, byte),
-            State::Verb | State::VerbOrGraph | State::VerbOrNone | State::VerbOrEnd => {
-                self.verb_or_end(text, byte)
-            }
-            State::AfterObject => self.after_object(text, byte),
-            State::Statement => self.statement(text, byte),
-            State::Item => {
+            ParserState::Object
+            | ParserState::TermObject
+            | ParserState::TermSubject
+            | ParserState::ReifiedSubject
+            | ParserState::ReifiedObject
+            | ParserState::GraphName => self.value(text, byte),
+            ParserState::Verb
+            | ParserState::VerbOrGraph
+            | ParserState::VerbOrNone
+            | ParserState::VerbOrEnd => self.verb_or_end(text, byte),
+            ParserState::AfterObject => self.after_object(text, byte),
+            ParserState::Statement => self.statement(text, byte),
+            ParserState::Item => {
                 if byte == b')' {
                     self.pos += 1;
                     let cell = self.top.subject;
                     self.unnest();
-                    let nil = self.known(Known::Nil)?;
-                    return self.emit_known(cell, Known::Rest, nil);
+                    let nil = self.known(KnownIri::Nil)?;
+                    return self.emit_known(cell, KnownIri::Rest, nil);
                 }
                 self.value(text, byte)
             }
-            State::LiteralTail => self.literal_tail(text, byte),
-            State::Datatype => {
+            ParserState::LiteralTail => self.literal_tail(text, byte),
+            ParserState::Datatype => {
                 let (datatype, end) =
                     self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
                 self.pop();
                 let literal = self.typed(datatype);
                 self.node(literal, end)
             }
-            State::Anonymous => self.anonymous_or_list(text, byte),
-            State::Collection => self.collection(byte),
-            State::Reifier => {
+            ParserState::Anonymous => self.anonymous_or_list(text, byte),
+            ParserState::Collection => self.collection(byte),
+            ParserState::Reifier => {
                 if starts_reifier(text, self.pos, byte, self.reach)? {
                     return self.value(text, byte);
                 }
                 let reifier = self.anonymous()?;
                 self.deliver(reifier, Written::Term)
             }
-            State::ReifiedVerb | State::TermVerb => {
+            ParserState::ReifiedVerb | ParserState::TermVerb => {
                 let (predicate, end) = self.verb(text, byte, "a predicate")?;
                 self.pos = end;
                 self.top.predicate = predicate;
-                self.top.state = if self.top.state == State::ReifiedVerb {
-                    State::ReifiedObject
+                self.top.state = if self.top.state == ParserState::ReifiedVerb {
+                    ParserState::ReifiedObject
                 } else {
-                    State::TermObject
+                    ParserState::TermObject
                 };
                 Ok(())
             }
-            State::ReifiedAfter if byte == b'~' => {
+            ParserState::ReifiedAfter if byte == b'~' => {
                 self.pos += 1;
-                self.top.state = State::ReifiedReifier;
+                self.top.state = ParserState::ReifiedReifier;
                 Ok(())
             }
-            State::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
+            ParserState::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
                 self.value(text, byte)
             }
-            State::ReifiedAfter | State::ReifiedReifier | State::ReifiedEnd => {
+            ParserState::ReifiedAfter | ParserState::ReifiedReifier | ParserState::ReifiedEnd => {
                 self.end_reified(text)
             }
-            State::TermEnd => self.end_triple_term(text),
-            State::GraphBrace => {
+            ParserState::TermEnd => self.end_triple_term(text),
+            ParserState::GraphBrace => {
                 if byte != b'{' {
                     return self.unexpected(text, "'{' after the graph name");
                 }
                 self.pos += 1;
-                self.top.state = State::Statement;
+                self.top.state = ParserState::Statement;
                 self.in_graph = true;
                 Ok(())
             }
-            State::PrefixName
-            | State::PrefixIri
-            | State::BaseIri
-            | State::VersionLabel
-            | State::DirectiveEnd
-            | State::DelimiterEnd => self.directive(text, byte),
+            ParserState::PrefixName
+            | ParserState::PrefixIri
+            | ParserState::BaseIri
+            | ParserState::VersionLabel
+            | ParserState::DirectiveEnd
+            | ParserState::DelimiterEnd => self.directive(text, byte),
         }
     }
 
-    /// `>>`: the triple is reified.
+    /// Processes `>>`: the triple is reified.
     fn end_reified(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b">>", "'>>'")?;
         let Frame {
@@ -616,7 +623,7 @@ impl Machine {
         self.deliver(reifier, Written::Reified)
     }
 
-    /// `)>>`.
+    /// Processes `)>>`.
     fn end_triple_term(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b")>>", "')>>'")?;
         let Frame {
@@ -630,7 +637,7 @@ impl Machine {
         self.deliver(term, Written::Term)
     }
 
-    /// A token of fixed bytes.
+    /// Consumes a fixed token.
     fn expect(&mut self, text: &[u8], token: &[u8], what: &str) -> Lexed<()> {
         let rest = &text[self.pos..];
         if rest.starts_with(token) {
@@ -643,7 +650,7 @@ impl Machine {
         self.unexpected(text, what)
     }
 
-    /// Where to go on in the token at `start`, if it is the one that was incomplete.
+    /// Where to continue in the token at `start`, if it was incomplete.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
         if start != self.pos {
@@ -658,7 +665,7 @@ impl Machine {
         self.reach == Reach::End
     }
 
-    /// Refuses a token that is longer than a message may be.
+    /// Rejects a token that is longer than a message may be.
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
         if (end - start) as u64 > self.max_token() {
@@ -667,7 +674,7 @@ impl Machine {
         Ok(())
     }
 
-    /// An IRI or prefixed name: its term and where it ends.
+    /// Reads an IRI or prefixed name. Returns its term and end.
     #[inline]
     fn iri(
         &mut self,
@@ -707,11 +714,11 @@ impl Machine {
             let start = self.pos;
             let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
-                return Ok((self.known(Known::Type)?, start + 1));
+                return Ok((self.known(KnownIri::Type)?, start + 1));
             }
             match lexer::word(text, start, from, self.eof())? {
                 Word::Bare(end) if end == start + 1 => {
-                    return Ok((self.known(Known::Type)?, end));
+                    return Ok((self.known(KnownIri::Type)?, end));
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
@@ -724,7 +731,7 @@ impl Machine {
         self.iri(text, self.pos, byte, expected)
     }
 
-    /// A node, a literal or the opening of one, as the top frame's state allows.
+    /// Reads a node, a literal, or the beginning of one, as the top frame's state allows.
     #[inline]
     fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let (allowed, expected) = position(self.top.state);
@@ -755,19 +762,19 @@ impl Machine {
                 self.node(id, end)
             }
             b'[' if allowed & BNODES != 0 => {
-                if self.top.state == State::Statement {
+                if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(State::Anonymous))?;
+                self.nest(Frame::new(ParserState::Anonymous))?;
                 self.top.subject = self.anonymous()?;
                 self.pos += 1;
                 Ok(())
             }
             b'(' if allowed & COLLECTIONS != 0 => {
-                if self.top.state == State::Statement {
+                if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(State::Collection))?;
+                self.nest(Frame::new(ParserState::Collection))?;
                 self.pos += 1;
                 Ok(())
             }
@@ -790,7 +797,7 @@ impl Machine {
                         if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
                             let id = self
                                 .terms
-                                .bare(&mut self.builder, word, Known::Boolean)
+                                .bare(&mut self.builder, word, KnownIri::Boolean)
                                 .map_err(|exceeded| limit(start, exceeded))?;
                             return self.node(id, end);
                         }
@@ -802,17 +809,17 @@ impl Machine {
         }
     }
 
-    /// `<<` or `<<(`.
+    /// Processes `<<` or `<<(`.
     fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
         let (state, kind, length) = match text.get(self.pos + 2) {
             None if !self.eof() => return Err(Stop::need(self.pos)),
-            Some(b'(') => (State::TermSubject, TRIPLE_TERMS, 3),
-            _ => (State::ReifiedSubject, REIFIED, 2),
+            Some(b'(') => (ParserState::TermSubject, TRIPLE_TERMS, 3),
+            _ => (ParserState::ReifiedSubject, REIFIED, 2),
         };
         if allowed & kind == 0 {
             return self.unexpected(text, expected);
         }
-        if self.top.state == State::Statement {
+        if self.top.state == ParserState::Statement {
             self.open();
         }
         self.nest(Frame::new(state))?;
@@ -822,7 +829,7 @@ impl Machine {
 
     // --- brackets ---
 
-    /// The first token after `[`: `]`, or the predicates of the node.
+    /// Processes the first token after `[`: `]`, or the predicates of the node.
     fn anonymous_or_list(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let node = self.top.subject;
         if byte == b']' {
@@ -833,29 +840,29 @@ impl Machine {
         let below = self
             .below
             .last()
-            .map_or(State::Statement, |frame| frame.state);
+            .map_or(ParserState::Statement, |frame| frame.state);
         if position(below).0 & PROPERTY_LISTS == 0 {
-            return self.unexpected(text, "']', since no property list may stand here");
+            return self.unexpected(text, "']', because a property list is not allowed here");
         }
         // The bracket stays open: only the frame changes.
         self.pop();
         self.deliver(node, Written::PropertyList)?;
-        self.push(Frame::list(State::Verb, End::Bracket, node));
+        self.push(Frame::list(ParserState::Verb, End::Bracket, node));
         Ok(())
     }
 
-    /// The first token after `(`: `)`, or the first item.
+    /// Processes the first token after `(`: `)`, or the first item.
     fn collection(&mut self, byte: u8) -> Lexed<()> {
         if byte == b')' {
             self.pos += 1;
             self.unnest();
-            let nil = self.known(Known::Nil)?;
+            let nil = self.known(KnownIri::Nil)?;
             return self.deliver(nil, Written::Collection);
         }
         let cell = self.anonymous()?;
         self.pop();
         self.deliver(cell, Written::Collection)?;
-        self.push(Frame::list(State::Item, End::Dot, cell));
+        self.push(Frame::list(ParserState::Item, End::Dot, cell));
         Ok(())
     }
 
@@ -865,32 +872,32 @@ impl Machine {
     fn verb_or_end(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let state = self.top.state;
         match byte {
-            b';' if state == State::VerbOrEnd => {
+            b';' if state == ParserState::VerbOrEnd => {
                 self.pos += 1;
                 return Ok(());
             }
             b'.' | b']' | b'|' | b'}'
-                if matches!(state, State::VerbOrEnd | State::VerbOrNone)
+                if matches!(state, ParserState::VerbOrEnd | ParserState::VerbOrNone)
                     && self.end_list(text, byte)? =>
             {
                 return Ok(());
             }
-            b'{' if state == State::VerbOrGraph => return self.graph_block(),
+            b'{' if state == ParserState::VerbOrGraph => return self.graph_block(),
             _ => {}
         }
         let expected = match state {
-            State::VerbOrEnd => match self.top.end {
+            ParserState::VerbOrEnd => match self.top.end {
                 End::Dot => "a predicate or '.' after ';'",
                 End::Bracket => "a predicate or ']' after ';'",
                 End::Annotation => "a predicate or '|}' after ';'",
             },
-            State::VerbOrNone => "a predicate or '.'",
+            ParserState::VerbOrNone => "a predicate or '.'",
             _ => "a predicate after the subject",
         };
         let (predicate, end) = self.verb(text, byte, expected)?;
         self.pos = end;
         self.top.predicate = predicate;
-        self.top.state = State::Object;
+        self.top.state = ParserState::Object;
         Ok(())
     }
 
@@ -899,17 +906,17 @@ impl Machine {
         match byte {
             b';' => {
                 self.pos += 1;
-                self.top.state = State::VerbOrEnd;
+                self.top.state = ParserState::VerbOrEnd;
                 Ok(())
             }
             b',' => {
                 self.pos += 1;
-                self.top.state = State::Object;
+                self.top.state = ParserState::Object;
                 Ok(())
             }
             b'~' => {
                 self.pos += 1;
-                self.top.state = State::Reifier;
+                self.top.state = ParserState::Reifier;
                 Ok(())
             }
             b'{' => {
@@ -926,7 +933,7 @@ impl Machine {
                     self.reify(reifier, [subject, predicate, object])?;
                 }
                 self.top.reifier = NONE;
-                self.nest(Frame::list(State::Verb, End::Annotation, reifier))
+                self.nest(Frame::list(ParserState::Verb, End::Annotation, reifier))
             }
             _ => {
                 if self.end_list(text, byte)? {
@@ -976,7 +983,7 @@ impl Machine {
         self.graph = NONE;
     }
 
-    /// The `{` after a subject that turns out to name a graph.
+    /// Processes the `{` after a subject, which is therefore a graph name.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
             return self.no_graphs();
@@ -1028,7 +1035,7 @@ fn starts_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b':' || byte >= 0x80
 }
 
-/// Whether a token names a reifier.
+/// Whether a token is the name of a reifier.
 fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool> {
     match byte {
         b'<' => match text.get(pos + 1) {

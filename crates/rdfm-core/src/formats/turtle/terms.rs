@@ -1,11 +1,13 @@
-//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and the cache that finds a
-//! term again in the batch under construction.
+//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and a cache of the terms
+//! in the current batch.
 //!
-//! - In: tokens, by where they stand in the text.
-//! - Out: term ids of the batch under construction.
-//! - Cost: a term met before costs one probe of a direct-mapped table and one comparison with the
-//!   arena. An entry proves itself (batch, kind, bytes), so a stale or overwritten one is harmless.
-//! - Law: namespaces are interned, so a prefix that every message binds anew keeps its entries.
+//! - In: tokens, by their positions in the text.
+//! - Out: term ids of the current batch.
+//! - Cost: a recurring term costs one probe of a direct-mapped table and one comparison with the
+//!   arena. Entries are verified (batch, kind, bytes), so that stale or overwritten ones are
+//!   harmless.
+//! - Law: namespaces are interned, so that a prefix redeclared in every message keeps its cache
+//!   entries.
 
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
@@ -20,10 +22,10 @@ use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 use crate::syntax::iri::{has_scheme, parse_base, resolve};
 
-/// Terms that the grammar itself names.
+/// Terms that the grammar refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Known {
+pub(super) enum KnownIri {
     Type,
     First,
     Rest,
@@ -47,15 +49,15 @@ const KNOWN: [&[u8]; 9] = [
     b"http://www.w3.org/2001/XMLSchema#double",
 ];
 
-/// Entries of the term cache.
+/// Number of entries of the term cache.
 const SLOTS: usize = 4096;
-/// Entries of the prefix cache.
+/// Number of entries of the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Interned namespaces, and their bytes, at which those no longer bound are forgotten.
+/// Numbers of interned namespaces and of their bytes above which unbound ones are dropped.
 const MAX_NAMESPACES: usize = 4096;
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
-// What a cache entry is of; from `FIRST_NAMESPACE` on a name of that namespace.
+// Kinds of cache entries. From `FIRST_NAMESPACE` on, names in a namespace.
 const KEY_IRI: u32 = 0;
 const KEY_BNODE: u32 = 1;
 const KEY_LANGUAGE: u32 = 2;
@@ -63,53 +65,53 @@ const KEY_NUMBER: u32 = 3;
 const FIRST_NAMESPACE: u32 = 4;
 
 #[derive(Clone, Copy, Default)]
-struct Slot {
-    /// The batch, as [`BatchBuilder::serial`]; 0 is none.
+struct CacheSlot {
+    /// The batch, as [`BatchBuilder::serial`]; 0 means none.
     serial: u32,
     id: TermId,
     key: u32,
-    /// The message that was charged for it last.
+    /// The message that was last charged for it.
     message: u32,
 }
 
 struct Namespace {
     iri: Box<[u8]>,
-    /// Never given to two namespaces while a cache entry may name it.
+    /// Unique while cache entries may refer to it.
     key: u32,
 }
 
-/// The terms' state of one log.
-pub(super) struct Terms {
+/// State of the terms of one log.
+pub(super) struct LogTerms {
     lenient: bool,
     first_base: Option<Iri<String>>,
     base: Option<Iri<String>>,
-    /// The index of each prefix's namespace.
+    /// Index of the namespace of each prefix.
     prefixes: Vec<usize>,
     prefix_of_name: FxHashMap<Box<[u8]>, usize>,
-    /// Short names of prefixes, packed, and the index of each.
+    /// Short prefix names, packed, with the index of each prefix.
     prefix_slots: [(u64, u32); PREFIX_SLOTS],
     namespaces: Vec<Namespace>,
     namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
     namespace_bytes: usize,
-    /// Bytes of the IRIs that prefixes are bound to, each as often as it is.
+    /// Bytes of the IRIs of all prefixes, with repetitions.
     bound_bytes: usize,
     next_key: u32,
-    slots: Box<[Slot]>,
-    known: [Slot; KNOWN.len()],
-    /// The message that is open, or the next one; of many, since it may wrap.
+    slots: Box<[CacheSlot]>,
+    known: [CacheSlot; KNOWN.len()],
+    /// Number of the open or next message. It may wrap.
     message: u32,
     scratch: Vec<u8>,
     resolved: String,
     labels: Labels,
-    /// The message in which declarations may have been skipped: the last with an error of its own.
+    /// The last message with an error, in which declarations may have been skipped.
     skipped: Option<u64>,
-    /// Prefixes that stood in what was skipped with other IRIs, and where each was bound.
+    /// Prefixes that skipped text declares with other IRIs, and their indices.
     lost: FxHashMap<Box<[u8]>, usize>,
-    /// A base stood in what was skipped.
+    /// Whether skipped text declares a base.
     base_lost: bool,
 }
 
-/// A limit of the builder as an error at a byte.
+/// Converts a limit error of the builder to an error at a byte.
 #[cold]
 pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
     Stop::error(at, ErrorClass::Limit, exceeded.0)
@@ -117,7 +119,7 @@ pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mixes length, ends and middle of a text. Texts that differ elsewhere share a slot, no more.
+/// Hashes the length, ends and middle of a text. Texts that differ elsewhere only share a slot.
 #[inline]
 fn hash(text: &[u8], key: u32) -> usize {
     let mut word = (u64::from(key) << 32 ^ text.len() as u64).wrapping_mul(MIX);
@@ -138,7 +140,7 @@ fn hash(text: &[u8], key: u32) -> usize {
     ((word ^ word >> 32).wrapping_mul(MIX) >> 52) as usize & (SLOTS - 1)
 }
 
-/// Whether two texts are the same; short ones without a call.
+/// Whether two texts are equal. Inlined for short ones.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -153,18 +155,18 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-impl Terms {
-    /// No prefixes; a base perhaps.
+impl LogTerms {
+    /// Starts without prefixes, with an optional base.
     ///
     /// # Errors
-    /// The base is not an absolute IRI.
+    /// If the base is not an absolute IRI.
     pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, Reason> {
         let base = parse_base(base)?;
-        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
+        let slots = vec![CacheSlot::default(); SLOTS].into_boxed_slice();
         Ok(Self::at_start(base, lenient, slots))
     }
 
-    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[Slot]>) -> Self {
+    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[CacheSlot]>) -> Self {
         Self {
             lenient,
             first_base: base.clone(),
@@ -178,7 +180,7 @@ impl Terms {
             bound_bytes: 0,
             next_key: FIRST_NAMESPACE,
             slots,
-            known: [Slot::default(); KNOWN.len()],
+            known: [CacheSlot::default(); KNOWN.len()],
             message: 0,
             scratch: Vec::new(),
             resolved: String::new(),
@@ -189,19 +191,19 @@ impl Terms {
         }
     }
 
-    /// Goes to the start of another log. What the cache holds is of earlier batches, and so never found.
+    /// Returns to the start of another log. Cache entries of earlier batches are never found.
     pub fn reset(&mut self) {
         let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
         *self = Self::at_start(base, self.lenient, slots);
     }
 
-    /// A message is skipped.
+    /// Records that a message is skipped.
     pub fn skip_message(&mut self, index: u64) {
         self.skipped = Some(index);
     }
 
-    /// A prefix is declared in what is skipped, perhaps with an IRI that can be told. If it is another one than now,
-    /// the prefix is not known any more.
+    /// Handles a prefix declared in skipped text, with its IRI if known. If it differs from the
+    /// current one, the prefix becomes undeclared.
     pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
         let Some(&at) = self.prefix_of_name.get(name) else {
             return;
@@ -214,7 +216,7 @@ impl Terms {
         self.lost.insert(name.into(), at);
     }
 
-    /// A base is declared in what is skipped, as [`skip_prefix`](Self::skip_prefix).
+    /// Handles a base declared in skipped text, like [`skip_prefix`](Self::skip_prefix).
     pub fn skip_base(&mut self, iri: Option<&[u8]>) {
         let same = iri.is_some() && iri == self.base.as_ref().map(|base| base.as_str().as_bytes());
         self.base_lost |= !same;
@@ -230,15 +232,15 @@ impl Terms {
         Stop::malformed(start, reason.perhaps_declared_in(self.skipped))
     }
 
-    /// A message ended.
+    /// Ends a message.
     #[inline]
     pub fn end_message(&mut self) {
         self.labels.begin_message();
         self.message = self.message.wrapping_add(1);
     }
 
-    /// The open message moved from the batch `serial` to the one under construction. Its terms are found
-    /// there, so that it counts nothing twice.
+    /// Updates the cache after the open message moved from batch `serial` to the current one, so
+    /// that its terms are found and not charged twice.
     pub fn move_ids(
         &mut self,
         serial: u32,
@@ -256,8 +258,8 @@ impl Terms {
         }
     }
 
-    /// Counts a term found again. What a message counts must not depend on the batch that it is in, so the
-    /// first use in a message counts as if the term were new.
+    /// Charges for a recurring term. The charge of a message must not depend on batches, so that
+    /// the first use in a message is charged like a new term.
     #[inline]
     fn reuse(
         &mut self,
@@ -285,7 +287,7 @@ impl Terms {
 
     #[inline]
     fn remember(&mut self, builder: &BatchBuilder, at: usize, key: u32, id: TermId) {
-        self.slots[at] = Slot {
+        self.slots[at] = CacheSlot {
             serial: builder.serial(),
             id,
             key,
@@ -293,17 +295,17 @@ impl Terms {
         };
     }
 
-    /// A term that the grammar names.
+    /// Returns a term that the grammar refers to.
     #[inline]
     pub fn known(
         &mut self,
         builder: &mut BatchBuilder,
-        known: Known,
+        known: KnownIri,
     ) -> Result<TermId, LimitExceeded> {
         let slot = &mut self.known[known as usize];
         let iri = KNOWN[known as usize];
         if slot.serial != builder.serial() {
-            *slot = Slot {
+            *slot = CacheSlot {
                 serial: builder.serial(),
                 id: builder.add_simple(TermKind::Iri, iri, flags::PLAIN)?,
                 key: KEY_IRI,
@@ -316,7 +318,7 @@ impl Terms {
         Ok(slot.id)
     }
 
-    /// The IRI between the angle brackets at `start` and before `end`.
+    /// Returns the IRI between the angle brackets at `start` and before `end`.
     #[inline]
     pub fn iri(
         &mut self,
@@ -356,7 +358,7 @@ impl Terms {
         Ok(id)
     }
 
-    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute, with its flags.
+    /// Returns the IRI of an `IRIREF` token, checked, decoded and resolved, with its flags.
     fn resolve<'a>(
         &'a mut self,
         text: &'a [u8],
@@ -377,7 +379,7 @@ impl Terms {
                 return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
             }
             iri = &self.scratch;
-            // What a lenient writer escaped; no base applies to it.
+            // Escaped by a lenient writer; no base applies to it.
             if bad.is_some() {
                 return Ok((iri, 0));
             }
@@ -386,7 +388,7 @@ impl Terms {
             return Ok((iri, flags::PLAIN));
         }
         let base = self.base.as_ref().filter(|_| !self.base_lost);
-        // A base that was lost would have applied, lenient or not.
+        // Even with `lenient`, a dropped base would have applied.
         let lenient = self.lenient && !self.base_lost;
         let lacks = base.is_none();
         match resolve(iri, base, lenient, &mut self.resolved) {
@@ -400,7 +402,8 @@ impl Terms {
         }
     }
 
-    /// As [`resolve`](Self::resolve), for namespaces and bases: what is built on them has to be plain.
+    /// Like [`resolve`](Self::resolve), for namespaces and bases, which must be plain because IRIs
+    /// are built from them.
     fn resolve_directive<'a>(
         &'a mut self,
         text: &'a [u8],
@@ -414,7 +417,7 @@ impl Terms {
         }
     }
 
-    /// The term of a prefixed name: `prefix` and `local` without the colon between them.
+    /// Returns the term of a prefixed name.
     #[inline]
     pub fn name(
         &mut self,
@@ -480,7 +483,7 @@ impl Terms {
     fn namespace_of(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
         let length = colon - start;
         let packed = match text[start..].first_chunk::<8>() {
-            // The eighth byte holds the length, so no two names are the same number, and none is 0.
+            // The eighth byte contains the length, so that numbers are unique and not 0.
             Some(chunk) if length < 8 => {
                 u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1) | (length as u64 + 1) << 56
             }
@@ -553,7 +556,7 @@ impl Terms {
         self.namespace_of_iri.insert(iri, at);
         self.next_key += 1;
         if self.next_key == u32::MAX {
-            self.slots.fill(Slot::default());
+            self.slots.fill(CacheSlot::default());
             self.next_key = FIRST_NAMESPACE;
             for namespace in &mut self.namespaces {
                 namespace.key = self.next_key;
@@ -563,7 +566,8 @@ impl Terms {
         at
     }
 
-    /// Keeps the namespaces that a prefix is bound to. Their keys stay, so cached names stay too.
+    /// Drops namespaces without a prefix. The others keep their keys, so that cached names stay
+    /// valid.
     fn forget_unbound(&mut self) {
         let mut old: Vec<Option<Namespace>> = std::mem::take(&mut self.namespaces)
             .into_iter()
@@ -602,7 +606,7 @@ impl Terms {
         }
     }
 
-    /// The blank node of a label, without its `_:`.
+    /// Returns the blank node of a label without its `_:`.
     #[inline]
     pub fn bnode(
         &mut self,
@@ -623,25 +627,25 @@ impl Terms {
         Ok(id)
     }
 
-    /// The blank node of a label that may be an escape, or like a generated one. What it stands for
-    /// depends on the message, so it is not looked up.
+    /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
+    /// Its meaning depends on the message, so that it is not cached.
     fn odd_bnode(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
-        if let Some(said) = write::read_label(label) {
-            return builder.add_simple(TermKind::Bnode, &said, 0);
+        if let Some(decoded) = write::read_label(label) {
+            return builder.add_simple(TermKind::Bnode, &decoded, 0);
         }
         builder.add_simple(TermKind::Bnode, self.labels.given(label), flags::PLAIN)
     }
 
-    /// A new anonymous blank node.
+    /// Returns a new anonymous blank node.
     pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// The term of a language tag.
+    /// Returns the term of a language tag.
     pub fn language(
         &mut self,
         builder: &mut BatchBuilder,
@@ -658,13 +662,13 @@ impl Terms {
         Ok(id)
     }
 
-    /// A literal written without quotes: a number or a boolean.
+    /// Returns a literal written without quotes: a number or a boolean.
     #[inline]
     pub fn bare(
         &mut self,
         builder: &mut BatchBuilder,
         lexical: &[u8],
-        datatype: Known,
+        datatype: KnownIri,
     ) -> Result<TermId, LimitExceeded> {
         let datatype = self.known(builder, datatype)?;
         let at = hash(lexical, KEY_NUMBER);

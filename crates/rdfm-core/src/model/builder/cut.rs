@@ -1,10 +1,12 @@
-//! Cuts batches off what a builder holds.
+//! Takes batches out of a builder.
 //!
-//! - In: the completed messages of a builder, and the one that is open.
-//! - Out: a [`LogBatch`]; what belongs to a message that goes on moves to the next batch.
-//! - Cost: the builder's own tables are given away; only terms and namespaces of an open message are copied.
-//! - Law: moving counts no bytes, so that limits do not depend on where batches end; only a message taken in
-//!   parts is counted anew in each. Term ids of the batch that was cut off mean nothing in the next.
+//! - In: the completed messages of a builder, and the open one.
+//! - Out: a [`LogBatch`]. The content of a message that continues moves to the next batch.
+//! - Cost: the tables of the builder are moved. Only terms and namespaces of an open message are
+//!   copied.
+//! - Law: moving charges no bytes, so that limits do not depend on where batches end. Only a
+//!   message taken in parts is charged from zero in each part. Term ids of one batch are not valid
+//!   in the next.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,8 +21,9 @@ use crate::model::term::{TermId, TermKind};
 use crate::model::written::Written;
 
 impl<R: Record> LogBuilder<R> {
-    /// The completed messages, or None if there is none. Not while a message is open, except with
-    /// [`take_part`](Self::take_part). Namespaces declared for the next message stay.
+    /// Returns the completed messages, or `None` if there are none. Do not call while a message is
+    /// open; [`take_part`](Self::take_part) is for that. Namespaces pending for the next message
+    /// stay.
     pub fn take(&mut self) -> Option<LogBatch<R>> {
         debug_assert!(self.open.is_none());
         if self.message_ends.is_empty() {
@@ -29,8 +32,8 @@ impl<R: Record> LogBuilder<R> {
         Some(self.cut(false))
     }
 
-    /// The completed messages and the open one so far, which stays open and goes on in the next
-    /// batch. Its bytes are counted anew.
+    /// Returns the completed messages and the beginning of the open one, which stays open and
+    /// continues in the next batch. Its bytes are charged from zero again.
     pub fn take_part(&mut self) -> LogBatch<R> {
         let position = self.open.unwrap_or_default();
         self.close();
@@ -40,9 +43,10 @@ impl<R: Record> LogBuilder<R> {
         batch
     }
 
-    /// The completed messages while a message is open, which moves to the next batch with its namespaces
-    /// and metadata; or None if none is complete. `moved` gets the new ids of the open message's terms. A
-    /// message moves once at most, since none is complete behind it afterwards.
+    /// Returns the completed messages while a message is open, or `None` if none is complete. The
+    /// open message moves to the next batch with its namespaces and metadata. `moved` receives the
+    /// new ids of its terms. A message moves at most once, because afterwards no complete message
+    /// precedes it.
     pub fn take_complete(&mut self, moved: &mut FxHashMap<TermId, TermId>) -> Option<LogBatch<R>> {
         if self.message_ends.is_empty() {
             return None;
@@ -75,7 +79,7 @@ impl<R: Record> LogBuilder<R> {
         Some(all.slice(0..open))
     }
 
-    /// Copies a term of an earlier batch, uncounted, unless `moved` has it already.
+    /// Copies a term of an earlier batch without charging for it, unless `moved` contains it.
     pub fn copy_term(
         &mut self,
         from: &TermTable,
@@ -94,7 +98,7 @@ impl<R: Record> LogBuilder<R> {
                 term.aux = self.copy_term(from, TermId(term.aux), moved).0;
             }
             TermKind::TripleTerm => {
-                // As deep as the decoder let it become.
+                // Recursion is bounded by the decoder's limit.
                 let triple = from.triple(term);
                 let triple = triple.map(|part| self.copy_term(from, part, moved));
                 term.aux = self.table.triples.len() as u32;
@@ -109,7 +113,7 @@ impl<R: Record> LogBuilder<R> {
         new
     }
 
-    /// Declares namespaces of an earlier batch for the first message, uncounted.
+    /// Declares namespaces of an earlier batch for the first message, without charging for them.
     fn move_namespaces(&mut self, from: &TermTable, changes: Vec<NamespaceChange>) {
         for NamespaceChange { name, iri, .. } in changes {
             let mut copy = |span: Span| Span {

@@ -1,16 +1,16 @@
-//! Lexical forms of bytes.
+//! Lexical forms of binary data.
 
 pub fn is_hex(text: &[u8]) -> bool {
     text.len().is_multiple_of(2) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Whether a text is Base64: groups of four characters, a single space between any two of them at most, the last
-/// group padded with bits of zero.
+/// Whether a string is Base64: groups of four characters, at most one space between any two
+/// characters, and unused bits of the last group are zero.
 pub fn is_base64(text: &[u8]) -> bool {
     let mut count = 0_usize;
     let mut padding = 0_usize;
     let mut last = 0;
-    let mut space = true; // one at the beginning is none between two characters
+    let mut space = true; // rejects a leading space
     for &byte in text {
         if byte == b' ' {
             if space {

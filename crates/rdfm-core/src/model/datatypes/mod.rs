@@ -1,8 +1,9 @@
-//! The datatypes whose lexical forms are checked: those of XML Schema 1.1 that RDF recommends, and RDF's own.
+//! Datatypes with checked lexical forms: those of XML Schema 1.1 that RDF recommends, and RDF's
+//! own.
 //!
-//! - In: the IRI of a datatype, and a lexical form. Out: whether it is one.
-//! - Cost: one pass over the bytes; nothing is allocated, no value is made.
-//! - Law: white space is not collapsed: the lexical form of an RDF literal is taken as it is.
+//! - In: the IRI of a datatype, and a lexical form. Out: whether it is valid.
+//! - Cost: one pass over the bytes. Nothing is allocated and no value is computed.
+//! - Law: white space is not collapsed. RDF lexical forms are checked as they are.
 
 mod binary;
 mod names;
@@ -14,13 +15,13 @@ use crate::model::chars::is_language_tag;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// A datatype whose lexical forms are known.
+/// A datatype with known lexical forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Datatype(&'static Known);
+pub struct Datatype(&'static DatatypeRule);
 
-/// A datatype: its name, whether a text is a lexical form of it, and what those look like.
+/// Name of a datatype, the check of its lexical forms, and a description of them.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Known {
+struct DatatypeRule {
     name: &'static str,
     check: Check,
     expected: &'static str,
@@ -32,7 +33,7 @@ enum Check {
     Boolean,
     Decimal,
     Float,
-    /// An integer between two numbers, where there are such: their signs and digits.
+    /// An integer between optional bounds.
     Integer(Option<numbers::Bound>, Option<numbers::Bound>),
     Moment(times::Shape),
     Duration(times::Parts),
@@ -44,12 +45,12 @@ enum Check {
     NmToken,
     Name,
     NcName,
-    /// None: such literals have a language tag, and are not written with a datatype.
+    /// Always invalid: such literals have a language tag, and are not written with a datatype.
     Tagged,
 }
 
 impl Datatype {
-    /// The datatype of an IRI, if its lexical forms are known and not every text is one.
+    /// Returns the datatype with this IRI, if its lexical forms are known and restricted.
     #[must_use]
     pub fn of(iri: &[u8]) -> Option<Self> {
         let (known, local) = match iri.strip_prefix(XSD) {
@@ -62,19 +63,19 @@ impl Datatype {
             .map(Self)
     }
 
-    /// Its name, such as `xsd:integer`.
+    /// Name, such as `xsd:integer`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// What its lexical forms look like.
+    /// Description of the lexical forms.
     #[must_use]
     pub const fn expected(self) -> &'static str {
         self.0.expected
     }
 
-    /// Whether a text, in valid UTF-8, is a lexical form of it.
+    /// Whether a string of valid UTF-8 is a lexical form of the datatype.
     #[inline]
     #[must_use]
     pub fn allows(self, text: &[u8]) -> bool {
@@ -99,21 +100,21 @@ impl Datatype {
         }
     }
 
-    /// All of them.
+    /// Returns all known datatypes.
     pub fn all() -> impl Iterator<Item = Self> {
         KNOWN.iter().chain(TAGGED).map(Self)
     }
 }
 
-const fn known(name: &'static str, check: Check, expected: &'static str) -> Known {
-    Known {
+const fn known(name: &'static str, check: Check, expected: &'static str) -> DatatypeRule {
+    DatatypeRule {
         name,
         check,
         expected,
     }
 }
 
-/// An integer of at least one number and at most another; empty where there is no such bound.
+/// An integer between two bounds; an empty string means unbounded.
 const fn integer(least: &'static str, most: &'static str) -> Check {
     Check::Integer(numbers::Bound::new(least), numbers::Bound::new(most))
 }
@@ -123,16 +124,16 @@ const fn moment(shape: &'static str) -> Check {
 }
 
 /// The datatypes of XML Schema.
-static KNOWN: &[Known] = &[
+static KNOWN: &[DatatypeRule] = &[
     known(
         "xsd:integer",
         integer("", ""),
-        "digits, perhaps behind a sign",
+        "digits with an optional sign",
     ),
     known(
         "xsd:decimal",
         Check::Decimal,
-        "digits, perhaps with a sign and a point",
+        "digits with an optional sign and decimal point",
     ),
     known(
         "xsd:double",
@@ -153,7 +154,7 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:dateTimeStamp",
         moment("YMDTZ"),
-        "a date and time with its zone, such as 2026-01-31T23:59:59Z",
+        "a date and time with a time zone, such as 2026-01-31T23:59:59Z",
     ),
     known("xsd:date", moment("YMD"), "a date such as 2026-01-31"),
     known("xsd:time", moment("T"), "a time such as 23:59:59"),
@@ -188,7 +189,7 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:long",
         integer("-9223372036854775808", "9223372036854775807"),
-        "an integer of 64 bits",
+        "a 64-bit integer",
     ),
     known(
         "xsd:int",
@@ -208,7 +209,7 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:unsignedLong",
         integer("0", "18446744073709551615"),
-        "an integer from 0 on, of 64 bits",
+        "an unsigned 64-bit integer",
     ),
     known(
         "xsd:unsignedInt",
@@ -228,22 +229,22 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:nonNegativeInteger",
         integer("0", ""),
-        "an integer from 0 on",
+        "an integer of at least 0",
     ),
     known(
         "xsd:positiveInteger",
         integer("1", ""),
-        "an integer from 1 on",
+        "an integer of at least 1",
     ),
     known(
         "xsd:nonPositiveInteger",
         integer("", "0"),
-        "an integer up to 0",
+        "an integer of at most 0",
     ),
     known(
         "xsd:negativeInteger",
         integer("", "-1"),
-        "an integer up to -1",
+        "an integer of at most -1",
     ),
     known(
         "xsd:hexBinary",
@@ -253,7 +254,7 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:base64Binary",
         Check::Base64,
-        "Base64 with its padding, without line breaks",
+        "Base64 with padding, without line breaks",
     ),
     known(
         "xsd:language",
@@ -266,7 +267,7 @@ static KNOWN: &[Known] = &[
     known(
         "xsd:token",
         Check::Token,
-        "no line breaks, tabs, or spaces at the ends or side by side",
+        "no line breaks or tabs, and no leading, trailing or consecutive spaces",
     ),
     known(
         "xsd:normalizedString",
@@ -275,8 +276,8 @@ static KNOWN: &[Known] = &[
     ),
 ];
 
-/// RDF's own that a literal with a datatype cannot have.
-static TAGGED: &[Known] = &[
+/// Datatypes of RDF that require a language tag.
+static TAGGED: &[DatatypeRule] = &[
     known("rdf:langString", Check::Tagged, "it needs a language tag"),
     known(
         "rdf:dirLangString",

@@ -17,7 +17,7 @@ pub fn is_nmtoken(text: &[u8]) -> bool {
     !text.is_empty() && text.chars().all(is_name_char)
 }
 
-/// Whether a text is a name of XML 1.0, fifth edition.
+/// Whether a string is a name of XML 1.0, fifth edition.
 pub fn is_name(text: &[u8], colons: bool) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     text.starts_with(is_name_start)

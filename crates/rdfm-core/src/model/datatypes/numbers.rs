@@ -1,6 +1,6 @@
 //! Lexical forms of numbers.
 
-/// A bound of integers: its sign, and its digits without leading zeros (none of 0).
+/// A bound of integers: its sign, and its digits without leading zeros (empty for 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
     negative: bool,
@@ -8,7 +8,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Of a number such as `-128`; none of an empty text.
+    /// Parses a number such as `-128`; `None` for an empty string.
     pub const fn new(text: &'static str) -> Option<Self> {
         match text.as_bytes() {
             [] => None,
@@ -28,7 +28,7 @@ impl Bound {
     }
 }
 
-/// Takes a sign off.
+/// Splits off the sign.
 #[inline]
 fn unsigned(text: &[u8]) -> (bool, &[u8]) {
     match text {
@@ -61,7 +61,7 @@ pub fn is_integer(text: &[u8], least: Option<Bound>, most: Option<Bound>) -> boo
         && most.is_none_or(|most| !is_less((most.negative, most.digits), (negative, number)))
 }
 
-/// Whether a number is less than another, each its sign and its digits without leading zeros.
+/// Compares two numbers, each given as sign and digits without leading zeros.
 fn is_less(a: (bool, &[u8]), b: (bool, &[u8])) -> bool {
     let smaller = |x: &[u8], y: &[u8]| (x.len(), x) < (y.len(), y);
     match (a.0, b.0) {
@@ -72,7 +72,7 @@ fn is_less(a: (bool, &[u8]), b: (bool, &[u8])) -> bool {
     }
 }
 
-/// Takes digits, perhaps with a point among, before or behind them; gives what follows.
+/// Skips digits with an optional decimal point before, between or after them. Returns the rest.
 #[inline]
 fn after_decimal(text: &[u8]) -> Option<&[u8]> {
     let whole = digits(text);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Lexical forms of datatypes, and texts that are none, from the definitions in XML Schema 1.1 part 2.
+/// Valid and invalid lexical forms, from the definitions in XML Schema 1.1 part 2.
 const TABLE: &[(&str, &[&str], &[&str])] = &[
     (
         "boolean",
@@ -248,7 +248,7 @@ fn every_datatype_is_in_the_table() {
 }
 
 #[test]
-fn what_needs_a_language_tag_is_never_written_with_a_datatype() {
+fn datatypes_with_language_tags_have_no_lexical_forms() {
     let iri = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
     assert_eq!(
         Datatype::of(iri).map(|known| known.allows(b"a")),

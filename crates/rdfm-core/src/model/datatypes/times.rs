@@ -1,6 +1,6 @@
 //! Lexical forms of dates, times and durations.
 
-/// What a date or time is made of.
+/// The components of a date or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape(u8);
 
@@ -11,7 +11,7 @@ const TIME: u8 = 8;
 const ZONE: u8 = 16;
 
 impl Shape {
-    /// Of letters: year, month, day, time, a zone that is required.
+    /// Parses letters: year, month, day, time, required time zone.
     pub const fn new(parts: &str) -> Self {
         let parts = parts.as_bytes();
         let (mut bits, mut at) = (0, 0);
@@ -33,7 +33,7 @@ impl Shape {
     }
 }
 
-/// What a duration may be made of.
+/// The components that a duration may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parts {
     All,
@@ -41,7 +41,7 @@ pub enum Parts {
     DaysAndTimes,
 }
 
-/// Takes bytes from the beginning of a text.
+/// Consumes bytes from the beginning of a string.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Two digits.
+    /// Reads two digits.
     #[inline]
     fn two(&mut self) -> Option<u32> {
         let [a @ b'0'..=b'9', b @ b'0'..=b'9', rest @ ..] = self.0 else {
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
         Some(u32::from(a - b'0') * 10 + u32::from(b - b'0'))
     }
 
-    /// Digits, perhaps none.
+    /// Reads digits, possibly none.
     #[inline]
     fn digits(&mut self) -> &'a [u8] {
         let end = self
@@ -89,7 +89,7 @@ pub fn is_moment(text: &[u8], shape: Shape) -> bool {
 #[inline]
 fn moment(text: &[u8], shape: Shape) -> Option<()> {
     let mut at = Cursor(text);
-    // In a day of the month alone any day stands, in a month and day the 29th of February.
+    // A day without month may be up to 31, and February without a year has 29 days.
     let (mut leap, mut month) = (true, 1);
     if shape.has(YEAR) {
         at.byte(b'-');
@@ -97,7 +97,8 @@ fn moment(text: &[u8], shape: Shape) -> Option<()> {
         if digits.len() < 4 || (digits.len() > 4 && digits[0] == b'0') {
             return None;
         }
-        // Leap years come again after 400 years, and 10,000 are 25 times that; before the year 0 as well.
+        // Leap years repeat every 400 years, which divides 10,000: the last four digits suffice.
+        // The same applies before the year 0.
         let last = &digits[digits.len() - 4..];
         let year = last
             .iter()
@@ -187,7 +188,7 @@ fn duration(text: &[u8], parts: Parts) -> Option<()> {
     (some_time && at.0.is_empty()).then_some(())
 }
 
-/// Takes numbers, each with its letter, in the order of the letters; gives whether there is one.
+/// Reads numbers, each followed by one of the letters in order. Returns whether there are any.
 fn fields(at: &mut Cursor, letters: &[u8], fraction: bool) -> Option<bool> {
     let mut letters = letters.iter();
     let mut any = false;

@@ -1,10 +1,11 @@
-//! JSON texts as flat tapes: what the formats made of JSON-LD read from.
+//! JSON texts as flat tapes, the input of the JSON-LD formats.
 //!
-//! - In: a JSON text ([`parse::parse`]), or the events of another syntax ([`Tape`]'s methods).
-//! - Out: a [`Tape`]: a node a value or key, in document order; [`write`] gives JSON text again.
-//! - [`stream`]: tokens of a text that arrives in pieces, for what is too large for a tape.
-//! - Cost: linear, no recursion; 20 bytes a node, and the text of strings that hold escapes.
-//! - Law: depth and size are bounded before memory is taken; duplicate keys are found.
+//! - In: a JSON text ([`parse::parse`]), or the events of another syntax (methods of [`Tape`]).
+//! - Out: a [`Tape`] with one node per value or key, in document order; [`write`] turns it back
+//!   into JSON text.
+//! - [`stream`]: tokens of a text that arrives in pieces, for texts too large for a tape.
+//! - Cost: linear, without recursion; 20 bytes per node, plus the text of strings with escapes.
+//! - Law: depth and size are checked before memory is allocated. Duplicate keys are detected.
 
 pub mod parse;
 pub(crate) mod stream;

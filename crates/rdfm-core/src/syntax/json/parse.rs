@@ -1,21 +1,24 @@
-//! Reads a JSON text (RFC 8259) onto a tape.
+//! Parses a JSON text (RFC 8259) into a tape.
 //!
-//! - In: UTF-8 bytes that hold one value, with white space around it.
+//! - In: UTF-8 bytes with one value, possibly surrounded by white space.
 //! - Out: the tape, or the first error.
-//! - Cost: linear, one pass; escapes are decoded where a backslash is.
-//! - Law: strict: no comments, no commas too many, no lone surrogates, no control characters in strings.
+//! - Cost: linear, one pass; only strings with backslashes are decoded.
+//! - Law: strict: no comments, no trailing commas, no lone surrogates, no control characters in
+//!   strings.
 
 use super::tape::{Bounds, Kind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 
-/// Reads the value that a text holds.
+/// Parses a text with one value.
 ///
 /// # Errors
-/// The text is not one JSON value ([`ErrorClass::Truncated`] where it ends too early), or a bound is met.
+/// If the text is not one JSON value ([`ErrorClass::Truncated`] if it ends too early), or a limit
+/// is exceeded.
 pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), ParseError> {
     tape.clear();
-    // Mostly there is neither, and then strings end at the next quote.
+    // Most texts contain neither control characters nor backslashes, so that strings end at the
+    // next quote.
     let least = source.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let at = if least < 0x20 {
         value::<true, true>(source, 0, tape, bounds)?
@@ -31,9 +34,10 @@ pub fn parse(source: &[u8], tape: &mut Tape, bounds: &Bounds) -> Result<(), Pars
     Ok(())
 }
 
-/// Reads one value from a position on and gives the position behind it.
+/// Parses one value at a position and returns the position after it.
 ///
-/// `CONTROLS` says that there may be control characters, `ESCAPES` that there may be backslashes.
+/// `CONTROLS` is true if the text may contain control characters, `ESCAPES` if it may contain
+/// backslashes.
 fn value<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     mut at: usize,
@@ -66,7 +70,7 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
             Some(b'n') => at = word(source, at, b"null", Kind::Null, tape, bounds)?,
             _ => return Err(expected(source, at, "a JSON value")),
         }
-        // A value has ended, or an empty object or array is to be.
+        // A value ends here, or an empty object or array is about to end.
         loop {
             let Some(kind) = tape.innermost() else {
                 return Ok(at);
@@ -92,7 +96,7 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
     }
 }
 
-/// A key and the colon behind it.
+/// Parses a key and its colon.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn key<const CONTROLS: bool, const ESCAPES: bool>(
@@ -126,8 +130,8 @@ fn space(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The first byte from a position on that a plain string does not hold. Short strings are the most; of longer ones the
-/// compiler makes comparisons of many bytes at once.
+/// Index of the first byte from a position on that cannot be in a plain string. Most strings are
+/// short; for longer ones the compiler compares many bytes at once.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(source: &[u8], mut at: usize) -> usize {
@@ -155,7 +159,7 @@ fn plain_end<const CONTROLS: bool, const ESCAPES: bool>(source: &[u8], mut at: u
     at
 }
 
-/// The high bits of the bytes of eight that end a plain string, the first of them surely.
+/// Marks the bytes that end a plain string in their high bits. Only the first mark is reliable.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
@@ -173,7 +177,7 @@ fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
     hit & HIGH
 }
 
-/// A string from its quote on.
+/// Parses a string from its opening quote on.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn string<const CONTROLS: bool, const ESCAPES: bool>(
@@ -195,7 +199,7 @@ fn string<const CONTROLS: bool, const ESCAPES: bool>(
     escaped(source, quote, end, kind, tape, bounds)
 }
 
-/// A string with escapes; the first stands at `at`.
+/// Parses a string with escapes or errors, from byte `at` on.
 #[cold]
 fn escaped(
     source: &[u8],
@@ -217,7 +221,7 @@ fn escaped(
                 return Err(malformed(
                     at,
                     format!(
-                        "the control character U+{byte:04X} stands in a string; JSON writes it as an escape"
+                        "the control character U+{byte:04X} is not allowed in a string; JSON requires an escape"
                     ),
                 ));
             }
@@ -229,7 +233,7 @@ fn escaped(
     }
 }
 
-/// An escape from its backslash on.
+/// Decodes an escape from its backslash on.
 pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usize, ParseError> {
     let simple = match source.get(at + 1) {
         Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
@@ -265,7 +269,7 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
             let found = source.get(at..at + 2).unwrap_or_default();
             return Err(malformed(
                 at,
-                format!("{} is no escape of JSON", quote(found)),
+                format!("{} is not a JSON escape", quote(found)),
             ));
         }
         None => return Err(truncated(source, "in a string")),
@@ -274,7 +278,7 @@ pub(super) fn escape(source: &[u8], at: usize, text: &mut Vec<u8>) -> Result<usi
     Ok(at + 2)
 }
 
-/// The number of a `\uXXXX`.
+/// Decodes the digits of a `\uXXXX`.
 fn hex(source: &[u8], at: usize) -> Result<u32, ParseError> {
     let Some(digits) = source.get(at + 2..at + 6) else {
         return Err(truncated(source, "in an escape"));
@@ -415,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_serde_json_reads() {
+    fn valid_texts_are_parsed_as_by_serde_json() {
         for text in [
             "{}",
             "[]",
@@ -439,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_as_serde_json_refuses_it() {
+    fn invalid_texts_are_rejected_as_by_serde_json() {
         for text in [
             "",
             " ",
@@ -492,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_cut_is_truncated_and_no_other() {
+    fn only_partial_texts_are_truncated() {
         let text = r#"{"a": [true, -1.5e3, "x\u00e9\"y"], "b": null}"#;
         for end in 0..text.len() {
             assert_eq!(
@@ -505,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_says_where_and_what() {
+    fn errors_contain_position_and_token() {
         let error = again(r#"{"a": 1 "b"}"#).unwrap_err();
         assert_eq!(
             (error.at, error.reason.text()),
@@ -521,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_among_many_is_found() {
+    fn a_duplicate_among_many_keys_is_found() {
         let keys = |count: usize| {
             let keys: Vec<String> = (0..count).map(|n| format!("\"k{n}\": {n}")).collect();
             keys.join(", ")
@@ -533,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_size_are_bounded_before_memory_is_taken() {
+    fn depth_and_size_are_checked_before_allocation() {
         let error = again(&"[".repeat(65)).unwrap_err();
         assert_eq!((error.at, error.class), (64, ErrorClass::Limit));
         assert!(again(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());

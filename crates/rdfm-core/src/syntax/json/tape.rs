@@ -1,26 +1,27 @@
-//! The tape: values and keys of one JSON text, one after the other.
+//! The tape: consecutive values and keys of one JSON text.
 //!
-//! - In: the events of a parser: starts and ends of objects and arrays, keys, scalars, each with the
-//!   position in the source where it begins.
-//! - Out: [`Node`]s, read through a [`View`] that knows the source.
-//! - Cost: 16 bytes a node. A string without escapes is a range of the source; others lie in the tape.
-//! - Law: of an object, keys and values alternate; [`View::next`] jumps over a whole value.
+//! - In: the events of a parser: starts and ends of objects and arrays, keys and scalars, each with
+//!   its position in the source.
+//! - Out: [`Node`]s, read through a [`View`] that has the source.
+//! - Cost: 20 bytes per node. A string without escapes is a range of the source; other strings are
+//!   stored in the tape.
+//! - Law: in an object, keys and values alternate. [`View::next`] skips a complete value.
 
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An object; its keys and values follow, up to `next`.
     Object,
     /// An array; its values follow, up to `next`.
     Array,
-    /// A key of an object; its value follows.
+    /// A key of an object; its value is the next node.
     Key,
     /// A string.
     String,
-    /// A number, as it is written.
+    /// A number, as in the source.
     Number,
     /// `true`.
     True,
@@ -33,47 +34,47 @@ pub enum Kind {
 /// A value or a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Kind of the node.
     pub kind: Kind,
-    /// Its text lies in the tape, since the source holds it in another form.
+    /// Whether its text is stored in the tape, because the source contains it in another form.
     owned: bool,
-    /// A key that stands again behind it in the object, where only the last one counts.
+    /// Whether the object has a later key with the same name, which replaces this one.
     replaced: bool,
-    /// Where in the source it begins.
+    /// Position of the node in the source.
     pub at: u32,
-    /// Where its text begins; of an object or array, the byte of the source behind it.
+    /// Start of its text. For an object or array, the position in the source after it.
     text: u32,
-    /// Length of its text; of an object or array, the node behind it and all that it holds.
+    /// Length of its text. For an object or array, the index of the node after its content.
     length: u32,
 }
 
 impl Node {
-    const fn holds_others(self) -> bool {
+    const fn is_container(self) -> bool {
         matches!(self.kind, Kind::Object | Kind::Array)
     }
 }
 
-/// What stops a parser, and where in its source.
+/// A parse error with its position in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Byte of the source.
+    /// Position in the source.
     pub at: usize,
-    /// What a caller can do.
+    /// The error class.
     pub class: ErrorClass,
     /// What is wrong.
     pub reason: Reason,
 }
 
-/// Bounds of a tape.
+/// Limits of a tape.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Deepest nesting of objects and arrays.
+    /// Maximum nesting of objects and arrays.
     pub max_depth: u32,
-    /// Most bytes that the tape may take.
+    /// Maximum memory of the tape in bytes.
     pub max_bytes: u64,
-    /// Most bytes of it that may repeat values, which stand in the source once.
+    /// Maximum bytes of the tape that repeat values which are in the source once.
     pub max_repeated: u64,
-    /// Accept a key twice in an object: the last one counts.
+    /// Whether an object may contain a key twice. The last one applies.
     pub duplicates: bool,
 }
 
@@ -81,34 +82,34 @@ pub struct Bounds {
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     nodes: Vec<Node>,
-    /// How many nodes there may be before the bytes are counted again.
+    /// Number of nodes up to which the memory need not be checked again.
     unchecked: usize,
     texts: Vec<u8>,
-    /// Bytes of texts that stand for more than one node, each time but the first.
+    /// Bytes of texts used by more than one node, counted for each use except the first.
     repeated_texts: usize,
     /// Bytes of nodes and texts that repeat others.
     repeated: usize,
-    /// Objects and arrays that are not ended, and how many marks there were.
+    /// Open objects and arrays, each with its node, the number of marks before it, and its kind.
     open: Vec<(u32, u32, Kind)>,
-    /// Most objects and arrays that were open together.
+    /// Maximum number of objects and arrays that were open at once.
     deepest: usize,
-    /// What tells most keys of the open objects apart.
+    /// Marks of the keys of the open objects. Equal keys have equal marks.
     marks: Vec<u64>,
     contexts: bool,
-    /// Keys of an object, to be sorted.
+    /// Reused buffer for sorting the keys of an object.
     keys: Vec<u32>,
 }
 
-/// Up to so many keys are compared each with each.
+/// Up to this number, keys are compared in pairs.
 const FEW_KEYS: usize = 12;
 
 impl Tape {
-    /// An empty one.
+    /// Creates an empty tape.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets all.
+    /// Removes all content.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.unchecked = 0;
@@ -127,31 +128,31 @@ impl Tape {
         &self.nodes
     }
 
-    /// The texts that are not in the source as they are, one behind the other.
+    /// The texts that are not literally in the source, concatenated.
     #[inline]
     pub fn texts(&self) -> &[u8] {
         &self.texts
     }
 
-    /// Whether an object holds the key `@context`.
+    /// Whether any object may have the key `@context`.
     #[inline]
     pub fn has_contexts(&self) -> bool {
         self.contexts
     }
 
-    /// How deep objects and arrays nest.
+    /// Maximum nesting of objects and arrays so far.
     #[inline]
     pub fn deepest(&self) -> usize {
         self.deepest
     }
 
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     #[inline]
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// The innermost object or array that is open.
+    /// Kind of the innermost open object or array.
     #[inline]
     pub fn innermost(&self) -> Option<Kind> {
         self.open.last().map(|(_, _, kind)| *kind)
@@ -160,7 +161,7 @@ impl Tape {
     /// Begins an object or an array.
     ///
     /// # Errors
-    /// It would be too deep, or the tape too large.
+    /// If it would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
@@ -173,11 +174,11 @@ impl Tape {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
-    /// Ends the innermost object or array before byte `end` of the source. Does nothing if none is open.
+    /// Ends the innermost object or array before byte `end` of the source. Does nothing if none is
+    /// open. The source must contain the borrowed texts.
     ///
     /// # Errors
-    /// A key stands twice in the object, and `bounds` do not allow it. The source must be the one that
-    /// borrowed texts lie in.
+    /// If the object contains a key twice and `bounds` do not allow it.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn end(&mut self, end: usize, source: &[u8], bounds: &Bounds) -> Result<(), ParseError> {
@@ -198,7 +199,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Takes note of a key that was added, by its mark.
+    /// Records the mark of a new key.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     fn note_key(&mut self, mark: u64) {
@@ -209,7 +210,7 @@ impl Tape {
     /// Adds a key whose text is a range of the source.
     ///
     /// # Errors
-    /// The tape would be too large.
+    /// If the tape would be too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn borrowed_key(
@@ -226,7 +227,7 @@ impl Tape {
     /// Adds a string or a number whose text is a range of the source.
     ///
     /// # Errors
-    /// The tape would be too large.
+    /// If the tape would be too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
     pub fn borrowed(
@@ -239,10 +240,10 @@ impl Tape {
         self.push(kind, false, at, range.start, range.len(), bounds)
     }
 
-    /// Adds a key, a string or a number with a text of its own.
+    /// Adds a key, a string or a number whose text is stored in the tape.
     ///
     /// # Errors
-    /// The tape would be too large.
+    /// If the tape would be too large.
     pub fn owned(
         &mut self,
         kind: Kind,
@@ -265,17 +266,18 @@ impl Tape {
     /// Adds `true`, `false` or `null`.
     ///
     /// # Errors
-    /// The tape would be too large.
+    /// If the tape would be too large.
     #[inline]
     pub fn scalar(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
-    /// Adds a value once more that stands in the tape already and is complete; with `key`, a string as a key. The
-    /// source must be the one that borrowed texts lie in.
+    /// Adds a copy of a complete value in the tape. With `key`, a string is added as a key. The
+    /// source must contain the borrowed texts.
     ///
     /// # Errors
-    /// It would be too deep here, or the tape too large, which is known before anything is added.
+    /// If it would be too deep here, or the tape too large. Nothing is added then if a size limit
+    /// is exceeded.
     pub fn repeat(
         &mut self,
         node: u32,
@@ -290,10 +292,10 @@ impl Tape {
         }
         let start = node as usize;
         let end = self.next(node) as usize;
-        // Whoever writes the value out writes its texts again.
+        // The texts are charged too, because writing out the copy repeats them.
         let copied = self.nodes.get(start..end).unwrap_or_default();
         let mut texts = 0;
-        for node in copied.iter().filter(|node| !node.holds_others()) {
+        for node in copied.iter().filter(|node| !node.is_container()) {
             texts += node.length as usize;
         }
         self.repeated_texts += texts;
@@ -314,7 +316,7 @@ impl Tape {
             while inside.last().is_some_and(|&last| last as usize <= from) {
                 inside.pop();
             }
-            if copy.holds_others() {
+            if copy.is_container() {
                 inside.push(copy.length);
                 let depth = self.open.len() + inside.len();
                 if depth > bounds.max_depth as usize {
@@ -332,12 +334,12 @@ impl Tape {
         Ok(())
     }
 
-    /// A tape of one value of another, which needs no source.
+    /// Creates a tape from one value of another tape. It needs no source.
     pub fn of(view: &View<'_>, value: u32) -> Self {
         let mut made = Self::new();
         for index in value..view.next(value) {
             let mut node = view.node(index);
-            if node.holds_others() {
+            if node.is_container() {
                 node.text = 0;
                 node.length -= value;
             } else {
@@ -352,17 +354,17 @@ impl Tape {
         made
     }
 
-    /// Bytes of memory that it takes.
+    /// Memory in bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.nodes) + self.texts.len() + self.repeated_texts
     }
 
-    /// The node behind a value and all that it holds, or behind a key.
+    /// Index of the node after a key, or after a value with its content.
     #[inline]
     fn next(&self, index: u32) -> u32 {
         match self.nodes.get(index as usize) {
-            Some(node) if node.holds_others() => node.length,
+            Some(node) if node.is_container() => node.length,
             Some(_) => index + 1,
             None => u32::MAX,
         }
@@ -393,7 +395,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Counts the bytes, and the nodes that there is room for.
+    /// Checks the memory and computes how many nodes may be added before the next check.
     #[cold]
     fn check(&mut self, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         let Some(room) = bounds.max_bytes.checked_sub(self.bytes() as u64) else {
@@ -403,8 +405,8 @@ impl Tape {
         Ok(())
     }
 
-    /// Looks at the keys of an object, some of which may be the same: the last one of each counts then, if
-    /// `bounds` allow it.
+    /// Checks the keys of an object that may have duplicates. If `bounds` allow them, the last one
+    /// of each applies.
     #[cold]
     fn look_at_keys(
         &mut self,
@@ -430,7 +432,7 @@ impl Tape {
         }
     }
 
-    /// The first key that stands before in its object.
+    /// Returns the first key that repeats an earlier key of its object.
     fn sort_keys(&mut self, object: u32, source: &[u8], replace: bool) -> Option<u32> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -453,7 +455,7 @@ impl Tape {
     }
 }
 
-/// Whether two of some numbers are the same.
+/// Whether two of the numbers are equal.
 #[inline]
 fn has_equal(marks: &[u64]) -> bool {
     let mut rest = marks;
@@ -466,7 +468,7 @@ fn has_equal(marks: &[u64]) -> bool {
     false
 }
 
-/// A number that differs for most texts that differ: by the length and the last bytes.
+/// A hash of the length and the last bytes of a text, which differs for most texts.
 #[inline]
 pub const fn mark(text: &[u8]) -> u64 {
     let end = if let Some(last) = text.last_chunk::<8>() {
@@ -482,10 +484,11 @@ pub const fn mark(text: &[u8]) -> u64 {
     end ^ (text.len() as u64) << 56
 }
 
-/// The mark of the key that most looks for contexts are saved by; some others have it too.
+/// The mark of `@context`, which avoids most searches for contexts. Some other keys have the same
+/// mark.
 const CONTEXT: u64 = mark(b"@context");
 
-/// The mark of a range of a text.
+/// Mark of a range of a text.
 #[inline(always)]
 #[allow(clippy::inline_always)] // called for each token
 fn mark_in(source: &[u8], range: &std::ops::Range<usize>) -> u64 {
@@ -537,7 +540,7 @@ fn too_repetitive(at: usize, bounds: &Bounds) -> ParseError {
         class: ErrorClass::Limit,
         reason: Reason::limit(
             format!(
-                "what the aliases of the message repeat takes more than {} bytes",
+                "the content repeated by aliases in the message takes more than {} bytes",
                 bounds.max_repeated
             ),
             "max_message_bytes",
@@ -545,7 +548,7 @@ fn too_repetitive(at: usize, bounds: &Bounds) -> ParseError {
     }
 }
 
-/// A tape and the source that its borrowed texts lie in.
+/// A tape and the source that contains its borrowed texts.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The tape.
@@ -555,7 +558,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A node; behind the last one, a null.
+    /// Returns a node, or a null after the last one.
     #[inline]
     pub fn node(&self, index: u32) -> Node {
         self.tape
@@ -572,23 +575,23 @@ impl<'a> View<'a> {
             })
     }
 
-    /// What a node is.
+    /// Kind of a node.
     #[inline]
     pub fn kind(&self, index: u32) -> Kind {
         self.node(index).kind
     }
 
-    /// The node behind a value and all that it holds, or behind a key.
+    /// Index of the node after a key, or after a value with its content.
     #[inline]
     pub fn next(&self, index: u32) -> u32 {
         self.tape.next(index)
     }
 
-    /// The text of a key, a string or a number: of UTF-8, without escapes.
+    /// Decoded text of a key, a string or a number, in UTF-8.
     #[inline]
     pub fn text(&self, index: u32) -> &'a [u8] {
         let node = self.node(index);
-        if node.holds_others() {
+        if node.is_container() {
             return &[];
         }
         let from: &'a [u8] = if node.owned {
@@ -600,29 +603,29 @@ impl<'a> View<'a> {
         from.get(range).unwrap_or_default()
     }
 
-    /// An object or array as the source has it, if that is JSON.
+    /// The source text of an object or array, if the source is JSON.
     #[inline]
     pub fn raw(&self, index: u32) -> Option<&'a [u8]> {
         let node = self.node(index);
-        if !node.holds_others() || node.text == 0 {
+        if !node.is_container() || node.text == 0 {
             return None;
         }
         self.source.get(node.at as usize..node.text as usize)
     }
 
-    /// Whether the text of a node is written with escapes, or not in the source.
+    /// Whether the text of a node is not literally in the source, for example because of escapes.
     #[inline]
     pub fn is_owned(&self, index: u32) -> bool {
         self.node(index).owned
     }
 
-    /// Whether a key stands again behind it in the object, where only the last one counts.
+    /// Whether a later key of the object replaces this one.
     #[inline]
     pub fn is_replaced(&self, key: u32) -> bool {
         self.node(key).replaced
     }
 
-    /// The keys of an object that count; the value of each is the node behind it.
+    /// The keys of an object without replaced ones. The value of each is the next node.
     #[inline]
     pub fn keys(self, object: u32) -> impl Iterator<Item = u32> {
         let end = self.next(object);
@@ -654,7 +657,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The value of a key of an object.
+    /// Returns the value of a key of an object.
     pub fn get(self, object: u32, name: &[u8]) -> Option<u32> {
         let mut keys = self.keys(object);
         keys.find(|&key| self.text(key) == name).map(|key| key + 1)

@@ -1,12 +1,12 @@
 //! Writes a tape as JSON text.
 //!
 //! - In: a view and the value to write.
-//! - Out: JSON without white space; numbers as they are written in the source.
-//! - Cost: linear, no recursion.
+//! - Out: JSON without white space; numbers as in the source.
+//! - Cost: linear, without recursion.
 
 use super::tape::{Kind, View};
 
-/// Appends a value: as the source has it, where that is JSON.
+/// Appends a value, copied from the source if that is JSON.
 pub fn copy(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     match view.raw(value) {
         Some(raw) => out.extend_from_slice(raw),
@@ -14,10 +14,10 @@ pub fn copy(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value. Keys that others replace are left out.
+/// Appends a value. Keys that later ones replace are omitted.
 pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     let end = view.next(value);
-    // The ends of the open objects and arrays, and what closes each.
+    // The ends of the open objects and arrays, with their closing brackets.
     let mut open: Vec<(u32, u8)> = Vec::new();
     let mut at = value;
     while at < end {

@@ -1,8 +1,9 @@
-//! Terms that fill the cells of a text table, as TSV of SPARQL results has them.
+//! Terms that fill the cells of a text table, as in TSV of SPARQL results.
 //!
-//! - In: text that is valid UTF-8 and ends with the cell.
-//! - Out: a term of the batch, counted.
-//! - Law: numbers and booleans may be short, as in Turtle; any IRI and any language tag is taken.
+//! - In: valid UTF-8 text that ends with the cell.
+//! - Out: a term of the batch, charged.
+//! - Law: numbers and booleans may be abbreviated, as in Turtle. Any IRI and any language tag is
+//!   accepted.
 
 use super::lex::{Lexed, byte, expected, skip_space};
 use super::short::begins_name;
@@ -12,7 +13,7 @@ use crate::model::record::Record;
 use crate::model::term::TermId;
 
 impl Statements {
-    /// A reader of cells.
+    /// Creates a reader of cells.
     pub fn of_cells(max_depth: u32) -> Self {
         Self::new(Grammar {
             graphs: false,
@@ -24,7 +25,7 @@ impl Statements {
         })
     }
 
-    /// The term from a position to the end of the text.
+    /// Reads the term from a position to the end of the text.
     #[inline]
     pub fn last_term<R: Record>(
         &mut self,
@@ -33,7 +34,7 @@ impl Statements {
         start: usize,
     ) -> Lexed<TermId> {
         self.extra = 0;
-        // Patches mean a blank node by `<_:label>`, results an IRI.
+        // In patches `<_:label>` is a blank node, in results it is an IRI.
         let cell = &text[start..];
         self.grammar.short = memchr::memmem::find(cell, b"<_:").is_none();
         let at = skip_space(text, start);
@@ -41,7 +42,7 @@ impl Statements {
             return expected(
                 text,
                 at,
-                "a term in full, since nothing declares prefixes here",
+                "a full term, because prefixes cannot be declared here",
             );
         }
         let (end, id) = self.lone_term(builder, text, at)?;

@@ -1,7 +1,7 @@
-//! Tokens of N-Triples and N-Quads, RDF 1.1 and 1.2: where each ends, and what is wrong with it.
+//! Tokens of N-Triples and N-Quads, RDF 1.1 and 1.2: their ends and their errors.
 //!
-//! - In: text that is valid UTF-8, and the position of a token's first byte.
-//! - Out: the token's parts, and what its escapes say.
+//! - In: valid UTF-8 text, and the position of a token's first byte.
+//! - Out: the parts of the token, with decoded escapes.
 //! - Cost: one pass over the token.
 
 use crate::model::chars::{self, DIGIT, LETTER, NAME};
@@ -11,7 +11,7 @@ use crate::model::term::flags;
 
 use super::scan;
 
-/// What is wrong with a statement, and where in the text.
+/// An error in a statement, with its position in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct LexError {
     pub at: usize,
@@ -19,7 +19,7 @@ pub(crate) struct LexError {
     pub reason: Reason,
 }
 
-/// Most results are good: the error is boxed to keep them small.
+/// The error is boxed to keep results small, because errors are rare.
 pub(crate) type Lexed<T> = Result<T, Box<LexError>>;
 
 #[cold]
@@ -36,7 +36,7 @@ pub(crate) fn expected<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
     fail(at, format!("expected {what}, found {}", found(text, at)))
 }
 
-/// What stands at a position, for an error text.
+/// Describes the text at a position, for errors.
 pub(crate) fn found(text: &[u8], at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
     let line = &rest[..rest.len().min(200)];
@@ -52,8 +52,8 @@ pub(crate) fn found(text: &[u8], at: usize) -> String {
     }
 }
 
-/// The reason of an error at Turtle syntax in a log of lines: a prefixed name, or a declaration of a prefix or base.
-/// Elsewhere `reason`, unchanged.
+/// Explains an error if it is due to Turtle syntax in a line-based log: a prefixed name, or a
+/// declaration of a prefix or base. Otherwise returns `reason` unchanged.
 pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Reason {
     let rest = text.get(at..).unwrap_or_default();
     let length = rest
@@ -76,13 +76,13 @@ pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Re
         .lacking(Feature::PrefixedNames)
 }
 
-/// The byte at a position; 0, which begins no token, at the end.
+/// The byte at a position, or 0 at the end, which begins no token.
 #[inline]
 pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
 
-/// The first byte at or after a position that is no space and no tab.
+/// Position of the first byte at or after `at` that is not a space or tab.
 #[inline]
 pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(byte(text, at), b' ' | b'\t') {
@@ -94,15 +94,15 @@ pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
 /// A token with text between delimiters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quoted {
-    /// The closing delimiter's position.
+    /// Position of the closing delimiter.
     pub end: usize,
-    /// Whether escapes occur.
+    /// Whether it contains escapes.
     pub escaped: bool,
     /// Whether the text needs no escape in canonical form.
     pub plain: bool,
 }
 
-/// An IRI whose `<` stands before `start`: characters and escapes, not yet what they say.
+/// Lexes an IRI after its `<`. Escapes are checked but not decoded.
 #[inline]
 pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
     let end = scan::iri_end(text, start);
@@ -136,7 +136,7 @@ fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<Quoted> {
                 return fail(
                     at,
                     format!(
-                        "expected an IRI character or '>', found {shown}, which an IRI cannot hold"
+                        "expected an IRI character or '>', found {shown}, which is not allowed in an IRI"
                     ),
                 );
             }
@@ -155,9 +155,9 @@ pub(crate) fn is_absolute(iri: &[u8]) -> bool {
         && iri.iter().find(|&&byte| !scheme(byte)) == Some(&b':')
 }
 
-/// A string whose `"` stands before `start`. Where escapes occur, `said` is what it says.
+/// Lexes a string after its `"`. If it contains escapes, `decoded` is set to the decoded string.
 #[inline]
-pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<Quoted> {
     let end = scan::string_stop(text, start);
     if byte(text, end) == b'"' {
         return Ok(Quoted {
@@ -166,19 +166,24 @@ pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quo
             plain: true,
         });
     }
-    string_with_care(text, start, end, said)
+    string_with_care(text, start, end, decoded)
 }
 
-fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
-    // Up to here `said` has the text.
+fn string_with_care(
+    text: &[u8],
+    start: usize,
+    mut at: usize,
+    decoded: &mut Vec<u8>,
+) -> Lexed<Quoted> {
+    // `decoded` contains the text up to here.
     let mut copied = start;
     let (mut escaped, mut plain) = (false, true);
-    said.clear();
+    decoded.clear();
     loop {
         match text.get(at) {
             Some(b'"') => {
                 if escaped {
-                    said.extend_from_slice(&text[copied..at]);
+                    decoded.extend_from_slice(&text[copied..at]);
                 }
                 return Ok(Quoted {
                     end: at,
@@ -188,16 +193,16 @@ fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>
             }
             Some(b'\\') => {
                 escaped = true;
-                said.extend_from_slice(&text[copied..at]);
+                decoded.extend_from_slice(&text[copied..at]);
                 let (c, next) = escape(text, at, true)?;
-                said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 (at, copied) = (next, next);
             }
             None => return expected(text, at, "'\"' at the end of the string"),
             Some(b'\n' | b'\r') => {
                 return fail(
                     at,
-                    "the string is not closed on its line; expected '\"' (a line end in a string is \\n)",
+                    "the string is not closed on its line; expected '\"' (write a line break in a string as \\n)",
                 );
             }
             Some(0xef) => {
@@ -213,7 +218,7 @@ fn string_with_care(text: &[u8], start: usize, mut at: usize, said: &mut Vec<u8>
     }
 }
 
-/// The character of an escape that begins at `at`, and the position after it.
+/// Decodes an escape at `at`. Returns the character and the position after it.
 pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize)> {
     let digits = match byte(text, at + 1) {
         b'u' => 4,
@@ -247,7 +252,7 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
                 &format!("{digits} hexadecimal digits after the escape"),
             );
         };
-        // Eight digits at most: no overflow.
+        // At most eight digits, so that this cannot overflow.
         code = code << 4 | digit;
         next += 1;
     }
@@ -256,7 +261,7 @@ pub(super) fn escape(text: &[u8], at: usize, string: bool) -> Lexed<(char, usize
         None => bad_escape(
             text,
             at,
-            "an escape of a character (no surrogate, at most U+10FFFF)",
+            "an escape of a character (up to U+10FFFF, no surrogates)",
         ),
     }
 }
@@ -276,7 +281,7 @@ fn bad_escape<T>(text: &[u8], at: usize, what: &str) -> Lexed<T> {
     fail(at, format!("expected {what}, found {shown}"))
 }
 
-/// Appends what an IRI with escapes says. It was lexed before.
+/// Appends a decoded IRI, which was lexed before.
 pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     let mut at = 0;
     while let Some(run) = memchr::memchr(b'\\', &text[at..]) {
@@ -289,7 +294,7 @@ pub(crate) fn unescape_iri(text: &[u8], out: &mut Vec<u8>) -> Lexed<()> {
     Ok(())
 }
 
-/// The end of a blank node label that begins at `start`, after `_:`.
+/// End of a blank node label that begins at `start`, after `_:`.
 #[inline]
 pub(crate) fn label(text: &[u8], start: usize) -> Lexed<usize> {
     let mut at = start;
@@ -302,7 +307,7 @@ pub(crate) fn label(text: &[u8], start: usize) -> Lexed<usize> {
     odd_label(text, start)
 }
 
-/// A label with dots or characters beyond ASCII, or none.
+/// Lexes a label with dots or characters beyond ASCII, or an invalid one.
 fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
     let (mut at, mut end) = (start, start);
     while let Some((c, width)) = character(text, at) {
@@ -315,7 +320,7 @@ fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
             break;
         }
         at += width;
-        // A dot at the end belongs to the statement.
+        // A trailing dot belongs to the statement.
         if c != '.' {
             end = at;
         }
@@ -326,7 +331,7 @@ fn odd_label(text: &[u8], start: usize) -> Lexed<usize> {
     Ok(end)
 }
 
-/// The character at a position of valid UTF-8, and its width.
+/// Returns the character at a position of valid UTF-8, and its width in bytes.
 pub(crate) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
     let width = match *text.get(at)? {
         0..0x80 => 1,
@@ -341,18 +346,18 @@ pub(crate) fn character(text: &[u8], at: usize) -> Option<(char, usize)> {
     Some((c, width))
 }
 
-/// A language tag whose `@` stands before `start`.
+/// A language tag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tag {
-    /// The end of the tag without its direction.
+    /// End of the tag without its direction.
     pub end: usize,
-    /// Its direction, as flags of a literal.
+    /// Base direction, as flags of a literal.
     pub direction: u8,
-    /// The position after all of it.
+    /// Position after the tag and direction.
     pub next: usize,
 }
 
-/// A language tag. `lenient` accepts subtags of more than eight characters.
+/// Lexes a language tag after its `@`. `lenient` accepts subtags of more than eight characters.
 pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
     let mut at = start;
     let mut class = LETTER;
@@ -369,7 +374,7 @@ pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
             return fail(
                 subtag,
                 Reason::from(format!(
-                    "expected a part of a language tag of at most 8 characters, found {shown}"
+                    "expected a language subtag of at most 8 characters, found {shown}"
                 ))
                 .with(Remedy::lenient("accepts it")),
             );

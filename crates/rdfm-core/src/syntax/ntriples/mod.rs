@@ -1,8 +1,8 @@
-//! Terms and statements of N-Triples and N-Quads, and of formats whose rows are made of them.
+//! Terms and statements of N-Triples and N-Quads, and of formats whose rows consist of them.
 //!
-//! - `scan`: where the long runs of a line end. `lex`: tokens. `statement`: terms of a batch.
+//! - `scan`: ends of the long runs of a line. `lex`: tokens. `statement`: terms of a batch.
 //! - `cells`: terms that fill the cells of a table.
-//! - `short`: what RDF Patch has beyond that: numbers, booleans, prefixed names, other strings.
+//! - `short`: additional syntax of RDF Patch: numbers, booleans, prefixed names, other strings.
 
 mod cells;
 pub(crate) mod lex;

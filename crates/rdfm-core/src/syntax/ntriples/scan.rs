@@ -1,20 +1,21 @@
-//! Finds where the long runs of a line end, 16 bytes a step.
+//! Finds the ends of the long runs of a line, 16 bytes at a time.
 //!
 //! - In: text and a position.
-//! - Out: the position of the first byte that the run cannot hold, or the text's length.
-//! - Cost: a step is some arithmetic without a branch, which compilers turn into vector instructions
-//!   (comparisons instead come out as branches, at five times the cost).
+//! - Out: position of the first byte that does not belong to the run, or the text's length.
+//! - Cost: each step is branch-free arithmetic, which compilers turn into vector instructions.
+//!   Comparisons would become branches, at five times the cost.
 
 use crate::syntax::text::scan::iri_allows;
 
-/// The first byte at or after `from` that may not stand raw in an `IRIREF` (a closing `>` is one).
+/// Position of the first byte at or after `from` that is not allowed unescaped in an `IRIREF`, such
+/// as the closing `>`.
 #[inline]
 pub(crate) fn iri_end(text: &[u8], from: usize) -> usize {
     run(text, from, iri_allows)
 }
 
-/// The first byte at or after `from` that a lexical form has to look at: `"`, `\`, a control, DEL, and
-/// 0xEF, which begins the non-characters U+FFFE and U+FFFF.
+/// Position of the first byte at or after `from` that needs a check in a lexical form: `"`, `\`, a
+/// control, DEL, and 0xEF, which begins the non-characters U+FFFE and U+FFFF.
 #[inline]
 pub(crate) fn string_stop(text: &[u8], from: usize) -> usize {
     run(text, from, |byte| {
@@ -26,7 +27,7 @@ pub(crate) fn string_stop(text: &[u8], from: usize) -> usize {
     })
 }
 
-/// The first byte for which `left` is 0.
+/// Position of the first byte for which `left` returns 0.
 #[inline]
 fn run(text: &[u8], mut from: usize, left: impl Fn(u8) -> u8) -> usize {
     while let Some(chunk) = text.get(from..).and_then(<[u8]>::first_chunk::<16>) {
@@ -48,7 +49,7 @@ fn run(text: &[u8], mut from: usize, left: impl Fn(u8) -> u8) -> usize {
     from + stop.unwrap_or(rest.len())
 }
 
-/// Which of eight bytes is the first that is 0.
+/// Index of the first zero among eight bytes.
 #[inline]
 fn first_zero(bytes: u64) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -62,7 +63,7 @@ mod tests {
     use crate::model::chars::{self, IRI};
 
     #[test]
-    fn every_byte_at_every_place_of_a_step() {
+    fn every_byte_at_every_position_of_a_step() {
         for byte in 0..=255u8 {
             for at in 0..40 {
                 let mut text = [b'a'; 40];

@@ -1,9 +1,9 @@
-//! What rows of RDF Patch have beyond N-Quads: the short forms of Turtle, blank nodes as `<_:label>`, and
-//! white space and comments of any kind between terms.
+//! Additional syntax in rows of RDF Patch: the abbreviations of Turtle, blank nodes as `<_:label>`,
+//! and any white space and comments between terms.
 //!
-//! - In: text that is valid UTF-8, and the position of a token's first byte.
+//! - In: valid UTF-8 text, and the position of a token's first byte.
 //! - Out: terms of the batch.
-//! - Cost: linear in the text, and in the IRIs that prefixed names stand for.
+//! - Cost: linear in the text, and in the IRIs of prefixed names.
 
 use super::lex::{
     Lexed, Quoted, byte, character, escape, expected, fail, found, iri, is_absolute, unescape_iri,
@@ -24,12 +24,12 @@ const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 const BOOLEAN: &[u8] = b"http://www.w3.org/2001/XMLSchema#boolean";
 
-/// Whether `<_:label>` holds a label as it is.
+/// Whether `<_:label>` can contain a label unescaped.
 pub(crate) fn holds_label(label: &[u8]) -> bool {
     !label.is_empty() && is_iri_text(label)
 }
 
-/// The position behind white space, line ends and comments.
+/// Position after white space, line ends and comments.
 pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     loop {
         match byte(text, at) {
@@ -43,7 +43,7 @@ pub(super) fn space(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Whether a short form may begin here.
+/// Whether an abbreviated term may begin here.
 pub(super) fn begins_term(text: &[u8], at: usize) -> bool {
     begins_name(text, at) || boolean(text, at).is_some() || number(text, at).is_some()
 }
@@ -53,7 +53,7 @@ pub(super) fn begins_name(text: &[u8], at: usize) -> bool {
     byte(text, prefix_end(text, at)) == b':'
 }
 
-/// The end of a boolean.
+/// End of a boolean.
 fn boolean(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..).unwrap_or_default();
     let words = [&b"true"[..], b"false"];
@@ -61,7 +61,7 @@ fn boolean(text: &[u8], at: usize) -> Option<usize> {
     (!chars::is(byte(text, end), NAME)).then_some(end)
 }
 
-/// The end of what may be a prefix.
+/// End of a possible prefix.
 fn prefix_end(text: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some((c, width)) = character(text, at) {
@@ -80,12 +80,12 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
     byte(text, at) == b'\'' || byte(text, at + 1) == b'"' && byte(text, at + 2) == b'"'
 }
 
-/// A string in single quotes, or in three: what it says is in `said`, as if it had escapes. The end is that of
-/// the last closing quote.
-pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quoted> {
+/// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the result
+/// is marked as escaped. The end is that of the last closing quote.
+pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<Quoted> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
-    said.clear();
+    decoded.clear();
     let mut at = if long { start + 3 } else { start + 1 };
     loop {
         let rest = text.get(at..).unwrap_or_default();
@@ -98,22 +98,22 @@ pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quo
         let Some(stop) = stop else {
             return expected(text, text.len(), "a quote at the end of the string");
         };
-        said.extend_from_slice(&rest[..stop]);
+        decoded.extend_from_slice(&rest[..stop]);
         at += stop;
         match rest[stop] {
             b'\\' => {
                 let (c, next) = escape(text, at, true)?;
-                said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 at = next;
             }
             b'\n' | b'\r' => {
                 return fail(
                     at,
-                    "the string is not closed on its line; expected a quote (a line end in a string is \\n)",
+                    "the string is not closed on its line; expected a quote (write a line break in a string as \\n)",
                 );
             }
             _ if long && !rest[stop..].starts_with(&[quote; 3]) => {
-                said.push(quote);
+                decoded.push(quote);
                 at += 1;
             }
             _ => {
@@ -128,7 +128,7 @@ pub(crate) fn string(text: &[u8], start: usize, said: &mut Vec<u8>) -> Lexed<Quo
     }
 }
 
-/// The end of a number, and its datatype.
+/// End of a number, and its datatype.
 fn number(text: &[u8], start: usize) -> Option<(usize, &'static [u8])> {
     let digits = |mut at: usize| {
         while chars::is(byte(text, at), DIGIT) {
@@ -143,7 +143,7 @@ fn number(text: &[u8], start: usize) -> Option<(usize, &'static [u8])> {
     if byte(text, at) == b'.' {
         let end = digits(at + 1);
         let exponent = any && matches!(byte(text, end), b'e' | b'E');
-        // A dot without digits behind it ends the row.
+        // A dot that is not followed by digits ends the row.
         if end > at + 1 || exponent && exponent_end(text, end).is_some() {
             (at, any, datatype) = (end, true, DECIMAL);
         }
@@ -169,7 +169,7 @@ fn exponent_end(text: &[u8], at: usize) -> Option<usize> {
     (end > first).then_some(end)
 }
 
-/// Appends what the local part of a prefixed name says; gives its end.
+/// Appends the decoded local part of a prefixed name. Returns its end.
 fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
     let (mut at, mut end, mut kept) = (start, start, out.len());
     loop {
@@ -191,7 +191,7 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
                 at += 2;
             }
             b'.' if at > start => {
-                // A dot at the end belongs to the row.
+                // A trailing dot belongs to the row.
                 out.push(b'.');
                 at += 1;
                 continue;
@@ -216,10 +216,10 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
 }
 
 impl Statements {
-    /// Sets what a prefix stands for, or forgets it.
+    /// Sets the IRI of a prefix, or removes the prefix.
     ///
     /// # Errors
-    /// All of them together are too large.
+    /// If all prefixes together are too large.
     pub fn set_prefix(&mut self, name: &[u8], iri: Option<&[u8]>, most: u64) -> Result<(), Reason> {
         let size = |iri: &[u8]| (name.len() + iri.len() + 32) as u64;
         let old = match iri {
@@ -237,19 +237,19 @@ impl Statements {
         Ok(())
     }
 
-    /// Forgets all prefixes.
+    /// Removes all prefixes.
     pub fn forget_prefixes(&mut self) {
         self.prefixes.clear();
         self.prefix_bytes = 0;
         self.skipped = None;
     }
 
-    /// A message is skipped that may have declared prefixes.
+    /// Records that a skipped message may have declared prefixes.
     pub fn skip_message(&mut self, index: u64) {
         self.skipped = Some(index);
     }
 
-    /// A number, a boolean or a prefixed name.
+    /// Reads a number, a boolean or a prefixed name.
     pub(super) fn short_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -287,7 +287,7 @@ impl Statements {
         Ok(id)
     }
 
-    /// A prefixed name.
+    /// Reads a prefixed name.
     pub(super) fn name<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -300,7 +300,7 @@ impl Statements {
         let Some(namespace) = self.prefixes.get(prefix) else {
             let (shown, name) = (quote(prefix), found(text, start));
             let reason = Reason::from(format!(
-                "the prefix {shown} of {name} is not declared; a row before it, PA, does that"
+                "the prefix {shown} of {name} is not declared; declare it with PA in an earlier row"
             ));
             return fail(start, reason.perhaps_declared_in(self.skipped));
         };
@@ -323,7 +323,7 @@ impl Statements {
         Ok(id)
     }
 
-    /// A blank node as `<_:label>`.
+    /// Reads a blank node as `<_:label>`.
     pub(super) fn quoted_label<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -347,8 +347,8 @@ impl Statements {
             self.iri = label;
             return Ok(id);
         }
-        if let Some(said) = labels::read(raw, holds_label) {
-            return Ok(self.shared(builder, TermKind::Bnode, &said, 0));
+        if let Some(decoded) = labels::read(raw, holds_label) {
+            return Ok(self.shared(builder, TermKind::Bnode, &decoded, 0));
         }
         if guess.is(builder, TermKind::Bnode, raw) {
             return Ok(guess.id);
@@ -356,7 +356,7 @@ impl Statements {
         Ok(self.shared(builder, TermKind::Bnode, raw, scan::label(raw).unwrap_or(0)))
     }
 
-    /// A term that is only its text.
+    /// Returns a term that consists only of its text, shared if it recurs.
     fn shared<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,

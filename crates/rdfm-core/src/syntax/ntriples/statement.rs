@@ -1,9 +1,9 @@
-//! Statements and terms of N-Triples and N-Quads: text to term ids of a batch.
+//! Statements and terms of N-Triples and N-Quads: from text to term ids of a batch.
 //!
-//! - In: text that is valid UTF-8, and the position of a statement's first byte.
-//! - Out: a quad; its terms stand in the batch, those that recur mostly once.
-//! - Cost: linear in the text; what recurs costs a comparison. No recursion.
-//! - Law: `text` alone decides what is accepted, never the caches.
+//! - In: valid UTF-8 text, and the position of a statement's first byte.
+//! - Out: a quad. Its terms are in the batch, and recurring terms are mostly stored once.
+//! - Cost: linear in the text; a recurring term costs one comparison. No recursion.
+//! - Law: only the text determines what is accepted, not the caches.
 
 use rustc_hash::FxHashMap;
 
@@ -20,10 +20,10 @@ use crate::syntax::cache::{Cache, Known, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// Literals up to this length are looked up; longer ones seldom recur.
+/// Literals up to this length are looked up. Longer ones seldom recur.
 const SHARED_LITERAL: usize = 16;
 
-/// What the grammar allows.
+/// The accepted grammar.
 #[derive(Clone, Debug)]
 pub(crate) struct Grammar {
     /// Graph names (N-Quads).
@@ -32,16 +32,16 @@ pub(crate) struct Grammar {
     pub generalized: bool,
     /// The deviations that the module lists.
     pub lenient: bool,
-    /// Deepest nesting of triple terms.
+    /// Maximum nesting of triple terms.
     pub max_depth: u32,
-    /// Reads terms that stand alone, not in a log: language tags may be escaped there.
+    /// Reads single terms outside a log, in which language tags may be escaped.
     pub alone: bool,
-    /// The short forms of RDF Patch; white space of any kind and comments between terms.
+    /// The abbreviations of RDF Patch, and any white space and comments between terms.
     pub short: bool,
 }
 
 impl Grammar {
-    /// Of terms that stand alone: any.
+    /// The grammar for single terms: accepts any.
     const fn of_terms(max_depth: u32) -> Self {
         Self {
             graphs: true,
@@ -60,7 +60,7 @@ enum Position {
     Predicate,
     Object,
     Graph,
-    /// No statement's: the term stands alone.
+    /// A single term outside a statement.
     Alone,
 }
 
@@ -86,19 +86,19 @@ pub(crate) struct Statements {
     datatype: Known,
     graph: Known,
     language: Known,
-    /// What an IRI with escapes says, or a prefixed name.
+    /// Buffer for an IRI with decoded escapes or an expanded prefixed name.
     pub(super) iri: Vec<u8>,
-    /// What a string with escapes says.
+    /// Buffer for a decoded string.
     pub(super) string: Vec<u8>,
-    /// Bytes to charge beside the line and its quad.
+    /// Bytes to charge in addition to the line and its quad.
     pub(super) extra: usize,
-    /// What prefixed names stand for.
+    /// IRIs of the prefixes.
     pub(super) prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
-    /// The message in which declarations may have been skipped: the last with an error of its own.
+    /// The last message with an error, in which declarations may have been skipped.
     pub(super) skipped: Option<u64>,
-    /// Bytes of them.
+    /// Bytes of the prefixes.
     pub(super) prefix_bytes: u64,
-    /// Why the last term was none.
+    /// The error of the last term, if it was invalid.
     error: Option<Box<LexError>>,
 }
 
@@ -110,7 +110,7 @@ impl Statements {
         }
     }
 
-    /// Without caches, for terms that stand alone.
+    /// Creates a reader without caches, for single terms.
     pub fn uncached(grammar: Grammar) -> Self {
         Self {
             grammar,
@@ -131,8 +131,8 @@ impl Statements {
         }
     }
 
-    /// A statement up to and with its dot, from `start`: adds its quad to the open message and gives the
-    /// position behind it. `counted` says whether it counts towards the message's bytes.
+    /// Reads a statement including its dot, adds its quad to the open message, and returns the
+    /// position after it. `counted` states whether it is charged to the message.
     #[inline]
     pub fn statement(
         &mut self,
@@ -149,8 +149,8 @@ impl Statements {
         Ok(at)
     }
 
-    /// Counts the quad and four terms at most, and text no longer than the line: an upper bound that does
-    /// not depend on what was shared.
+    /// Charges a quad, up to four terms, and text no longer than the line: an upper bound that does
+    /// not depend on sharing.
     #[inline]
     pub fn charge<R: Record>(
         &self,
@@ -164,8 +164,8 @@ impl Statements {
         }
     }
 
-    /// The quad of a statement up to and with its dot, from `start`, and the position behind it. Nothing is
-    /// counted yet.
+    /// Reads the quad of a statement including its dot. Returns the position after it and the quad,
+    /// which is not yet charged.
     #[inline]
     pub fn quad<R: Record>(
         &mut self,
@@ -206,13 +206,13 @@ impl Statements {
         Ok((at + 1, quad))
     }
 
-    /// A row begins that is no statement: counts nothing of it yet.
+    /// Begins a row that is not a statement, and resets its additional bytes.
     pub fn begin_row(&mut self) {
         self.extra = 0;
     }
 
-    /// A term that stands in no statement, behind white space; gives the position behind it too. Nothing is
-    /// counted yet.
+    /// Reads a term outside of a statement, after white space. Returns the position after it and
+    /// the term, which is not yet charged.
     pub fn lone_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -224,7 +224,7 @@ impl Statements {
         Ok((at, id))
     }
 
-    /// The position behind white space.
+    /// Position after white space.
     #[inline]
     pub fn space(&self, text: &[u8], at: usize) -> usize {
         if self.grammar.short {
@@ -234,7 +234,7 @@ impl Statements {
         }
     }
 
-    /// Notes the predicate of a statement; gives the guess of its object.
+    /// Records the predicate of a statement. Returns the guess of its object.
     #[inline]
     fn follow_predicate<R: Record>(&mut self, builder: &LogBuilder<R>, predicate: TermId) -> Known {
         let known = Known::new(builder, predicate);
@@ -249,7 +249,7 @@ impl Statements {
         habit.object
     }
 
-    /// Notes the object that goes with the predicate.
+    /// Records the object used with the predicate.
     #[inline]
     fn follow_object<R: Record>(&mut self, builder: &LogBuilder<R>, object: TermId, guess: Known) {
         let known = Known::new(builder, object);
@@ -259,7 +259,7 @@ impl Statements {
         }
     }
 
-    /// The term that a text is as a whole: the one guessed, mostly.
+    /// Reads a string that is a single term, most often the guessed one.
     #[inline]
     fn cell<R: Record>(
         &mut self,
@@ -285,7 +285,7 @@ impl Statements {
         Ok(id)
     }
 
-    /// A term in a position: the one guessed, mostly.
+    /// Reads a term in a position, most often the guessed one.
     #[allow(
         clippy::inline_always,
         reason = "most of a line is this comparison, four times; a call would cost as much"
@@ -311,8 +311,8 @@ impl Statements {
         Ok(id)
     }
 
-    /// The position after a term, and the term: the default graph, which no term is, says that the
-    /// error was put aside. This way the result is in registers.
+    /// Returns the position after a term, and the term. On error the term is the default graph, and
+    /// the error is stored in `self.error`. This keeps the result in registers.
     #[inline(never)]
     fn unguessed<R: Record>(
         &mut self,
@@ -356,7 +356,7 @@ impl Statements {
         fail(at, reason)
     }
 
-    /// A term in a position, not the one guessed, unless that is a blank node or a literal.
+    /// Reads a term in a position. The guess is used only for blank nodes and literals.
     fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -418,8 +418,9 @@ impl Statements {
         fail(at, reason)
     }
 
-    /// Refuses characters that no IRI has in what a string at `start` says, unless that is lenient. A namespace need
-    /// not be absolute where no name has it: files of others have some that are not.
+    /// Rejects characters that are not allowed in an IRI, unless `lenient`. The decoded text is
+    /// from a string at `start`. A namespace need not be absolute unless it is used: files of other
+    /// tools contain such namespaces.
     pub fn check_iri(&self, iri: &[u8], start: usize) -> Lexed<()> {
         if self.grammar.lenient {
             return Ok(());
@@ -429,7 +430,7 @@ impl Statements {
             return fail(
                 start,
                 Reason::from(format!(
-                    "expected characters that an IRI can hold, found {shown}"
+                    "expected only characters that are allowed in an IRI, found {shown}"
                 ))
                 .with(Remedy::lenient("accepts it")),
             );
@@ -437,7 +438,7 @@ impl Statements {
         Ok(())
     }
 
-    /// An IRI that was not guessed.
+    /// Reads an IRI that was not guessed.
     fn iri<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -464,7 +465,7 @@ impl Statements {
         Ok(id)
     }
 
-    /// An IRI with escapes: never shared, since its text is not its token.
+    /// Reads an IRI with escapes. It is never shared, because its text differs from its token.
     fn escaped_iri<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -481,7 +482,7 @@ impl Statements {
                 return fail(
                     start,
                     Reason::from(format!(
-                        "expected escapes of characters that an IRI can hold, found {shown}"
+                        "expected escapes of characters that are allowed in an IRI, found {shown}"
                     ))
                     .with(Remedy::lenient("accepts it")),
                 );
@@ -508,11 +509,11 @@ impl Statements {
         let end = lex::label(text, start)?;
         *at = end;
         let label = text.get(start..end).unwrap_or_default();
-        // Before any look at other terms, since an escape may stand for what looks like one.
+        // Checked before sharing, because an escape may represent a label that looks like another.
         if byte(label, 0) == b'_'
-            && let Some(said) = write::read_label(label)
+            && let Some(decoded) = write::read_label(label)
         {
-            return Ok(push(builder, TermKind::Bnode, &said, 0, 0));
+            return Ok(push(builder, TermKind::Bnode, &decoded, 0, 0));
         }
         if guess.is(builder, TermKind::Bnode, label) {
             return Ok(guess.id);
@@ -546,7 +547,7 @@ impl Statements {
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
         };
-        // The tag or the datatype is a token of its own: space may stand before it.
+        // The tag or the datatype is a separate token, which space may precede.
         let suffix = skip_space(text, next);
         match byte(text, suffix) {
             b'^' => {
@@ -564,12 +565,12 @@ impl Statements {
                 let tag = lex::tag(text, suffix + 1, self.grammar.lenient)?;
                 let raw = text.get(suffix + 1..tag.end).unwrap_or_default();
                 record.kind = TermKind::LangLiteral;
-                let said = if self.grammar.alone {
+                let decoded = if self.grammar.alone {
                     write::read_language(raw)
                 } else {
                     None
                 };
-                record.aux = self.language(builder, said.as_deref().unwrap_or(raw)).0;
+                record.aux = self.language(builder, decoded.as_deref().unwrap_or(raw)).0;
                 record.flags |= tag.direction;
                 next = tag.next;
             }
@@ -580,7 +581,7 @@ impl Statements {
         Ok(self.share_literal(builder, raw, token, record, guess))
     }
 
-    /// A typed literal's datatype; xsd:string makes a plain literal.
+    /// Reads the datatype of a typed literal. With xsd:string it becomes a plain literal.
     fn datatype<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -674,7 +675,7 @@ impl Statements {
         id
     }
 
-    /// A triple term that begins at `<<`; those inside are kept on a stack.
+    /// Reads a triple term that begins at `<<`. Nested ones are kept on a stack.
     fn triple_term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -725,7 +726,7 @@ impl Statements {
     }
 }
 
-/// The position after the guessed IRI, if it stands here.
+/// Position after the guessed IRI, if it is here.
 #[allow(clippy::inline_always, reason = "see `Statements::place`")]
 #[inline(always)]
 fn guessed<R: Record>(
@@ -736,12 +737,12 @@ fn guessed<R: Record>(
 ) -> Option<usize> {
     let (term, known) = guess.get(builder, TermKind::Iri)?;
     let rest = text.get(at..)?.strip_prefix(b"<")?;
-    // Without escapes the token and the text are the same.
+    // Without escapes, the token and the text are identical.
     let same = byte(rest, known.len()) == b'>' && begins(rest, known);
     (same && term.flags & flags::PLAIN != 0).then(|| at + known.len() + 2)
 }
 
-/// What a literal's record holds beside its text.
+/// Fields of a literal's record in addition to its text.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub kind: TermKind,
@@ -749,11 +750,11 @@ pub(super) struct Form {
     pub flags: u8,
 }
 
-/// A triple term that is not closed yet.
+/// A triple term that is not yet closed.
 struct Open {
     terms: [TermId; 3],
     filled: usize,
-    /// `<< >>` of RDF-star.
+    /// Whether it is the RDF-star form `<< >>`.
     star: bool,
 }
 
@@ -799,7 +800,7 @@ fn check_triple_term(text: &[u8], at: usize, position: Position, grammar: &Gramm
     if byte(text, at + 2) != b'(' {
         return unsupported(
             at,
-            Reason::new("'<< s p o >>' is RDF-star; RDF 1.2 has '<<( s p o )>>'")
+            Reason::new("'<< s p o >>' is RDF-star; RDF 1.2 uses '<<( s p o )>>'")
                 .with(Remedy::read("generalized", "true", "reads both")),
         );
     }
@@ -811,7 +812,7 @@ fn ungeneralized<T>(at: usize, what: &str, position: Position) -> Lexed<T> {
     let position = position.name();
     unsupported(
         at,
-        Reason::from(format!("{what} stands as {position}")).with(Remedy::read(
+        Reason::from(format!("{what} is used as {position}")).with(Remedy::read(
             "generalized",
             "true",
             "accepts any term anywhere",
@@ -858,7 +859,7 @@ pub(super) fn relative<T>(raw: &[u8], at: usize) -> Lexed<T> {
     )
 }
 
-/// Adds a term with its text, uncounted.
+/// Adds a term with its text without charging for it.
 #[inline]
 pub(super) fn push<R: Record>(
     builder: &mut LogBuilder<R>,
@@ -878,17 +879,17 @@ pub(super) fn push<R: Record>(
     })
 }
 
-/// Reads one term from its N-Triples form: any term, triple terms in either syntax, IRIs with escapes
-/// of any character. The whole text must be the term.
+/// Parses one term in N-Triples form: any term, triple terms in either syntax, IRIs with escapes of
+/// any character. The text must consist of the term.
 ///
 /// # Errors
-/// What is wrong with the text, or the message becomes too large.
+/// If the text is not a term, or the message becomes too large.
 pub fn parse_term<R: Record>(
     builder: &mut LogBuilder<R>,
     text: &[u8],
     max_depth: u32,
 ) -> Result<TermId, Reason> {
-    // The record, a datatype's record, and what they say.
+    // Charges the term record, a datatype record, and their texts.
     if let Err(limit) = builder.charge(text.len() + 32) {
         return Err(limit.0);
     }
@@ -908,35 +909,36 @@ pub fn parse_term<R: Record>(
     }
 }
 
-/// Reads quads whose terms stand apart, each in its N-Triples form as [`parse_term`] takes it: the cells
-/// of a table's rows. Terms that recur are mostly stored once.
+/// Reads quads from separate terms in N-Triples form, as accepted by [`parse_term`], such as the
+/// cells of a table's rows. Recurring terms are mostly stored once.
 pub struct CellReader {
     statements: Statements,
 }
 
-/// Why the terms of a row are no quad.
+/// The error for the terms of a row that are not a quad.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellError {
-    /// The term's position: subject, predicate, object, graph.
+    /// Position of the term: subject, predicate, object, graph.
     pub part: usize,
-    /// What a caller can do.
+    /// The error class.
     pub class: ErrorClass,
     /// What is wrong.
     pub reason: Reason,
 }
 
 impl CellReader {
-    /// A reader of triple terms no deeper than `max_depth`.
+    /// Creates a reader for triple terms no deeper than `max_depth`.
     pub fn new(max_depth: u32) -> Self {
         Self {
             statements: Statements::new(Grammar::of_terms(max_depth)),
         }
     }
 
-    /// The terms of a quad. They are counted for the open message, with the record that they become.
+    /// Reads the terms of a quad. They are charged to the open message, with their record.
     ///
     /// # Errors
-    /// A text is no term, or the message becomes too large (then at its last part).
+    /// If a string is not a term, or the message becomes too large (then reported at its last
+    /// part).
     #[inline]
     pub fn quad<R: Record>(
         &mut self,
@@ -960,7 +962,7 @@ impl CellReader {
             named = at_part(3, statements.cell(builder, graph, statements.graph))?;
             statements.graph = Known::new(builder, named);
         }
-        // As of a statement: an upper bound that does not depend on what was shared.
+        // As for a statement: an upper bound that does not depend on sharing.
         let length = length + graph.map_or(0, <[u8]>::len);
         self.count(builder, 3, R::BYTES + length + 64)?;
         Ok(Quad {
@@ -971,10 +973,10 @@ impl CellReader {
         })
     }
 
-    /// One term that stands in a part of a record, counted for the open message.
+    /// Reads one term of a record and charges it to the open message.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`quad`](Self::quad).
     pub fn term<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
@@ -987,7 +989,7 @@ impl CellReader {
         Ok(id)
     }
 
-    /// Counts these bytes, and what its terms hold beyond them.
+    /// Charges these bytes and the additional bytes of the terms.
     #[inline]
     fn count<R: Record>(
         &self,

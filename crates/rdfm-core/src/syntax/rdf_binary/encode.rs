@@ -1,9 +1,9 @@
-//! Terms of a batch to bytes.
+//! Encodes terms of a batch.
 //!
 //! - In: terms of a batch.
-//! - Out: where each stands, encoded, among those of the batch.
-//! - Cost: a term is encoded once a batch and copied from there.
-//! - Law: what a term is written as depends on it alone; with `flat`, on the message too.
+//! - Out: the position of each encoded term among those of the batch.
+//! - Cost: each term is encoded once per batch and then copied.
+//! - Law: the encoding depends only on the term and, with `flat`, on the message.
 
 use std::ops::Range;
 
@@ -19,10 +19,10 @@ use crate::model::write::{set_apart, write_apart};
 use crate::syntax::prefixes::Prefixes;
 use crate::syntax::text::encode::holds_labels;
 
-/// Most bytes that one batch, or one message, may be written as.
+/// Maximum encoded size in bytes of a batch, and of a message.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
 
-/// Where an encoded term stands among the batch's.
+/// Position of an encoded term among those of the batch.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     start: u32,
@@ -41,33 +41,33 @@ impl Place {
     }
 }
 
-/// An encoding. Terms are written so that they can be copied into any position of any row.
+/// An encoding. Encoded terms can be copied into any position of any row.
 pub(crate) trait TermWriter: Send {
     fn iri(out: &mut Vec<u8>, text: &[u8]);
     fn name(out: &mut Vec<u8>, name: Name<'_>);
-    /// A blank node whose label begins with `apart`.
+    /// Writes a blank node. Its label begins with `apart`.
     fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]);
     fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>);
     fn value(out: &mut Vec<u8>, value: Value);
-    /// A triple term of terms before it.
+    /// Writes a triple term from terms that were encoded before it.
     fn triple(terms: &mut Vec<u8>, parts: [Place; 3]);
 }
 
 /// The encoded terms of a batch.
 pub(crate) struct Encoded {
     pub bytes: Vec<u8>,
-    /// By term id: the generation in which it was encoded, and where.
+    /// The generation and position of each encoded term, by term id.
     places: Vec<(u32, Place)>,
     generation: u32,
-    /// Numbers are written as values.
+    /// Whether numbers are written as native values.
     values: bool,
-    /// What IRIs are abbreviated with, if they are.
+    /// The prefixes that abbreviate IRIs, if enabled.
     pub prefixes: Option<Prefixes>,
-    /// All messages become one, their labels kept apart.
+    /// Whether all messages become one, with distinct blank node labels.
     flat: bool,
-    /// Of these, what is written differs in the next message.
+    /// Terms whose encoding differs in the next message.
     labelled: Vec<TermId>,
-    /// With `flat`: the number of the open message, and what goes before its labels ([`set_apart`]).
+    /// With `flat`: number of the open message, and the prefix of its labels ([`set_apart`]).
     number: u64,
     apart: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Encoded {
         }
     }
 
-    /// Forgets all; a batch of so many terms follows.
+    /// Removes all terms, and makes room for a batch with this number of terms.
     pub fn begin(&mut self, terms: usize) {
         self.bytes.clear();
         self.labelled.clear();
@@ -101,7 +101,7 @@ impl Encoded {
         }
     }
 
-    /// A message begins.
+    /// Begins a message.
     pub fn begin_message(&mut self, number: u64) {
         if self.flat {
             self.number = number;
@@ -115,10 +115,10 @@ impl Encoded {
         }
     }
 
-    /// Where a term is encoded.
+    /// Returns the position of an encoded term.
     ///
     /// # Errors
-    /// The encodings cannot hold it, or together they become too long.
+    /// If the encodings do not support it, or all terms together become too long.
     #[inline]
     pub fn term<W: TermWriter>(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
         match self.places.get(id.index()) {
@@ -130,7 +130,7 @@ impl Encoded {
     fn new_term<W: TermWriter>(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
         let term = table.term(id);
         let text = table.text_of(term);
-        // The parts of a triple term go before it.
+        // The parts of a triple term are encoded before it.
         let triple = if term.kind == TermKind::TripleTerm {
             let [s, p, o] = table.triple(term);
             let parts = [
@@ -177,7 +177,7 @@ impl Encoded {
             _ => {
                 return Err((
                     ErrorClass::Internal,
-                    "the batch has a term where none of its kind is allowed".into(),
+                    "the batch has a term in a position that does not allow its kind".into(),
                 ));
             }
         }
@@ -198,13 +198,13 @@ impl Encoded {
     }
 }
 
-/// The name that abbreviates an IRI.
+/// Returns the prefixed name that abbreviates an IRI.
 fn name<'a>(prefixes: Option<&'a Prefixes>, iri: &'a [u8]) -> Option<Name<'a>> {
     let (prefix, local) = prefixes?.split(iri)?;
     Some(Name { prefix, local })
 }
 
-/// What a literal is beside its lexical form.
+/// Kind of a literal: everything except its lexical form.
 fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) -> Kind<'a> {
     match term.kind {
         TermKind::LangLiteral => {
@@ -225,7 +225,7 @@ fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) ->
     }
 }
 
-/// The error of a message that becomes too long.
+/// Returns the error for a message that is too long.
 #[cold]
 pub(crate) fn too_long() -> (ErrorClass, Reason) {
     let text = format!("the message is longer than {MAX_BYTES} bytes");

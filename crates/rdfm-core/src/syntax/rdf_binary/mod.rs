@@ -1,7 +1,7 @@
-//! RDF Binary, as Apache Jena defines it: the terms that its data, patches and results are made of.
+//! RDF Binary, as defined by Apache Jena: the terms in its data, patches and results.
 //!
-//! - `model`: terms as they stand in the bytes; `protobuf`, `thrift`: to and from bytes.
-//! - `terms`: what is read becomes terms of a batch; `values`: the value forms of numbers.
+//! - `model`: encoded terms; `protobuf`, `thrift`: decoding and encoding them.
+//! - `terms`: converts decoded terms to terms of a batch; `values`: native numbers.
 //! - `encode`: the terms of a batch, each encoded once.
 
 pub(crate) mod encode;

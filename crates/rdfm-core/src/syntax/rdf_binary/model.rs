@@ -1,6 +1,6 @@
-//! What both encodings of RDF Binary say: terms.
+//! The terms that both encodings of RDF Binary share.
 //!
-//! - Law: texts are unchecked slices of the log.
+//! - Law: strings are unchecked slices of the log.
 
 use crate::syntax::wire::{Checked, WireError, malformed};
 
@@ -12,23 +12,23 @@ pub(crate) enum Raw<'a> {
     Bnode(&'a [u8]),
     Literal(&'a [u8], Kind<'a>),
     Value(Value),
-    /// The bytes of a triple term's statement.
+    /// A triple term, as the bytes of its statement.
     Triple(&'a [u8]),
     Open(Open),
 }
 
-/// What stands in place of a term, outside data.
+/// A placeholder for a term, which data may not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Open {
     Variable,
     Any,
-    /// No term: an unbound variable.
+    /// An unbound variable.
     Undef,
     Repeat,
 }
 
 impl Open {
-    /// As messages name it.
+    /// Name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Variable => "a variable",
@@ -46,7 +46,7 @@ pub(crate) struct Name<'a> {
     pub local: &'a [u8],
 }
 
-/// What a literal is beside its lexical form.
+/// Kind of a literal: everything except its lexical form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind<'a> {
     Plain,
@@ -57,22 +57,23 @@ pub(crate) enum Kind<'a> {
     DatatypeName(Name<'a>),
 }
 
-/// A literal by its value.
+/// A literal as a native value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value {
     Integer(i64),
     Double(f64),
-    /// A number, to be divided by ten so many times.
+    /// A number, and how many times to divide it by ten.
     Decimal(i64, i32),
 }
 
-/// The terms of a statement: subject, predicate, object, graph. Filled in place, since they are large.
+/// The terms of a statement: subject, predicate, object, graph. Filled in place, because terms are
+/// large.
 pub(crate) struct Slots<'a>([Option<Raw<'a>>; 4]);
 
 impl<'a> Slots<'a> {
     pub const EMPTY: Self = Self([None; 4]);
 
-    /// The place of a term, to be filled; `field` counts from 1.
+    /// Returns the empty slot of a term; `field` counts from 1.
     #[inline]
     pub fn slot(&mut self, field: usize) -> Checked<&mut Option<Raw<'a>>> {
         match self.0.get_mut(field.wrapping_sub(1)) {
@@ -83,7 +84,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The term of subject, predicate or object, which must be there.
+    /// Returns the subject, predicate or object, which must be present.
     #[inline]
     pub fn get(&self, position: usize) -> Checked<&Raw<'a>> {
         self.0[position].as_ref().ok_or_else(|| {
@@ -92,28 +93,28 @@ impl<'a> Slots<'a> {
         })
     }
 
-    /// The term of the graph.
+    /// Returns the graph, if present.
     #[inline]
     pub fn graph(&self) -> Option<&Raw<'a>> {
         self.0[3].as_ref()
     }
 }
 
-/// A term that stands in patterns and results, not in data.
+/// Returns the error for a placeholder in data, which is valid only in patterns and results.
 #[cold]
 pub(crate) fn no_data(what: &str) -> WireError {
     malformed(format!(
-        "{what} in place of a term; data holds none, patterns and query results do"
+        "{what} in place of a term; only patterns and query results may contain it"
     ))
 }
 
-/// Two fields of a union.
+/// Returns the error for a union with two fields.
 #[cold]
 pub(crate) fn ambiguous(what: &str) -> WireError {
-    malformed(format!("{what} is two things at once"))
+    malformed(format!("{what} is ambiguous: a union has two fields"))
 }
 
-/// No field of a union.
+/// Returns the error for a union without a field.
 #[cold]
 pub(crate) fn unset(what: &str) -> WireError {
     malformed(format!("{what} is not set"))

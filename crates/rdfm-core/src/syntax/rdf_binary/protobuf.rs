@@ -1,9 +1,10 @@
-//! Terms of RDF Protobuf to and from bytes (`proto/rdf-binary.proto`).
+//! Decodes and encodes terms of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
-//! - In: the bytes of one term or statement, wholly there.
-//! - Out: [`Raw`] terms; and terms, with fields in the order of their numbers, as protobuf's own writers have them.
-//! - Law: unknown fields are skipped; a field of the wrong wire type, or one that is repeated where
-//!   protobuf would merge, is an error.
+//! - In: the complete bytes of one term or statement; or terms.
+//! - Out: [`Raw`] terms; or encoded terms, with fields in the order of their numbers like
+//!   protobuf's own writers.
+//! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
+//!   repeated field where protobuf would merge.
 
 use super::encode::{Place, TermWriter};
 use super::model::{Kind, Name, Open, Raw, Slots, Value, ambiguous, unset};
@@ -13,7 +14,7 @@ use crate::syntax::wire::{
     to_zigzag, varint_size,
 };
 
-/// Fields of a statement without a graph, and with one.
+/// Bit sets of the fields of a statement, without and with a graph.
 pub(crate) const TRIPLE_FIELDS: u32 = 0b1110;
 pub(crate) const QUAD_FIELDS: u32 = 0b1_1110;
 
@@ -36,7 +37,7 @@ impl TermReader for Protobuf {
     }
 }
 
-/// The terms of a statement, into slots that must be empty.
+/// Decodes the terms of a statement into empty slots.
 #[inline]
 pub(crate) fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>) -> Checked<()> {
     let mut wire = Wire::new(bytes);
@@ -45,7 +46,7 @@ pub(crate) fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>)
         if field != 0 {
             let slot = slots.slot(field)?;
             match *payload {
-                // An IRI or a label and nothing else.
+                // Fast path: only an IRI or a label.
                 [tag @ (IRI | BNODE), outer, 0x0a, inner, ref text @ ..]
                     if inner < 0x7e && text.len() == inner as usize && outer == inner + 2 =>
                 {
@@ -62,7 +63,7 @@ pub(crate) fn statement<'a>(bytes: &'a [u8], fields: u32, slots: &mut Slots<'a>)
     Ok(())
 }
 
-/// A term.
+/// Decodes a term.
 pub(crate) fn term(bytes: &[u8]) -> Checked<Raw<'_>> {
     let mut wire = Wire::new(bytes);
     let mut term = None;
@@ -90,7 +91,7 @@ pub(crate) fn term(bytes: &[u8]) -> Checked<Raw<'_>> {
     term.ok_or_else(|| unset("the term"))
 }
 
-/// A term whose field is a message.
+/// Decodes a term whose field is a message.
 #[inline]
 fn message_term(field: u32, payload: &[u8]) -> Checked<Raw<'_>> {
     Ok(match field {
@@ -148,7 +149,7 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
     Ok(Raw::Literal(lexical, kind))
 }
 
-/// Language and direction, as in `he--rtl`.
+/// Splits a language and direction such as `he--rtl`.
 fn directed(both: &[u8]) -> Checked<Kind<'_>> {
     let direction = both.len().saturating_sub(3);
     match both.split_at(direction) {
@@ -156,7 +157,7 @@ fn directed(both: &[u8]) -> Checked<Kind<'_>> {
             Ok(Kind::Directed(&language[..language.len() - 2], direction))
         }
         _ => Err(malformed(
-            "a language with a base direction ends in --ltr or --rtl, and this one does not",
+            "expected a language with a base direction that ends in --ltr or --rtl",
         )),
     }
 }
@@ -181,7 +182,7 @@ fn decimal(bytes: &[u8]) -> Checked<Value> {
     Ok(Value::Decimal(value, scale))
 }
 
-/// The string that is field 1.
+/// Returns the string in field 1.
 #[inline]
 pub(crate) fn string<'a>(bytes: &'a [u8], message: &'static str) -> Checked<&'a [u8]> {
     let mut text = &[][..];
@@ -194,7 +195,7 @@ pub(crate) fn string<'a>(bytes: &'a [u8], message: &'static str) -> Checked<&'a 
     Ok(text)
 }
 
-/// The strings that are fields 1 and 2.
+/// Returns the strings in fields 1 and 2.
 #[inline]
 pub(crate) fn strings<'a>(bytes: &'a [u8], message: &'static str) -> Checked<[&'a [u8]; 2]> {
     let mut texts = [&[][..]; 2];
@@ -208,13 +209,13 @@ pub(crate) fn strings<'a>(bytes: &'a [u8], message: &'static str) -> Checked<[&'
     Ok(texts)
 }
 
-/// The bytes of a string field, which proto3 leaves out where it is empty.
+/// Encoded size of a string field, which proto3 omits if it is empty.
 #[inline]
 pub(crate) const fn text_size(length: usize) -> usize {
     if length == 0 { 0 } else { field_size(length) }
 }
 
-/// The bytes of a length-delimited field.
+/// Encoded size of a length-delimited field.
 #[inline]
 pub(crate) const fn field_size(length: usize) -> usize {
     1 + varint_size(length as u64) + length
@@ -238,7 +239,7 @@ pub(crate) fn put_length(out: &mut Vec<u8>, tag: u8, length: usize) {
 /// Writes terms of RDF Protobuf.
 pub(crate) struct ProtobufTerms;
 
-/// A term is written as the length and the bytes of its message.
+/// A term is encoded as the length and the bytes of its message.
 impl TermWriter for ProtobufTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

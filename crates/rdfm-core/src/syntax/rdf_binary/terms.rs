@@ -1,10 +1,10 @@
-//! Terms as they stand in the bytes to terms and namespaces of a batch.
+//! Converts decoded terms to terms and namespaces of a batch.
 //!
-//! - In: [`Raw`] terms, declarations.
-//! - Out: what they say, in the [`LogBuilder`].
-//! - Cost: a term is compared with the one before in its position, then found by a hash of 24 bytes;
-//!   literals are not looked for.
-//! - Law: texts are UTF-8; what is charged does not depend on what is found again.
+//! - In: [`Raw`] terms and declarations.
+//! - Out: terms and namespaces in the [`LogBuilder`].
+//! - Cost: a term is compared with the previous one in its position, then looked up by a hash of 24
+//!   bytes. Literals are not looked up.
+//! - Law: strings are UTF-8. Charges do not depend on sharing.
 
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
@@ -21,28 +21,28 @@ use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
 
-/// An IRI that begins so is a blank node.
+/// Prefix of IRIs that represent blank nodes.
 pub(crate) const BNODE_IRI: &[u8] = b"_:";
 
-/// An encoding, as far as terms hold some of it.
+/// The part of an encoding that is needed to decode nested terms.
 pub(crate) trait TermReader {
-    /// The terms of a triple term, into slots that must be empty.
+    /// Decodes the terms of a triple term into empty slots.
     ///
     /// # Errors
-    /// The bytes break the encoding.
+    /// If the bytes violate the encoding.
     fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()>;
 }
 
-/// The state of a log.
+/// State of a log.
 pub(crate) struct Terms<L: Record> {
     pub builder: LogBuilder<L>,
     cache: Cache,
-    /// The terms before, by position.
+    /// The previous term in each position.
     last: [Known; 4],
     prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
     base: Option<Iri<String>>,
     max_depth: u32,
-    /// Texts that do not stand in the log as they are.
+    /// Buffer for texts that are not literally in the log.
     scratch: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl<L: Record> Terms<L> {
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Returns to the start of another log. The builder has already been reset.
     pub fn reset(&mut self) {
         self.prefixes.clear();
         self.base = None;
@@ -74,7 +74,7 @@ impl<L: Record> Terms<L> {
         Ok(())
     }
 
-    /// Sets the base, or another one that is resolved against it.
+    /// Sets the base IRI. A later base is resolved against the current one.
     pub fn set_base(&mut self, iri: &[u8]) -> Checked<()> {
         self.builder.charge(iri.len())?;
         let text = utf8(iri, "the base")?;
@@ -82,12 +82,12 @@ impl<L: Record> Terms<L> {
             Some(base) => base.resolve(text),
             None => Iri::parse(text.to_owned()),
         };
-        let base = base.map_err(|_| malformed(format!("the base {} is no IRI", quote(iri))))?;
+        let base = base.map_err(|_| malformed(format!("the base {} is not an IRI", quote(iri))))?;
         self.base = Some(base);
         Ok(())
     }
 
-    /// A term. Positions are 0 to 3, each with a term before; others have none.
+    /// Converts a term. Positions 0 to 3 remember the previous term; other positions do not.
     #[inline]
     pub fn term<R: TermReader>(
         &mut self,
@@ -126,7 +126,8 @@ impl<L: Record> Terms<L> {
         self.found_or_added(TermKind::Iri, text, split, position, check)
     }
 
-    /// A term that is only its text. Positions are 0 to 3; others have no term before.
+    /// Returns a term that consists only of its text, shared if possible. Positions are as in
+    /// [`term`](Self::term).
     #[inline]
     fn found_or_added(
         &mut self,
@@ -164,7 +165,7 @@ impl<L: Record> Terms<L> {
         Ok(known.id)
     }
 
-    /// Runs with a text that is put together.
+    /// Calls a function with an empty buffer for composed text.
     fn with_scratch<T>(
         &mut self,
         make: impl FnOnce(&mut Self, &mut Vec<u8>) -> Checked<T>,
@@ -176,7 +177,7 @@ impl<L: Record> Terms<L> {
         result
     }
 
-    /// Puts the IRI of a prefixed name into `out`; gives the length of its namespace.
+    /// Writes the IRI of a prefixed name to `out`. Returns the length of its namespace.
     fn expand(&self, name: Name<'_>, out: &mut Vec<u8>) -> Checked<usize> {
         let Some(namespace) = self.prefixes.get(name.prefix) else {
             return Err(malformed(format!(
@@ -184,7 +185,7 @@ impl<L: Record> Terms<L> {
                 quote(name.prefix)
             )));
         };
-        // Apart, since together they may be UTF-8 where neither is.
+        // Checked separately, because the concatenation may be valid UTF-8 even if neither part is.
         if !name.local.is_ascii() {
             utf8(name.local, "a local name")?;
         }
@@ -246,10 +247,10 @@ impl<L: Record> Terms<L> {
             .add_with_aux(kind, lexical, aux.0, plain | direction)?)
     }
 
-    /// Kind and datatype of a literal, and no direction.
+    /// Kind and datatype of a literal, without direction.
     #[inline]
     fn datatype(&mut self, iri: &[u8]) -> Checked<(TermKind, TermId, u8)> {
-        // xsd:string literals have a kind of their own, and no datatype term.
+        // Literals of xsd:string have a separate kind and no datatype term.
         if iri == XSD_STRING {
             return Ok((TermKind::Literal, TermId(0), 0));
         }

@@ -1,9 +1,10 @@
-//! Terms of RDF Thrift to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
+//! Decodes and encodes terms of RDF Thrift in Thrift's compact protocol
+//! (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes; where they end too early, the error is of class Truncated.
-//! - Out: [`Raw`] terms; and terms, as Thrift's own writers have them.
-//! - Cost: triple terms are skipped once a level before they are read.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error.
+//! - In: bytes; if they end too early, the error has the class Truncated. Or terms.
+//! - Out: [`Raw`] terms; or encoded terms, identical to those of Thrift's own writers.
+//! - Cost: each level of a triple term is skipped once before it is decoded.
+//! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
 use super::encode::{Place, TermWriter};
 use super::model::{Kind, Name, Open, Raw, Slots, Value, ambiguous, unset};
@@ -27,9 +28,9 @@ const MAP: u8 = 11;
 pub(crate) const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
-/// Unknown fields nested deeper than this are refused, as Thrift does.
+/// Unknown fields may be nested up to this depth, the same limit as in Thrift.
 pub(crate) const MAX_NESTING: u32 = 64;
-/// Triple terms of unknown depth are skipped to this one; how deep they may be is said elsewhere.
+/// Depth up to which triple terms are skipped. Their actual depth is checked when they are decoded.
 const MAX_TRIPLES: u32 = 2 * 1002;
 
 /// Reads RDF Thrift.
@@ -41,7 +42,7 @@ impl TermReader for Thrift {
     }
 }
 
-/// The terms of a statement of so many, into slots that must be empty.
+/// Decodes the terms of a statement with this number of fields into empty slots.
 #[inline]
 pub(crate) fn statement<'a>(
     wire: &mut Compact<'a>,
@@ -53,7 +54,7 @@ pub(crate) fn statement<'a>(
         if (1..=fields).contains(&field) {
             expect(kind, STRUCT, field, "the statement")?;
             let slot = slots.slot(field.unsigned_abs().into())?;
-            // An IRI or a label and nothing else.
+            // Fast path: only an IRI or a label.
             if let [tag @ (0x1c | 0x2c), 0x18, length, rest @ ..] = wire.rest
                 && *length < 0x80
                 && let Some((text, [0, 0, rest @ ..])) = rest.split_at_checked(*length as usize)
@@ -74,7 +75,7 @@ pub(crate) fn statement<'a>(
     Ok(())
 }
 
-/// A term.
+/// Decodes a term.
 pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
     let mut term = None;
     let mut last = 0;
@@ -114,7 +115,7 @@ pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
     term.ok_or_else(|| unset("the term"))
 }
 
-/// What stands in place of a term: a struct whose fields say nothing here.
+/// Skips a placeholder for a term, a struct whose content is irrelevant.
 fn open<'a>(wire: &mut Compact<'a>, what: Open) -> Checked<Raw<'a>> {
     wire.skip(STRUCT, MAX_NESTING)?;
     Ok(Raw::Open(what))
@@ -184,10 +185,10 @@ fn decimal(wire: &mut Compact<'_>) -> Checked<Value> {
     }
 }
 
-/// Refuses a field of another type.
+/// Checks the type of a field.
 ///
 /// # Errors
-/// It is of another type.
+/// If the type differs.
 #[inline]
 pub(crate) fn expect(kind: u8, expected: u8, field: i16, what: &str) -> Checked<()> {
     if kind == expected {
@@ -204,7 +205,7 @@ pub(crate) struct Compact<'a> {
 }
 
 impl<'a> Compact<'a> {
-    /// The next field of a struct and its type; `None` at the struct's end.
+    /// Returns the next field of a struct and its type; `None` at the end of the struct.
     #[inline]
     pub fn field(&mut self, last: &mut i16) -> Checked<Option<(i16, u8)>> {
         let header = self.byte()?;
@@ -214,7 +215,7 @@ impl<'a> Compact<'a> {
         let kind = header & 0x0f;
         *last = match header >> 4 {
             0 => i16::try_from(self.zigzag()?)
-                .map_err(|_| malformed("a field's number is beyond 16 bits"))?,
+                .map_err(|_| malformed("a field number exceeds 16 bits"))?,
             delta => last.wrapping_add(i16::from(delta)),
         };
         Ok(Some((*last, kind)))
@@ -264,18 +265,18 @@ impl<'a> Compact<'a> {
         }
     }
 
-    /// A size: of a text, in bytes, or of a collection.
+    /// Reads the size of a string in bytes, or of a collection.
     #[inline]
     pub fn size(&mut self) -> Checked<usize> {
         let size = self.varint()?;
         match i32::try_from(size) {
             Ok(size) => Ok(size.unsigned_abs() as usize),
-            // 32 bits with the highest set.
+            // 32 bits with the highest bit set.
             Err(_) if u32::try_from(size).is_ok() => Err(malformed(format!(
                 "a size is negative: {}",
                 (size as u32).cast_signed()
             ))),
-            Err(_) => Err(malformed(format!("a size is beyond 32 bits: {size}"))),
+            Err(_) => Err(malformed(format!("a size exceeds 32 bits: {size}"))),
         }
     }
 
@@ -296,7 +297,7 @@ impl<'a> Compact<'a> {
         self.take(length)
     }
 
-    /// The required string that is field 1 of a struct.
+    /// Returns the required string in field 1 of a struct.
     pub fn string(&mut self, what: &'static str) -> Checked<&'a [u8]> {
         let mut text = None;
         let mut last = 0;
@@ -311,7 +312,7 @@ impl<'a> Compact<'a> {
         text.ok_or_else(|| unset(what))
     }
 
-    /// The required strings that are fields 1 and 2 of a struct.
+    /// Returns the required strings in fields 1 and 2 of a struct.
     #[inline]
     pub fn strings(&mut self, what: &'static str) -> Checked<[&'a [u8]; 2]> {
         let mut texts = [None; 2];
@@ -334,7 +335,7 @@ impl<'a> Compact<'a> {
     /// Skips a value.
     pub fn skip(&mut self, kind: u8, depth: u32) -> Checked<()> {
         if depth == 0 {
-            return Err(limit("a row is nested too deep"));
+            return Err(limit("a row is nested too deeply"));
         }
         match kind {
             1 | 2 => {}
@@ -372,7 +373,7 @@ impl<'a> Compact<'a> {
         Ok(())
     }
 
-    /// Skips a value in a collection, where a boolean takes a byte.
+    /// Skips a value in a collection, in which booleans take one byte.
     fn skip_element(&mut self, kind: u8, depth: u32) -> Checked<()> {
         match kind {
             1 | 2 => self.skip(BYTE, depth),
@@ -389,7 +390,7 @@ fn ended() -> WireError {
 /// Writes terms of RDF Thrift.
 pub(crate) struct ThriftTerms;
 
-/// Appends a field that is a text.
+/// Appends a string field.
 #[inline]
 pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.push(header);
@@ -397,7 +398,8 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// A term is written as a field whose number follows the one before, as all positions are.
+/// A term is encoded as a field whose number is the previous one plus 1, which applies to all
+/// positions.
 impl TermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {

@@ -1,9 +1,9 @@
-//! Numbers as value forms and as lexical forms.
+//! Converts numbers between native values and lexical forms.
 //!
 //! - In: a [`Value`], or a lexical form and its datatype.
-//! - Out: the lexical form and datatype: canonical for integers and doubles; a decimal keeps its scale.
-//!   Or the value, where it says the lexical form exactly.
-//! - Law: [`of_literal`] gives what [`Value::lexical`], and Jena too, make the same lexical form of.
+//! - Out: the lexical form and datatype, canonical for integers and doubles; a decimal keeps its
+//!   scale. Or the value, if it preserves the lexical form exactly.
+//! - Law: [`Value::lexical`] and Jena restore the same lexical form from a value of [`of_literal`].
 
 use std::io::Write as _;
 
@@ -13,7 +13,7 @@ pub(crate) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 pub(crate) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 pub(crate) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 
-/// Below this every whole number is a double.
+/// Doubles represent all integers below this number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Value {
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// Bytes that the lexical form takes, or a few more.
+    /// Upper bound of the length of the lexical form in bytes.
     pub fn length(self) -> usize {
         match self {
             Self::Decimal(0, ..=0) => 1,
@@ -85,7 +85,7 @@ fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a literal, if its value says its lexical form, to us and to Jena.
+/// Returns the value of a literal, if both rdfm and Jena restore the lexical form from it.
 pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(lexical).ok()?;
     let value = match datatype {
@@ -102,14 +102,14 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
         }
         _ => return None,
     };
-    let mut again = Vec::with_capacity(lexical.len());
-    value.lexical(&mut again);
-    (again == lexical && is_same_in_java(value)).then_some(value)
+    let mut restored = Vec::with_capacity(lexical.len());
+    value.lexical(&mut restored);
+    (restored == lexical && is_same_in_java(value)).then_some(value)
 }
 
-/// Whether Java, and so Jena, makes the same lexical form of a value. Of doubles it makes `1.5`, `Infinity`, and
-/// with an exponent only what is below 0.001 or from ten million on, before Java 19 with other digits now and
-/// then. Whole numbers have the same digits in every version.
+/// Whether Java, and therefore Jena, produces the same lexical form. For doubles, Java writes `1.5`
+/// and `Infinity`, and uses exponents only below 0.001 and from ten million on. Before Java 19,
+/// some digits differ. Integers have the same digits in all versions.
 fn is_same_in_java(value: Value) -> bool {
     match value {
         Value::Integer(_) | Value::Decimal(..) => true,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_literals_that_their_value_says_have_one() {
+    fn only_literals_that_their_value_restores_have_one() {
         let cases: [(&[u8], &[&str], &[&str]); 3] = [
             (
                 INTEGER,

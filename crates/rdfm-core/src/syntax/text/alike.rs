@@ -1,33 +1,33 @@
-//! Comments that look like delimiters of messages and are none: counted, and told as a note.
+//! Comments that look like message delimiters but are not: counted, and reported in a note.
 //!
 //! - In: comments between statements, alone on their lines, that do not delimit.
-//! - Out: a sentence with their number and where the first ones are.
-//! - Cost: a look at each comment's first characters; positions of the first [`LISTED`].
-//! - Law: depends on the log alone, never on how it is cut or how often a line is read.
+//! - Out: a sentence with their number and the first positions.
+//! - Cost: a check of the first characters of each comment; up to [`LISTED`] positions are stored.
+//! - Law: the result depends only on the log, not on how it is cut or how often a line is read.
 
 use crate::codec::Dialect;
 use crate::model::error::quote;
 
-/// How many positions are listed.
+/// Maximum number of listed positions.
 const LISTED: usize = 10;
 
-/// What was met so far.
+/// Look-alikes found so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookAlikes {
     count: u64,
-    /// The first one, as it stands in the log, and the dialect in force there.
+    /// The first one as in the log, and the dialect in force there.
     first: Option<(String, Dialect)>,
-    /// Where the first ones begin in the log.
+    /// Offsets of the first ones in the log.
     offsets: Vec<u64>,
-    /// Their lines, as far as they are known.
+    /// Line numbers of those that are known.
     lines: Vec<u64>,
-    /// What begins before this byte of the log was judged before.
+    /// Comments before this offset were already checked.
     judged: u64,
 }
 
-/// Whether the text of a comment, after its `#`, looks like a delimiter: without case it begins with
-/// `@message`, or it is the word `message`, perhaps with a full stop. `whole` says that the text is all
-/// of the comment, not its beginning.
+/// Whether the text of a comment, after its `#`, looks like a delimiter: ignoring case, it begins
+/// with `@message`, or it is the word `message` with an optional full stop. `whole` states that the
+/// text is complete.
 pub(crate) fn resembles_delimiter(comment: &[u8], whole: bool) -> bool {
     let text = comment.trim_ascii();
     let word = text.strip_suffix(b".").unwrap_or(text).trim_ascii_end();
@@ -41,7 +41,8 @@ pub(crate) fn resembles_delimiter(comment: &[u8], whole: bool) -> bool {
 }
 
 impl LookAlikes {
-    /// Counts a comment, without its `#`, that begins at a byte of the log, unless it was counted before.
+    /// Counts a comment, given without its `#`, unless it was counted before. `offset` is its
+    /// position in the log.
     #[cold]
     pub fn add(&mut self, comment: &[u8], offset: u64, line: Option<u64>, dialect: Dialect) {
         if offset < self.judged {
@@ -59,7 +60,7 @@ impl LookAlikes {
         }
     }
 
-    /// Finds the lines that are not known yet.
+    /// Determines the missing line numbers.
     #[inline]
     pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
         while let Some(&offset) = self.offsets.get(self.lines.len()) {
@@ -67,12 +68,12 @@ impl LookAlikes {
         }
     }
 
-    /// Their number, and where the first ones begin in the log.
+    /// Number of look-alikes, and the offsets of the first ones.
     pub fn positions(&self) -> (u64, Vec<u64>) {
         (self.count, self.offsets.clone())
     }
 
-    /// What to say of them, if there are some.
+    /// Returns the note, if there are any look-alikes.
     pub fn note(&self) -> Option<String> {
         let (text, dialect) = self.first.as_ref()?;
         let known = self.lines.len() == self.offsets.len();
@@ -93,10 +94,10 @@ impl LookAlikes {
             format!("{unit}s {} and {last}", listed.join(", "))
         };
         let found = if self.count == 1 {
-            "1 comment looks like a delimiter and is none".to_owned()
+            "1 comment looks like a delimiter but is not one".to_owned()
         } else {
             format!(
-                "{} comments look like delimiters and are none, such as",
+                "{} comments look like delimiters but are not, such as",
                 self.count
             )
         };
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_delimiter() {
+    fn look_alikes_of_delimiters() {
         for comment in [
             " @Message",
             "@MESSAGE",
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_tells_where_the_first_are() {
+    fn a_note_contains_the_first_positions() {
         let mut found = LookAlikes::default();
         assert_eq!(found.note(), None);
         found.add(b" @Message\r", 7, None, Dialect::Comment);
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(
             found.note().as_deref(),
             Some(
-                "1 comment looks like a delimiter and is none: '# @Message' (byte 7); the log's delimiter is \
+                "1 comment looks like a delimiter but is not one: '# @Message' (byte 7); the log's delimiter is \
                  '# @message'"
             )
         );
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(
             found.note().as_deref(),
             Some(
-                "13 comments look like delimiters and are none, such as '# @Message' (lines 2, 3, 4, 5, 6, 7, \
+                "13 comments look like delimiters but are not, such as '# @Message' (lines 2, 3, 4, 5, 6, 7, \
                  8, 9, 10, 11 and 3 more); the log's delimiter is '# @message'"
             )
         );

@@ -1,42 +1,42 @@
-//! The writer's side of the message dialects, for all text formats.
+//! Writes message delimiters, for all text formats.
 //!
-//! - In: where messages begin and end, and whether they hold quads.
-//! - Out: the announcement and the delimiters between them.
-//! - Law: the same messages are read again, empty ones included, in both dialects.
+//! - In: the start and end of each message, and whether it contains quads.
+//! - Out: the announcement, and the delimiters between messages.
+//! - Law: in both dialects, readers get the same messages, including empty ones.
 //!
-//! Delimiters stand between messages. A reader of the comment dialect takes nothing from a delimiter
-//! in the first place, so a log whose first message is empty begins with one more; a reader of either
-//! takes nothing from the end, so a log whose last message is empty ends with one more.
+//! Delimiters separate messages. Readers of the comment dialect ignore a delimiter at the start, so
+//! a log whose first message is empty begins with an extra one. Readers of both dialects ignore the
+//! end of the log, so a log whose last message is empty ends with an extra one.
 
 use crate::codec::Dialect;
 use crate::model::error::quote;
 use crate::syntax::text::dialect::{MESSAGE_LABELS, announces_messages};
 
-/// Writes announcement and delimiters.
+/// Writes the announcement and delimiters.
 #[derive(Clone, Debug)]
 pub struct Delimiters {
     dialect: Dialect,
     label: String,
     announced: bool,
-    place: Place,
+    place: DelimiterPlace,
 }
 
-/// Where in the log a [`Delimiters`] is.
+/// The position of [`Delimiters`] in the log.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
+pub struct DelimiterPlace {
     messages: u64,
     empty: bool,
 }
 
 impl Delimiters {
-    /// At the start of a log.
+    /// Starts at the beginning of a log.
     ///
     /// # Errors
-    /// The version label announces no messages.
+    /// If the version label does not announce messages.
     pub fn new(dialect: Dialect, label: &str) -> Result<Self, String> {
         if dialect == Dialect::Directive && !announces_messages(label) {
             return Err(format!(
-                "the version label {} announces no messages; use one of {}",
+                "the version label {} does not announce messages; use one of {}",
                 quote(label.as_bytes()),
                 MESSAGE_LABELS.join(", ")
             ));
@@ -45,24 +45,24 @@ impl Delimiters {
             dialect,
             label: label.to_owned(),
             announced: false,
-            place: Place::default(),
+            place: DelimiterPlace::default(),
         })
     }
 
-    /// For formats whose messages need none.
+    /// For formats whose messages need no delimiters.
     pub fn none() -> Self {
         Self {
             dialect: Dialect::Plain,
             label: String::new(),
             announced: false,
-            place: Place::default(),
+            place: DelimiterPlace::default(),
         }
     }
 
-    /// Goes to the start of another log.
+    /// Returns to the start of another log.
     pub fn reset(&mut self) {
         self.announced = false;
-        self.place = Place::default();
+        self.place = DelimiterPlace::default();
     }
 
     /// Number of the open message in this log, from 0.
@@ -70,17 +70,17 @@ impl Delimiters {
         self.place.messages.saturating_sub(1)
     }
 
-    /// The place, to come back to with [`back_to`](Self::back_to).
-    pub fn place(&self) -> Place {
+    /// The current place, for [`back_to`](Self::back_to).
+    pub fn place(&self) -> DelimiterPlace {
         self.place
     }
 
-    /// Forgets the messages since a place.
-    pub fn back_to(&mut self, place: Place) {
+    /// Discards the messages since a place.
+    pub fn back_to(&mut self, place: DelimiterPlace) {
         self.place = place;
     }
 
-    /// Before anything else in the log; again it does nothing.
+    /// Writes the announcement at the start of the log. Later calls do nothing.
     pub fn announce(&mut self, out: &mut Vec<u8>) {
         if self.dialect == Dialect::Directive && !self.announced {
             out.extend_from_slice(b"VERSION \"");
@@ -100,7 +100,7 @@ impl Delimiters {
         self.place.empty = true;
     }
 
-    /// Says that the open message holds a quad.
+    /// Marks that the open message contains a quad.
     #[inline]
     pub fn not_empty(&mut self) {
         self.place.empty = false;

@@ -1,13 +1,14 @@
-//! Which delimiter counts: the two dialects of RDF message logs in text, and their version labels.
+//! The two dialects of RDF message logs in text: which delimiters apply, and their version labels.
 //!
-//! - In: version labels, and delimiters as a reader meets them between statements.
-//! - Out: whether a delimiter ends a message, is a mere comment, or is an error.
-//! - Law: depends on the order of what is met alone, never on how the input is cut.
+//! - In: version labels, and the delimiters between statements.
+//! - Out: whether a delimiter ends a message, is an ordinary comment, or is an error.
+//! - Law: the result depends only on the order of labels and delimiters, not on how the input is
+//!   cut.
 //!
-//! The reader keeps the message itself. It opens one at a statement; at a delimiter that
-//! [`Dialects::delimiter`] says [`Met::Ends`] of, it ends the open message or, when none is open, adds
-//! an empty one; at the end of the log it ends the open message. So a trailing delimiter adds nothing,
-//! and two in a row enclose an empty message, in both dialects.
+//! The reader builds the messages. It opens one at a statement. If [`Dialects::delimiter`] returns
+//! [`Met::Ends`], it ends the open message or, if none is open, adds an empty one. At the end of
+//! the log it ends the open message. Therefore, in both dialects, a trailing delimiter adds nothing
+//! and two consecutive delimiters enclose an empty message.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::codec::{Dialect, LogHeader, Noticed};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
 
-/// What reads the directives of a log that is read otherwise.
+/// The option to read directives in a log that is read in another dialect.
 const READ_MESSAGES: Remedy = Remedy::read("dialect", "directive", "reads its messages");
 
 /// The labels that announce a message log in the directive dialect.
@@ -42,37 +43,37 @@ pub fn is_comment_delimiter(comment: &[u8]) -> bool {
     }
 }
 
-/// What a reader met between statements.
+/// A delimiter between statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// A comment that [`is_comment_delimiter`].
+    /// A comment that satisfies [`is_comment_delimiter`].
     Comment,
     /// `MESSAGE`, or `@message .` in Turtle and TriG.
     Directive,
 }
 
-/// What a delimiter does.
+/// The effect of a delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
-    /// It ends the open message, or adds an empty one when none is open.
+    /// It ends the open message, or adds an empty one if none is open.
     Ends,
-    /// Nothing: a mere comment, or a leading delimiter of the comment dialect.
+    /// None: an ordinary comment, or a leading delimiter of the comment dialect.
     Nothing,
 }
 
-/// What is said about the dialect of a log beside it.
+/// Options for the dialect of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// The dialect, or it is found out.
+    /// The dialect, or `None` to detect it.
     pub dialect: Option<Dialect>,
-    /// Whether `MESSAGE` delimits in a log that announces no messages.
+    /// Whether `MESSAGE` delimits in a log that does not announce messages.
     pub lenient: bool,
     /// A version label that the log itself lacks.
     pub announced: Option<String>,
 }
 
 impl Asked {
-    /// What the options of a decoder say.
+    /// Returns the options of a decoder.
     pub fn of(values: &Values) -> Self {
         Self {
             dialect: values.text(&READ_DIALECT).and_then(Dialect::named),
@@ -82,21 +83,21 @@ impl Asked {
     }
 }
 
-/// The dialect in force in a log, and what the log said about itself.
+/// The dialect in force in a log, and the header of the log.
 #[derive(Clone, Debug)]
 pub struct Dialects {
     asked: Option<Dialect>,
     lenient: bool,
     announced: bool,
     met: Option<Delimiter>,
-    /// What [`shown`](Self::shown) gave when the first message ended.
+    /// The result of [`shown`](Self::shown) at the end of the first message.
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     alikes: LookAlikes,
 }
 
 impl Dialects {
-    /// The state at the start of a log.
+    /// Starts at the beginning of a log.
     pub fn new(asked: &Asked) -> Self {
         let mut made = Self {
             asked: asked.dialect,
@@ -108,25 +109,26 @@ impl Dialects {
             alikes: LookAlikes::default(),
         };
         if let Some(label) = &asked.announced {
-            made.say(Some(label));
+            made.rebuild_header(Some(label));
         }
         made
     }
 
-    /// The state after the head of a log, where a dialect is in force.
+    /// Starts after the head of a log, with a known dialect.
     pub fn after_head(asked: &Asked, dialect: Dialect) -> Self {
         let mut made = Self::new(asked);
         made.announced |= dialect == Dialect::Directive;
-        made.say(None);
+        made.rebuild_header(None);
         made
     }
 
-    /// A version label in the log. One that announces messages holds to the end of the log.
+    /// Handles a version label in the log. One that announces messages applies to the rest of the
+    /// log.
     pub fn version(&mut self, label: &str) {
         let announces = announces_messages(label);
         let counts = announces || !self.announced;
         self.announced |= announces;
-        self.say(counts.then_some(label));
+        self.rebuild_header(counts.then_some(label));
     }
 
     /// The dialect in force.
@@ -139,11 +141,11 @@ impl Dialects {
         }
     }
 
-    /// A delimiter, met while a message is open or not.
+    /// Handles a delimiter. `open` states whether a message is open.
     ///
     /// # Errors
-    /// A directive that may not stand here. The reason lacks the position; a reader
-    /// puts it at the delimiter's first byte.
+    /// If a directive is not allowed here. The reader adds the position of the delimiter's first
+    /// byte to the reason.
     pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, Reason> {
         let before = (self.first.is_none(), self.met, self.announced);
         let met = self.meet(delimiter, open);
@@ -151,7 +153,7 @@ impl Dialects {
             self.first = self.shown();
         }
         if before != (self.first.is_none(), self.met, self.announced) {
-            self.say(None);
+            self.rebuild_header(None);
         }
         met
     }
@@ -180,7 +182,7 @@ impl Dialects {
                 Err(Reason::new("MESSAGE in a log read in the comment dialect").with(READ_MESSAGES))
             }
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
-                "MESSAGE in a log that announces none; expected VERSION \"1.2-messages\" before it",
+                "MESSAGE in a log that does not announce messages; expected VERSION \"1.2-messages\" before it",
             )
             .with(Remedy::lenient("accepts it"))
             .with(Remedy::read("announced", "1.2-messages", "announces them"))),
@@ -192,8 +194,9 @@ impl Dialects {
         self.in_force() == Dialect::Comment
     }
 
-    /// Whether a comment, met where a delimiter might stand, looks like one and is none; [`note`](Self::note)
-    /// is then to be told if it is alone on its line. `whole` says that the text is all of the comment.
+    /// Whether a comment in a place for delimiters looks like one but is not. If it is alone on its
+    /// line, the caller then calls [`note`](Self::note). `whole` states that the text is the
+    /// complete comment.
     #[inline]
     pub fn resembles(&self, comment: &[u8], whole: bool) -> bool {
         match self.in_force() {
@@ -207,29 +210,30 @@ impl Dialects {
         }
     }
 
-    /// Takes note of a comment that [`resembles`](Self::resembles) a delimiter, at a byte of the log.
+    /// Records a comment that [`resembles`](Self::resembles) a delimiter, with its offset in the
+    /// log.
     pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
         self.alikes.add(comment, offset, line, self.in_force());
     }
 
-    /// Finds the lines of the comments taken note of without them.
+    /// Determines the missing lines of recorded comments.
     #[inline]
     pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
         self.alikes.locate(line);
     }
 
-    /// Whether a delimiter is one after which a reader can go on after an error.
+    /// Whether a reader can continue at this delimiter after an error.
     pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
-    /// Whether the log has shown its dialect, or somebody has told it.
+    /// Whether the dialect is known from the log or from options.
     pub fn is_known(&self) -> bool {
         self.asked.is_some() || self.announced || self.met.is_some()
     }
 
-    /// As [`resumes`](Self::resumes), of a reader that looks for delimiters of both dialects: in a log that has
-    /// shown none yet, the first one tells the dialect.
+    /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
+    /// the dialect is still unknown, the first delimiter determines it.
     pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
         let may = matches!(self.asked, None | Some(Dialect::Directive));
         if delimiter == Delimiter::Directive && may && self.met.is_none() {
@@ -238,7 +242,7 @@ impl Dialects {
         self.resumes(delimiter)
     }
 
-    /// The dialect that was announced or met, as far as read.
+    /// The dialect announced or used so far.
     fn shown(&self) -> Option<Dialect> {
         match self.met {
             _ if self.announced => Some(Dialect::Directive),
@@ -248,14 +252,14 @@ impl Dialects {
         }
     }
 
-    /// What the log said about itself so far. Its dialect is that of the first message, so that it is
-    /// the same however far a reader is.
+    /// Header of the log so far. Its dialect is that of the first message, so that it does not
+    /// depend on how far the log was read.
     pub fn header(&self) -> Arc<LogHeader> {
         Arc::clone(&self.header)
     }
 
-    /// Makes the header anew where it says something else now, such as another label.
-    fn say(&mut self, label: Option<&str>) {
+    /// Rebuilds the header if it changed.
+    fn rebuild_header(&mut self, label: Option<&str>) {
         let shown = self.shown();
         let dialect = self.first.or(shown);
         let changes_dialect = self.first.is_some_and(|first| Some(first) != shown);
@@ -274,7 +278,7 @@ impl Dialects {
         });
     }
 
-    /// What whoever reads the log should know.
+    /// Observations for readers of the log.
     pub fn noticed(&self) -> Noticed {
         let (look_alikes, look_alike_offsets) = self.alikes.positions();
         Noticed {
@@ -299,8 +303,8 @@ mod tests {
         })
     }
 
-    /// The number of statements of each message: `q` statement, `c` comment, `M` directive, `V` and
-    /// `v` version labels with and without messages.
+    /// Number of statements in each message. `q` is a statement, `c` a comment, `M` a directive,
+    /// and `V` and `v` are version labels with and without messages.
     fn read(mut dialects: Dialects, log: &str) -> (Vec<u32>, Option<Reason>) {
         let (mut messages, mut open) = (Vec::new(), None);
         for c in log.chars() {
@@ -337,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_delimit_where_nothing_is_announced() {
+    fn comments_delimit_unless_messages_are_announced() {
         for (log, messages) in [
             ("", vec![]),
             ("qq", vec![2]),
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_delimit_where_announced() {
+    fn directives_delimit_if_announced() {
         for (log, messages) in [
             ("V", vec![]),
             ("VM", vec![0]),
@@ -376,7 +380,10 @@ mod tests {
         let (messages, error) = read(dialects(None, None, false), "qcqMq");
         assert_eq!(messages, [1]);
         let error = error.unwrap();
-        assert!(error.text().contains("announces none"), "{error}");
+        assert!(
+            error.text().contains("does not announce messages"),
+            "{error}"
+        );
         let options: Vec<_> = error.remedies().iter().map(|r| r.option).collect();
         assert_eq!(options, ["lenient", "announced"]);
         assert!(
@@ -388,14 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn lenient_takes_an_unannounced_directive() {
+    fn lenient_accepts_an_unannounced_directive() {
         assert_eq!(good(dialects(None, None, true), "vqMqcqMM"), [1, 2, 0]);
         let asked = dialects(Some(Dialect::Directive), None, true);
         assert_eq!(good(asked, "qcMMq"), [1, 0, 1]);
     }
 
     #[test]
-    fn a_dialect_asked_for_holds() {
+    fn a_requested_dialect_applies_to_the_entire_log() {
         let comment = || dialects(Some(Dialect::Comment), Some("1.2-messages"), true);
         assert_eq!(good(comment(), "cqcVqcq"), [1, 1, 1]);
         assert!(read(comment(), "VM").1.is_some());
@@ -430,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_the_dialect_of_the_first_message() {
+    fn the_header_has_the_dialect_of_the_first_message() {
         let mut state = dialects(None, None, false);
         assert_eq!(state.delimiter(Delimiter::Comment, true), Ok(Met::Ends));
         state.version("1.2-messages");
@@ -440,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_what_was_met() {
+    fn the_header_has_the_dialect_and_label_so_far() {
         let mut state = dialects(None, None, false);
         assert_eq!(state.header().dialect, None);
         assert_eq!(state.delimiter(Delimiter::Comment, false), Ok(Met::Nothing));

@@ -1,9 +1,11 @@
-//! What the encoders of the text formats have in common: delimiters, style, and the bound on the text.
+//! Shared part of the encoders of text formats: delimiters, style, and the limit of the output
+//! size.
 //!
-//! - In: batches, and a [`Statements`] that writes the quads of a message.
+//! - In: batches, and [`Statements`] that write the quads of a message.
 //! - Out: the log.
-//! - Cost: a batch's text may not exceed [`MAX_TEXT`], however often its terms repeat long texts.
-//! - Law: a log that ends with an error is delimited like one that was to end there.
+//! - Cost: the text of a batch may not exceed [`MAX_TEXT`], however often its terms repeat long
+//!   texts.
+//! - Law: a log that ends with an error has the same delimiters as one that ends there regularly.
 
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
@@ -17,10 +19,10 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::{Style, TermError};
-use crate::syntax::text::delimit::{Delimiters, Place};
+use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
 
-/// Most bytes that one batch may be written as. A batch repeats its terms by number, text repeats them
-/// in full: without a bound a small log could fill the memory.
+/// Maximum size of a batch as text. A batch refers to repeated terms by number but text repeats
+/// them in full, so that without a limit a small log could fill the memory.
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.
@@ -28,16 +30,16 @@ pub trait Statements: Send {
     /// Whether a message may come in parts.
     const PARTS: bool = true;
 
-    /// A batch begins: term ids mean other terms than before.
+    /// Begins a batch: term ids refer to new terms.
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]);
 
-    /// Declares a namespace. False if the format cannot.
+    /// Declares a namespace. Returns false if the format cannot.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> bool;
 
     /// Writes the quads of a message, or of a part of it.
     ///
     /// # Errors
-    /// A term cannot be written; the buffer then has any length.
+    /// If a term cannot be written. The length of the buffer is then undefined.
     fn write(
         &mut self,
         batch: &MessageBatch,
@@ -46,36 +48,36 @@ pub trait Statements: Send {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop>;
 
-    /// The message ends, and with it whatever is open.
+    /// Ends the message and all open statements.
     fn end_message(&mut self, _out: &mut Vec<u8>) {}
 
-    /// The batch ends; what is open goes on in the next.
+    /// Ends the batch. Open statements continue in the next one.
     fn end_batch(&mut self, _batch: &MessageBatch) {}
 
-    /// The log ends.
+    /// Ends the log.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Another log begins.
+    /// Begins another log.
     fn reset(&mut self) {}
 }
 
 /// Why a message cannot be written.
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
-    /// A term that the grammar cannot hold.
+    /// A term that the grammar does not allow.
     Term(TermError),
-    /// An IRI that would be read as a blank node.
+    /// An IRI that readers would interpret as a blank node.
     Bnode(TermId),
-    /// A graph that would be read as the default graph.
+    /// A graph that readers would interpret as the default graph.
     DefaultGraph(TermId),
     /// More text than [`Style::most`].
     TooLong,
 }
 
 impl Stop {
-    /// Class and reason. `max_text` is what a batch may be written as.
+    /// Returns the class and reason. `max_text` is the maximum size of a batch.
     #[cold]
-    pub fn told(self, table: &TermTable, max_text: usize) -> (ErrorClass, Reason) {
+    pub fn explain(self, table: &TermTable, max_text: usize) -> (ErrorClass, Reason) {
         match self {
             Self::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             Self::Bnode(id) => {
@@ -89,21 +91,21 @@ impl Stop {
     }
 }
 
-/// How the messages of a text log are written, whatever their statements look like.
+/// How the messages of a text log are written, independent of the syntax of statements.
 pub struct Layout {
-    /// What stands between them.
+    /// The delimiters between messages.
     pub delimiters: Delimiters,
-    /// How terms are written.
+    /// The style of terms.
     pub style: Style,
-    /// All of them are one: their blank nodes are kept apart.
+    /// Whether all messages become one, with distinct blank nodes.
     pub flat: bool,
 }
 
 impl Layout {
-    /// In a dialect: the one that was given, or that of the source.
+    /// Creates the layout for a dialect, from the options or the source.
     ///
     /// # Errors
-    /// The version label announces no messages, or nothing is announced.
+    /// If the version label does not announce messages, or the dialect does not use it.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let given = values.text(&WRITE_DIALECT).and_then(Dialect::named);
         let found = source
@@ -114,11 +116,11 @@ impl Layout {
         } else {
             given.or(found).unwrap_or(Dialect::Comment)
         };
-        // Where neither is known yet, the source may say.
+        // If neither is known yet, the source may determine the dialect later.
         let settled = source.is_some() || given.is_some() || values.switch(&FLAT);
         if settled && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
             let asked = Remedy::write("dialect", "directive", "writes it");
-            let reason = "version_label is written in the directive dialect only";
+            let reason = "version_label is written only in the directive dialect";
             return Err(Reason::new(reason).with(asked));
         }
         let label = values.text(&VERSION_LABEL).unwrap_or_default();
@@ -129,7 +131,7 @@ impl Layout {
         })
     }
 
-    /// Without delimiters: the format itself tells messages apart.
+    /// Creates a layout without delimiters, for formats that separate messages themselves.
     pub fn undelimited() -> Self {
         Self {
             delimiters: Delimiters::none(),
@@ -141,17 +143,17 @@ impl Layout {
 
 /// Writes a text format.
 pub struct TextWriter<S> {
-    /// Whether the format tells messages apart.
+    /// Whether the format has message boundaries.
     boundaries: bool,
     layout: Layout,
-    /// Where the delimiters were before the open message.
-    before: Place,
+    /// State of the delimiters before the open message.
+    before: DelimiterPlace,
     statements: S,
     max_text: usize,
 }
 
 impl<S: Statements> TextWriter<S> {
-    /// An encoder at the start of a log.
+    /// Returns an encoder at the start of a log.
     pub fn encoder(
         format: &'static FormatSpec,
         values: &Values,
@@ -161,14 +163,14 @@ impl<S: Statements> TextWriter<S> {
         let writer = Self {
             boundaries: format.carries.boundaries,
             layout,
-            before: Place::default(),
+            before: DelimiterPlace::default(),
             statements,
             max_text: MAX_TEXT,
         };
         MessageLoop::new(format, values, writer)
     }
 
-    /// Sets another bound than [`MAX_TEXT`].
+    /// Sets another limit than [`MAX_TEXT`].
     #[cfg(test)]
     pub fn bound(&mut self, max_text: usize) {
         self.max_text = max_text;
@@ -215,7 +217,7 @@ impl<S: Statements> Writer for TextWriter<S> {
         };
         self.statements
             .write(batch, message, style, out)
-            .map_err(|stop| stop.told(batch.table(), self.max_text))
+            .map_err(|stop| stop.explain(batch.table(), self.max_text))
     }
 
     #[inline]
@@ -254,50 +256,50 @@ impl<S: Statements> Writer for TextWriter<S> {
     }
 }
 
-/// More text than a batch may be written as.
+/// Returns the error for a batch whose text is too long.
 pub(crate) fn too_long(max_text: usize) -> Reason {
     Reason::from(format!(
-        "a batch with this message is longer than {max_text} bytes of text, since it repeats long terms"
+        "a batch with this message is longer than {max_text} bytes of text, because it repeats long terms"
     ))
     .lacking(Feature::Parts)
 }
 
-/// What is wrong with a term, and what would help.
+/// Returns the reason for an invalid term, with remedies.
 pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
-    let as_it_is = Remedy::write("lenient", "true", "writes it all the same");
+    let unchanged = Remedy::write("lenient", "true", "writes it anyway");
     match error {
         TermError::Iri(id) => Reason::from(format!(
-            "the IRI {} has characters that an IRI cannot have",
+            "the IRI {} contains characters that are not allowed in an IRI",
             quote(table.text(id))
         ))
         .with(Remedy::write(
             "lenient",
             "true",
-            "escapes what can be escaped",
+            "escapes them if possible",
         )),
         TermError::Relative(id) => Reason::from(format!(
-            "{} is no absolute IRI, so that readers of the format drop its statements",
+            "{} is not an absolute IRI; readers of the format drop its statements",
             quote(table.text(id))
         ))
-        .with(as_it_is)
+        .with(unchanged)
         .lacking(Feature::AnyIri),
         TermError::Untagged(id) => Reason::from(format!(
-            "a literal of the datatype {} without a language tag, whose statements readers of the format drop",
+            "a literal with the datatype {} has no language tag; readers of the format drop its statements",
             quote(table.text(id))
         ))
-        .with(as_it_is)
+        .with(unchanged)
         .lacking(Feature::AnyIri),
         TermError::Language(id) => Reason::from(format!(
-            "{} is no language tag, and no escape can write it",
+            "{} is not a valid language tagand cannot be escaped",
             quote(table.text(id))
         ))
         .lacking(Feature::AnyLanguage),
     }
 }
 
-/// Where terms of the batch were written before, so that they are copied from there.
+/// Positions of terms written earlier in the batch, from which they are copied.
 ///
-/// Cost: 12 bytes a term; forgetting all is one addition.
+/// Cost: 12 bytes per term. Forgetting all of them is one addition.
 #[derive(Default)]
 pub struct Memo {
     entries: Vec<Entry>,
@@ -305,7 +307,7 @@ pub struct Memo {
     base: usize,
 }
 
-/// Where a term was written.
+/// Position of a written term.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     generation: u32,
@@ -314,7 +316,7 @@ struct Entry {
 }
 
 impl Memo {
-    /// A batch with this many terms begins at the end of the output.
+    /// Begins a batch with this many terms at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.base = out.len();
         if self.entries.len() < terms {
@@ -332,7 +334,7 @@ impl Memo {
         }
     }
 
-    /// Copies a term that was written before; false if none was.
+    /// Copies a term that was written before. Returns false if it was not.
     #[inline]
     pub fn copy(&self, id: TermId, out: &mut Vec<u8>) -> bool {
         match self.entries.get(id.index()) {
@@ -345,7 +347,7 @@ impl Memo {
         }
     }
 
-    /// Keeps that a term was written from `start` to the end of the output.
+    /// Records that a term was written from `start` to the end of the output.
     #[inline]
     pub fn keep(&mut self, id: TermId, start: usize, out: &[u8]) {
         if let Some(entry) = self.entries.get_mut(id.index()) {
@@ -358,7 +360,7 @@ impl Memo {
     }
 }
 
-/// Whether the text of a term may differ between messages where labels are kept apart.
+/// Whether the text of a term may differ between messages if labels are made unique.
 #[inline]
 pub const fn holds_labels(kind: TermKind) -> bool {
     matches!(kind, TermKind::Bnode | TermKind::TripleTerm)

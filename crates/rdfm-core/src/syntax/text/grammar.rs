@@ -1,10 +1,11 @@
-//! The frame of the decoders whose grammars are no lines: a [`Grammar`] gets checked text, and its errors
-//! get their positions.
+//! Shared part of decoders whose formats are not line-based: a [`Grammar`] gets checked text, and
+//! its errors get their positions.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: messages in batches; errors with line and column.
-//! - Cost: linear in the input; memory holds one batch, one piece and one incomplete token.
-//! - Law: pieces change neither messages nor errors; what is complete before an error comes first.
+//! - Cost: linear in the input. Memory is bounded by one batch, one piece and one incomplete token.
+//! - Law: how the input is cut changes neither messages nor errors. Messages completed before an
+//!   error come first.
 
 use std::sync::Arc;
 
@@ -19,14 +20,14 @@ use crate::model::error::{ErrorClass, LimitExceeded};
 use crate::model::remedy::Reason;
 use crate::syntax::text::position::Lines;
 
-/// Something wrong at a byte of the text.
+/// An error at a byte of the text.
 #[derive(Debug)]
 pub(crate) struct GrammarError {
     /// Index in the text.
     pub at: usize,
-    /// What a caller can do.
+    /// The error class.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, the way out.
+    /// What is wrong, what was expected, and what would help.
     pub reason: Reason,
 }
 
@@ -63,66 +64,66 @@ pub(crate) fn limit(at: usize, exceeded: LimitExceeded) -> Box<GrammarError> {
     })
 }
 
-/// Why [`Grammar::run`] came back.
+/// Why [`Grammar::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
     /// The batch is full: take it (or, while a message is open, a part) and run again.
     Full,
     /// More text is needed.
     Need,
-    /// The log ended well.
+    /// The log ended without an error.
     Done,
 }
 
-/// How much of the text there is.
+/// Whether more text may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// More may come.
+    /// More may follow.
     Open,
-    /// Nothing more comes, since what follows is no text.
+    /// No more text follows, because the next bytes are not UTF-8.
     Cut,
     /// The log ends here.
     End,
 }
 
-/// Reads a text that grows at its end.
+/// Parses a text that grows at its end.
 pub(crate) trait Grammar: Send {
-    /// What messages are made of.
+    /// Type of the records in messages.
     type Record: KindOf;
 
-    /// Reads on in `text` from [`consumed`](Self::consumed) until something has to happen.
+    /// Parses `text` from [`consumed`](Self::consumed) on until the caller has to act.
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>>;
 
-    /// Length of the text's start that is not looked at again.
+    /// Length of the beginning of the text that is no longer needed.
     fn consumed(&self) -> usize;
 
-    /// What is consumed is taken off: the text begins at this byte of the log now.
+    /// Removes consumed text. The text now begins at this offset in the log.
     fn forget(&mut self, consumed: &[u8], offset: u64);
 
-    /// Where messages are built.
+    /// Returns the builder of the messages.
     fn builder(&mut self) -> &mut LogBuilder<Self::Record>;
 
-    /// The messages that are complete, if any.
+    /// Returns the complete messages, if any.
     fn take(&mut self) -> Option<LogBatch<Self::Record>>;
 
-    /// What there is of an open message, too.
+    /// Returns the complete messages, and the beginning of the open one.
     fn take_part(&mut self) -> LogBatch<Self::Record>;
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Returns to the start of another log. The builder has already been reset.
     fn reset(&mut self);
 
-    /// The text's index at which the open message begins.
+    /// Index in the text at which the open message begins.
     fn begin(&self) -> Option<usize> {
         None
     }
 
-    /// An error, which may only follow from what was skipped before. Whether reading can go on behind it:
-    /// [`skip`](Self::skip) is called next then.
+    /// Handles an error, which with `follows` may be a consequence of skipped input. Returns
+    /// whether reading can continue; [`skip`](Self::skip) is then called next.
     fn stop(&mut self, _text: &[u8], _follows: bool) -> bool {
         false
     }
 
-    /// Takes the open message back, at an error.
+    /// Discards the open message after an error.
     fn discard(&mut self) {
         let builder = self.builder();
         if builder.is_open() {
@@ -130,27 +131,28 @@ pub(crate) trait Grammar: Send {
         }
     }
 
-    /// Goes behind the next delimiter, from [`consumed`](Self::consumed) on in bytes that may be no text. False
-    /// where bytes lack.
+    /// Skips past the next delimiter, from [`consumed`](Self::consumed) on, in bytes that may not
+    /// be UTF-8. Returns false if more bytes are needed.
     fn skip(&mut self, _bytes: &[u8], _finished: bool, _skipped: &mut Skipped) -> bool {
         true
     }
 
-    /// Finds lines of what was noted at bytes of the log that are at hand.
+    /// Determines lines of positions recorded in the buffered bytes.
     fn locate(&mut self, _line: impl Fn(u64) -> u64) {}
 
-    /// What the log says about itself.
+    /// Header of the log.
     fn header(&self) -> Arc<LogHeader> {
         LogHeader::none()
     }
 
-    /// What was noticed; `done` at its end.
+    /// Observations. `done` is true at the end of the log.
     fn noticed(&self, _done: bool) -> Noticed {
         Noticed::default()
     }
 }
 
-/// A decoder of a format by its grammar; with `parts`, messages larger than a batch come in parts.
+/// Returns a decoder of a format from its grammar. With `parts`, messages larger than a batch come
+/// in parts.
 pub(crate) fn decoder<G: Grammar + 'static>(
     format: &'static str,
     grammar: G,
@@ -171,22 +173,22 @@ pub(crate) fn decoder<G: Grammar + 'static>(
 
 struct TextReader<G> {
     grammar: G,
-    /// Length of the checked text at the start of the bytes at hand.
+    /// Length of the checked text at the start of the buffered bytes.
     valid: usize,
-    /// The byte after the checked text is no UTF-8.
+    /// Whether the byte after the checked text is not UTF-8.
     invalid: bool,
     done: bool,
-    /// Where a byte at hand is, by its index: the first one, or the one where reading went on behind an error, so that
-    /// many errors cost no more than their bytes.
+    /// Position in the log of the byte at index `here`: the first buffered byte, or the one at
+    /// which reading continued after an error. The latter keeps the cost of many errors linear.
     lines: Lines,
     here: usize,
     parts: bool,
-    /// On the way to where reading goes on.
+    /// The bytes skipped so far, while skipping after an error.
     skipped: Option<Skipped>,
 }
 
 impl<G: Grammar> TextReader<G> {
-    /// Checks what was fed since the last call.
+    /// Checks the bytes fed since the last call.
     fn check_utf8(&mut self, input: &Buffer) {
         if self.invalid || self.valid == input.bytes.len() {
             return;
@@ -200,7 +202,7 @@ impl<G: Grammar> TextReader<G> {
         }
     }
 
-    /// Finds the lines of what was noted, before the bytes go.
+    /// Determines lines of recorded positions before the bytes are removed.
     fn locate(&mut self, input: &Buffer) {
         let rest = input.bytes.get(self.here..).unwrap_or_default();
         self.grammar.locate(|offset| {
@@ -211,7 +213,7 @@ impl<G: Grammar> TextReader<G> {
         });
     }
 
-    /// Where the open message begins among the bytes at hand, if that is near.
+    /// Index at which the open message begins, if it is still near.
     fn begin(&self, input: &Buffer) -> usize {
         self.grammar
             .begin()

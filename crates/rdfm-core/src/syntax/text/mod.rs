@@ -1,6 +1,6 @@
-//! What the text formats share: character classes, lines and columns, the message dialects as read and
-//! as written, the checks of texts, what tells formats apart, the writer of terms and of labels, and the
-//! frames of decoders and encoders.
+//! Code shared by the text formats: lines and columns, reading and writing of message dialects,
+//! checks of strings, format detection, writing of terms and labels, and the shared parts of
+//! decoders and encoders.
 
 pub(crate) mod alike;
 pub mod delimit;

@@ -1,22 +1,22 @@
-//! Lines and columns of a text log, without keeping its text.
+//! Lines and columns of a text log, without storing its text.
 //!
-//! - In: the bytes that a reader is done with, in order ([`Lines::advance`]).
-//! - Out: line and column of a byte, when an error needs them ([`Lines::position`]).
-//! - Cost: one scan for line ends per byte consumed; columns are counted only for an error.
-//! - Law: LF, CRLF and a lone CR end a line; a column counts characters from 1.
+//! - In: the bytes that a reader has consumed, in order ([`Lines::advance`]).
+//! - Out: line and column of a byte, on demand for errors ([`Lines::position`]).
+//! - Cost: one scan for line ends per consumed byte. Columns are counted only for errors.
+//! - Law: LF, CRLF and a lone CR end a line. A column counts characters, from 1.
 
 use crate::codec::input::ReadError;
 use crate::model::error::{ErrorClass, Position};
 use crate::model::remedy::Reason;
 
-/// Where the bytes not yet consumed begin.
+/// Position of the first byte that was not consumed.
 #[derive(Clone, Debug)]
 pub struct Lines {
     offset: u64,
     line: u64,
-    /// Characters of the current line that are consumed.
+    /// Number of consumed characters of the current line.
     characters: u64,
-    /// The last byte consumed is a CR: an LF now belongs to it.
+    /// Whether the last consumed byte is a CR. A following LF belongs to it.
     after_cr: bool,
 }
 
@@ -32,7 +32,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// At a byte of the log, its line unknown.
+    /// Starts at an offset in the log, with unknown line.
     pub fn at(offset: u64) -> Self {
         Self {
             offset,
@@ -40,13 +40,13 @@ impl Lines {
         }
     }
 
-    /// Byte in the log of the first byte not consumed.
+    /// Offset in the log of the first byte that was not consumed.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Line of the first byte not consumed, from 1.
+    /// Line of the first byte that was not consumed, from 1.
     #[inline]
     pub fn line(&self) -> u64 {
         self.line
@@ -62,7 +62,7 @@ impl Lines {
         let mut line_start = None;
         for end in memchr::memchr2_iter(b'\n', b'\r', text) {
             if text[end] == b'\n' && end > 0 && text[end - 1] == b'\r' {
-                // Counted with its CR.
+                // Already counted with its CR.
             } else {
                 self.line += 1;
             }
@@ -75,7 +75,7 @@ impl Lines {
         self.characters += characters(&text[line_start.unwrap_or(0)..]);
     }
 
-    /// Consumes whole lines that the reader has counted itself.
+    /// Consumes complete lines that the reader has counted.
     #[inline]
     pub fn advance_lines(&mut self, bytes: u64, lines: u64) {
         self.offset += bytes;
@@ -84,7 +84,7 @@ impl Lines {
         self.after_cr = false;
     }
 
-    /// An error at a byte of `text`, which is not consumed yet, or at its end.
+    /// Returns an error at a byte of the unconsumed `text`, or at its end.
     #[cold]
     pub fn error(&self, text: &[u8], at: usize, class: ErrorClass, reason: Reason) -> ReadError {
         let before = text.get(..at).unwrap_or(text);
@@ -96,7 +96,7 @@ impl Lines {
         ReadError::new(class, reason, position)
     }
 
-    /// Line and column of the byte that follows `before`, which is not consumed yet.
+    /// Line and column of the byte after `before`, which is not consumed yet.
     pub fn position(&self, before: &[u8]) -> (u64, u64) {
         let mut there = self.clone();
         there.advance(before);
@@ -104,7 +104,7 @@ impl Lines {
     }
 }
 
-/// Number of characters: of bytes that continue none.
+/// Number of characters: bytes that are not UTF-8 continuation bytes.
 fn characters(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_end_counts_once_however_cut() {
+    fn pieces_do_not_change_line_numbers() {
         let text = "a\nb\r\nç\rd\n\n\r\r\nxé".as_bytes();
         let (mut line, mut column) = (1, 1);
         let mut expected = vec![];
@@ -132,7 +132,7 @@ mod tests {
             lines.advance(&text[..cut]);
             assert_eq!(lines.offset(), cut as u64);
             for (at, position) in expected.iter().enumerate().skip(cut) {
-                // A byte inside a line end or a character has no position of its own.
+                // A byte inside a line end or a character has no separate position.
                 let inside = text.get(at).is_some_and(|b| b & 0xc0 == 0x80);
                 if !inside {
                     assert_eq!(lines.position(&text[cut..at]), *position, "{cut} {at}");

@@ -1,9 +1,9 @@
-//! One look at a text: is it UTF-8, and may it stand in a text grammar as it is?
+//! Checks in one pass whether a string is UTF-8 and whether text grammars allow it unescaped.
 //!
-//! - In: the bytes of a string field.
-//! - Out: [`flags::PLAIN`] or 0; `None` where the bytes are not UTF-8.
-//! - Cost: eight bytes a step for lexical forms, sixteen for IRIs, a table load a byte for short ones;
-//!   UTF-8 is checked only where a byte is beyond ASCII.
+//! - In: the bytes of a string.
+//! - Out: [`flags::PLAIN`] or 0; `None` if the bytes are not UTF-8.
+//! - Cost: eight bytes per step for lexical forms, sixteen for IRIs, one table lookup per byte for
+//!   short ones. UTF-8 is checked only if a byte is beyond ASCII.
 
 use crate::model::chars::{CLASS, ESCAPE, IRI, NAME, is_language_tag};
 use crate::model::term::flags;
@@ -11,13 +11,13 @@ use crate::model::term::flags;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of the lowest byte that is zero; other bits above it may be set too.
+/// Sets the high bit of the lowest zero byte. Higher bits may also be set.
 #[inline]
 const fn zero_byte(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// Not zero where a byte of the word must be escaped (see [`ESCAPE`]).
+/// Nonzero if a byte of the word needs an escape (see [`ESCAPE`]).
 #[inline]
 const fn escapes(word: u64) -> u64 {
     let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
@@ -27,7 +27,7 @@ const fn escapes(word: u64) -> u64 {
         | zero_byte(word ^ (ONES * 0x7f))
 }
 
-/// A lexical form.
+/// Checks a lexical form.
 #[inline]
 pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     let (mut high, mut escape) = (0u64, 0u64);
@@ -50,10 +50,11 @@ pub(crate) fn lexical(text: &[u8]) -> Option<u8> {
     Some(if escape == 0 { flags::PLAIN } else { 0 })
 }
 
-/// 0 for a byte that may not stand raw in an `IRIREF`. Arithmetic without a branch, for vectors of bytes.
+/// Returns 0 for a byte that is not allowed unescaped in an `IRIREF`. Branch-free, for
+/// vectorization.
 #[inline]
 pub(crate) fn iri_allows(byte: u8) -> u8 {
-    // Pairs that differ in bit 1 alone: `<` `>`, `\` `^`, and `"` with the space.
+    // Pairs that differ only in bit 1: `<` `>`, `\` `^`, and `"` with the space.
     let pair = byte | 2;
     (pair ^ b'>')
         .min(pair ^ b'^')
@@ -63,7 +64,7 @@ pub(crate) fn iri_allows(byte: u8) -> u8 {
         .min(byte.wrapping_sub(b'{').saturating_sub(2))
 }
 
-/// An IRI or a part of one.
+/// Checks an IRI or a part of one.
 #[inline]
 pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     let Some(last) = text.last_chunk::<16>() else {
@@ -85,7 +86,7 @@ pub(crate) fn iri(text: &[u8]) -> Option<u8> {
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
-/// Of less than 16 bytes.
+/// Checks an IRI of less than 16 bytes.
 #[inline]
 fn short_iri(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (IRI, 0u8);
@@ -99,8 +100,8 @@ fn short_iri(text: &[u8]) -> Option<u8> {
     Some(if all & IRI == 0 { 0 } else { flags::PLAIN })
 }
 
-/// A blank node label. Plain only where no writer has to change it: labels that begin with `_g` are
-/// left to the writers' own scheme.
+/// Checks a blank node label. It is plain only if no writer changes it: the writers decide about
+/// labels that begin with `_g`.
 #[inline]
 pub(crate) fn label(text: &[u8]) -> Option<u8> {
     let (mut all, mut high) = (NAME, 0u8);
@@ -115,7 +116,7 @@ pub(crate) fn label(text: &[u8]) -> Option<u8> {
     Some(if plain { flags::PLAIN } else { 0 })
 }
 
-/// A language tag, without direction.
+/// Checks a language tag without direction.
 pub(crate) fn language(text: &[u8]) -> Option<u8> {
     if is_language_tag(text) {
         return Some(flags::PLAIN);
@@ -129,7 +130,7 @@ mod tests {
     use crate::model::chars::{is, is_iri_text};
 
     #[test]
-    fn lexical_forms_agree_with_the_table_at_every_length_and_place() {
+    fn lexical_forms_agree_with_the_table_at_every_length_and_position() {
         for length in 0..36 {
             for at in 0..length {
                 for byte in 0..=0x7f {

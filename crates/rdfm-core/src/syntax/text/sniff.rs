@@ -1,7 +1,7 @@
-//! What several formats look for in the first bytes of a text log.
+//! Checks for format detection that several text formats share.
 //!
-//! - In: a log's head, or a line of it. Any bytes: nothing here asks for UTF-8.
-//! - Cost: linear in what is looked at.
+//! - In: a log's head, or a line of it. Any bytes; UTF-8 is not required.
+//! - Cost: linear in the checked bytes.
 
 use memchr::{memchr, memrchr2};
 
@@ -12,24 +12,24 @@ pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Whether a byte stands in hardly any text: a control character that is no kind of white space.
+/// Whether a byte is unlikely in text: a control character other than white space.
 pub(crate) const fn is_control(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t'..=b'\r')
 }
 
-/// A text behind its white space.
+/// Removes leading white space.
 pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     let spaces = text.iter().take_while(|&&byte| is_space(byte)).count();
     text.get(spaces..).unwrap_or_default()
 }
 
-/// A text behind the byte order mark at its start.
+/// Removes a leading byte order mark.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The whole lines of a log's head, blank ones too. What is behind the last line end counts as a line at the
-/// log's end, or if there is no other.
+/// Complete lines of a log's head, including blank ones. Text after the last line end counts as a
+/// line at the end of the log, or if it is the only one.
 pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]> {
     let text = without_mark(head(bytes));
     let end = match memrchr2(b'\n', b'\r', text) {
@@ -38,23 +38,23 @@ pub(crate) fn lines(bytes: &[u8], complete: bool) -> impl Iterator<Item = &[u8]>
         None if complete => text.len(),
         None => 0,
     };
-    // Between `\r` and `\n` there is a blank line more.
+    // Between `\r` and `\n` there is an additional blank line.
     text.get(..end)
         .unwrap_or_default()
         .split(|&byte| byte == b'\n' || byte == b'\r')
 }
 
-/// Whether a line holds nothing but perhaps a comment.
+/// Whether a line is empty except for a comment.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     matches!(trim_start(line).first(), None | Some(b'#'))
 }
 
-/// What a line of N-Triples or N-Quads is.
+/// Kind of a line of N-Triples or N-Quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Three terms and a dot, which Turtle has too.
+    /// Three terms and a dot, which is also valid in Turtle.
     Triple,
-    /// Four terms and a dot, which nothing else has.
+    /// Four terms and a dot, which is valid only in N-Quads.
     Quad,
     /// `VERSION` or `MESSAGE`.
     Directive,
@@ -62,7 +62,7 @@ pub(crate) enum Line {
     Other,
 }
 
-/// What a line of N-Triples or N-Quads is that is not blank.
+/// Returns the kind of a line that is not blank.
 pub(crate) fn line_kind(line: &[u8]) -> Line {
     match count_terms(line) {
         Some(3) => Line::Triple,
@@ -72,7 +72,7 @@ pub(crate) fn line_kind(line: &[u8]) -> Line {
     }
 }
 
-/// How many terms a line has before its dot; a triple term is one.
+/// Number of terms before the dot of a line. A triple term counts as one.
 fn count_terms(line: &[u8]) -> Option<usize> {
     let (mut terms, mut depth) = (0_usize, 0_usize);
     let mut rest = line;
@@ -90,16 +90,16 @@ fn count_terms(line: &[u8]) -> Option<usize> {
             }
             term => {
                 terms += usize::from(depth == 0);
-                behind_term(term)?
+                after_term(term)?
             }
         };
     }
 }
 
-/// What stands behind an IRI, a blank node or a literal.
-fn behind_term(text: &[u8]) -> Option<&[u8]> {
+/// Text after an IRI, a blank node or a literal.
+fn after_term(text: &[u8]) -> Option<&[u8]> {
     match text {
-        [b'<', rest @ ..] => behind_iri(rest, b"<\"{}|^`"),
+        [b'<', rest @ ..] => after_iri(rest, b"<\"{}|^`"),
         [b'_', b':', rest @ ..] => {
             let ends = |byte: &u8| is_space(*byte) || matches!(byte, b'<' | b'>' | b'"');
             let run = rest.iter().position(ends).unwrap_or(rest.len());
@@ -115,46 +115,46 @@ fn behind_term(text: &[u8]) -> Option<&[u8]> {
                     _ => at += 1,
                 }
             }
-            let behind = rest.get(at + 1..)?;
-            Some(match behind {
+            let after = rest.get(at + 1..)?;
+            Some(match after {
                 [b'@', tag @ ..] => {
                     let in_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
                     let length = tag.iter().take_while(in_tag).count();
                     tag.get(length..).filter(|_| length > 0)?
                 }
-                [b'^', b'^', b'<', datatype @ ..] => behind_iri(datatype, b"<")?,
-                _ => behind,
+                [b'^', b'^', b'<', datatype @ ..] => after_iri(datatype, b"<")?,
+                _ => after,
             })
         }
         _ => None,
     }
 }
 
-/// What stands behind the `>` of an IRI that holds neither white space nor what `never` lists.
-pub(crate) fn behind_iri<'a>(text: &'a [u8], never: &[u8]) -> Option<&'a [u8]> {
+/// Text after the `>` of an IRI without white space and the bytes in `never`.
+pub(crate) fn after_iri<'a>(text: &'a [u8], never: &[u8]) -> Option<&'a [u8]> {
     let ends = |&byte: &u8| byte == b'>' || is_space(byte) || never.contains(&byte);
     let end = text.iter().position(ends)?;
     (text.get(end) == Some(&b'>')).then(|| text.get(end + 1..))?
 }
 
-/// Whether a line is `MESSAGE`, or `VERSION` and a text in quotes.
+/// Whether a line is `MESSAGE`, or `VERSION` and a quoted string.
 fn is_line_directive(line: &[u8]) -> bool {
     let line = trim_start(line);
     if let Some(rest) = line.strip_prefix(b"MESSAGE") {
         return is_blank(rest);
     }
-    let Some(behind) = line.strip_prefix(b"VERSION") else {
+    let Some(after) = line.strip_prefix(b"VERSION") else {
         return false;
     };
-    let [quote @ (b'"' | b'\''), label @ ..] = trim_start(behind) else {
+    let [quote @ (b'"' | b'\''), label @ ..] = trim_start(after) else {
         return false;
     };
     let end = memchr(*quote, label).and_then(|end| label.get(end + 1..));
-    behind.first().copied().is_some_and(is_space) && end.is_some_and(is_blank)
+    after.first().copied().is_some_and(is_space) && end.is_some_and(is_blank)
 }
 
-/// Whether an XML document begins: its declaration, its document type, a comment or `rdf:RDF`, or an element
-/// that cannot be an IRI, since white space is behind its name.
+/// Whether an XML document begins: with its declaration, its document type, a comment, `rdf:RDF`,
+/// or an element that cannot be an IRI because white space follows its name.
 pub(crate) fn is_xml(text: &[u8]) -> bool {
     let text = trim_start(text);
     let starts = [&b"<?xml"[..], b"<!DOCTYPE", b"<!--", b"<rdf:RDF"];
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_lines_of_a_head() {
+    fn complete_lines_of_a_head() {
         let found = |head: &[u8], complete| -> Vec<Vec<u8>> {
             let lines = lines(head, complete).filter(|line| !is_blank(line));
             lines.map(<[u8]>::to_vec).collect()
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(found(cut, true), [b"a", b"b", b"d"]);
         assert_eq!(found(b"a", false), [b""; 0]);
         assert_eq!(found(b"a\r", false), [b"a"]);
-        // A full head ends somewhere in a line; a line that fills it is all there is.
+        // A full head ends within a line. A line that fills the head counts.
         let mut full = b"a\n".to_vec();
         full.resize(HEAD_BYTES, b'b');
         assert_eq!(found(&full, true), [b"a"]);

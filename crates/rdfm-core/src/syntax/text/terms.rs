@@ -1,8 +1,9 @@
-//! Terms as lines have them, each followed by a space: N-Triples, N-Quads and RDF Patch.
+//! Writes terms for line-based formats, each followed by a space: N-Triples, N-Quads and RDF Patch.
 //!
 //! - In: terms of a batch. Out: their text.
-//! - Cost: a term is checked and escaped once a batch, and copied from there; literals are written again.
-//! - Law: no term can end its token or its line; see [`crate::model::write`].
+//! - Cost: a term is checked and escaped once per batch and then copied; literals are written each
+//!   time.
+//! - Law: terms cannot end their token or line; see [`crate::model::write`].
 
 use crate::model::labels;
 use crate::model::table::TermTable;
@@ -13,17 +14,18 @@ use crate::syntax::text::encode::{Memo, Stop, holds_labels};
 
 /// Writes terms.
 pub(crate) struct TermWriter {
-    /// Escapes IRIs where that helps.
+    /// Whether IRIs are escaped if necessary.
     lenient: bool,
-    /// Writes blank nodes as `<_:label>`.
+    /// Whether blank nodes are written as `<_:label>`.
     quoted: bool,
     memo: Memo,
-    /// By datatype or language: what ends a literal, from its closing quote on.
+    /// The end of literals from the closing quote on, by datatype or language.
     ends: Memo,
 }
 
 impl TermWriter {
-    /// A writer that escapes IRIs where `lenient` asks for that, and writes blank nodes as `<_:label>` if `quoted`.
+    /// Creates a writer. It escapes IRIs if `lenient`, and writes blank nodes as `<_:label>` if
+    /// `quoted`.
     pub fn new(lenient: bool, quoted: bool) -> Self {
         Self {
             lenient,
@@ -33,7 +35,7 @@ impl TermWriter {
         }
     }
 
-    /// A batch with this many terms begins at the end of the output.
+    /// Begins a batch with this many terms at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.memo.begin_batch(terms, out);
         self.ends.begin_batch(terms, out);
@@ -82,7 +84,7 @@ impl TermWriter {
                 self.memo.keep(id, start, out);
                 Ok(())
             }
-            // Literals are not kept: copying their text again costs the same.
+            // Literals are not remembered: copying the written form would cost the same.
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 out.push(b'"');
                 if plain {
@@ -143,8 +145,8 @@ impl TermWriter {
         Ok(())
     }
 
-    /// Appends a term. Triple terms are checked as they are written: what they share is written again, so that
-    /// the bound on the text bounds the time too.
+    /// Appends a term. Triple terms are checked while they are written. Shared parts are written
+    /// repeatedly, so that the limit of the text also limits the time.
     fn check_and_write(
         &self,
         table: &TermTable,
@@ -183,7 +185,7 @@ impl TermWriter {
     }
 }
 
-/// Whether an IRI begins as blank nodes do where they are written in angle brackets.
+/// Whether an IRI looks like a blank node in angle brackets.
 #[inline]
 const fn is_bnode_iri(text: &[u8]) -> bool {
     matches!(text, [b'_', b':', ..])

@@ -1,9 +1,9 @@
-//! A context of the user's, and how IRIs and properties are written with it.
+//! A user-defined context, and writing IRIs and properties with it.
 //!
 //! - In: the JSON text of a context, compiled as for reading; IRIs.
 //! - Out: the [`Key`]s of a predicate, the names of types and nodes, aliases of keywords.
-//! - Cost: a few look-ups in the context an IRI; keys are remembered.
-//! - Law: a name is given only if the reader's own rules make the same IRI of it.
+//! - Cost: a few lookups in the context per IRI; keys are cached.
+//! - Law: a name is used only if the reader's own rules expand it to the same IRI.
 
 use std::sync::Arc;
 
@@ -20,41 +20,41 @@ use crate::model::error::quote;
 use crate::model::limits::Limits;
 use crate::syntax::json::{Bounds, Kind, Tape, View, parse, write};
 
-/// Predicates whose keys are remembered.
+/// Maximum number of predicates whose keys are cached.
 const MAX_KNOWN: usize = 1 << 14;
-/// Terms of one predicate that are looked at.
+/// Maximum number of terms considered for one predicate.
 const MAX_TERMS: usize = 48;
 
-/// Where the value of the one key of a context document stands in its tape.
+/// Position in the tape of the value of a context document's only key.
 const VALUE: u32 = 2;
 
-/// What the strings of a property become.
+/// The type to which the strings of a property are coerced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coerced {
-    /// Strings, perhaps of a language.
+    /// Strings, possibly with a language.
     Text(Option<Box<[u8]>>),
     /// Nodes, named by their IRIs.
     Id,
-    /// Nodes, named as types are.
+    /// Nodes, named like types.
     Vocab,
     /// Literals of a datatype.
     Datatype(Box<[u8]>),
 }
 
-/// How the values of a key stand.
+/// The structure of a key's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// One alone, several in an array.
+    /// A single value, or several in an array.
     Values,
-    /// In an array.
+    /// An array.
     Set,
-    /// The array is one list.
+    /// An array that is one list.
     List,
-    /// By language.
+    /// A map by language.
     Language,
 }
 
-/// A key that stands for a predicate.
+/// A key that represents a predicate.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub name: Vec<u8>,
@@ -62,30 +62,31 @@ pub struct Key {
     pub holder: Holder,
 }
 
-/// The keys that a predicate may have, the best first.
+/// The possible keys of a predicate, the best first.
 pub type Keys = Arc<[Key]>;
 
-/// A context to compact with.
+/// A context for compaction.
 pub struct Compact {
     active: Active,
     /// `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
-    /// Terms by what they mean, the best first.
+    /// Terms by their IRIs, the best first.
     terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
-    /// The longest IRI first.
+    /// Sorted with the longest IRI first.
     prefixes: Vec<Namespace>,
-    /// Keywords in quotes, and what stands for them.
+    /// Quoted keywords and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
     known: FxHashMap<Box<[u8]>, Keys>,
     scratch: Vec<u8>,
 }
 
 impl Compact {
-    /// Compiles a context: an object or an array, or a document that holds one as its `@context`.
+    /// Compiles a context: an object or an array, or a document with one as its `@context`.
     ///
     /// # Errors
-    /// It is no context, or holds what this writer does not use; the text names the entry.
+    /// If it is not a context, or contains an entry that this writer does not support; the text
+    /// names the entry.
     pub fn new(text: &str) -> Result<Self, String> {
         let limits = Limits::default();
         let bounds = Bounds {
@@ -104,7 +105,7 @@ impl Compact {
         check(&view)?;
         let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
             format!(
-                "compact_with is no context of JSON-LD 1.1: {}",
+                "compact_with is not a JSON-LD 1.1 context: {}",
                 wrong.reason
             )
         })?;
@@ -157,25 +158,25 @@ impl Compact {
         self.active.state.protected > 0
     }
 
-    /// Whether a reader of the context gets this namespace.
+    /// Whether the context contains this namespace.
     pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
         self.prefixes
             .iter()
             .any(|(known, theirs)| **known == *name && theirs.iri() == iri)
     }
 
-    /// What stands for a keyword, given in quotes.
+    /// Returns the alias of a quoted keyword.
     pub fn alias(&self, quoted: &[u8]) -> Option<&[u8]> {
         let (_, alias) = self.aliases.iter().find(|(known, _)| *known == quoted)?;
         Some(alias)
     }
 
-    /// Whether a blank node could be taken for a term.
+    /// Whether a blank node could be read as a term.
     pub fn is_term(&self, text: &[u8]) -> bool {
         self.active.state.terms.get(text).is_some()
     }
 
-    /// The keys of a predicate; none if no key means it.
+    /// Returns the keys of a predicate; empty if no key expands to it.
     pub fn keys(&mut self, iri: &[u8]) -> Keys {
         if let Some(keys) = self.known.get(iri) {
             return keys.clone();
@@ -238,7 +239,8 @@ impl Compact {
         })
     }
 
-    /// The name of a node, or of a type with `vocab`; None if a reader takes none for this IRI.
+    /// Returns the name of a node, or of a type with `vocab`; `None` if no name expands to this
+    /// IRI.
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let names = self.candidates(iri, vocab).into_iter();
@@ -248,18 +250,18 @@ impl Compact {
         found
     }
 
-    /// Whether a reader takes a name for an IRI, which is appended, and for nothing more.
+    /// Whether readers expand a name to an IRI, which is appended, without side effects.
     fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;
         if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
             return false;
         }
-        // Relative names are for no writer: it knows no base.
+        // Writers do not use relative names, because the base is unknown.
         self.active.state.expand(name, vocab, false, out) == Expanded::Text && is_iri(out)
     }
 
-    /// What might name an IRI: terms, the rest behind `@vocab`, behind a prefix, all of it.
+    /// Possible names of an IRI: terms, relative to `@vocab`, with a prefix, in full.
     fn candidates(&self, iri: &[u8], vocab: bool) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         if vocab {
@@ -285,7 +287,7 @@ impl Compact {
     }
 }
 
-/// Whether a definition says nothing but what a writer knows.
+/// Whether a definition uses only features that the writer supports.
 fn is_plain(definition: &Definition) -> bool {
     !definition.reverse
         && definition.scoped.is_none()
@@ -294,7 +296,7 @@ fn is_plain(definition: &Definition) -> bool {
         && definition.direction == Override::Default
 }
 
-/// A keyword in quotes, if a writer uses names for it.
+/// Returns a quoted keyword if the writer uses aliases for it.
 fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
     Some(match keyword {
         Keyword::Graph => b"\"@graph\"",
@@ -309,7 +311,7 @@ fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
     })
 }
 
-/// Refuses what a writer does not know: remote contexts, and what changes nodes below.
+/// Rejects what the writer does not support: remote contexts, and entries that affect nested nodes.
 fn check(view: &View<'_>) -> Result<(), String> {
     let contexts: Vec<u32> = match view.kind(VALUE) {
         Kind::Array => view.items(VALUE).collect(),
@@ -336,19 +338,19 @@ fn check(view: &View<'_>) -> Result<(), String> {
 
 fn beyond(name: &[u8]) -> String {
     format!(
-        "the entry {} of compact_with is beyond what rdfm compacts with; leave it out",
+        "the entry {} of compact_with is not supported; remove it",
         quote(name)
     )
 }
 
 fn remote(url: &[u8]) -> String {
     format!(
-        "compact_with names the remote context {}, and a writer loads none; put what it holds in its place",
+        "compact_with refers to the remote context {}, which is not supported; replace it with its content",
         quote(url)
     )
 }
 
-/// The context as the value of the one key of a document, and its tape.
+/// Wraps the context in a document with one key, and parses it.
 fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     let source = text.as_bytes();
     let (mut tape, value) = context_document(source, "compact_with", bounds)?;
@@ -360,6 +362,6 @@ fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     write::write(&view, value, &mut text);
     text.push(b'}');
     parse(&text, &mut tape, bounds)
-        .map_err(|error| format!("compact_with is no JSON that can be read: {}", error.reason))?;
+        .map_err(|error| format!("compact_with is not valid JSON: {}", error.reason))?;
     Ok((text.into(), tape))
 }

@@ -1,11 +1,12 @@
-//! How IRIs are written: compacted with the log's namespaces, which are the context, or in full.
+//! Writes IRIs, compacted with the namespaces of the log, which are the context, or in full.
 //!
 //! - In: declarations in log order; IRIs.
-//! - Out: the context object, of the namespaces that a message declares or uses; tokens.
-//! - Cost: a search for the namespace an IRI, once a batch; another where namespaces came behind the first
-//!   message.
-//! - Law: a reader of the context gets every IRI back byte for byte. An IRI in full whose scheme is also a
-//!   prefix would be taken for a compact one: such a message is written without the context.
+//! - Out: the context object with the namespaces that a message declares or uses; tokens.
+//! - Cost: one search for the namespace per IRI and batch, and another if namespaces are declared
+//!   after the first message.
+//! - Law: a reader with the context restores every IRI byte for byte. A full IRI whose scheme is
+//!   also a prefix would be read as a compact IRI. A message with such an IRI is written without
+//!   the context.
 
 use rustc_hash::FxHashMap;
 
@@ -16,33 +17,34 @@ use crate::model::namespaces::MAX_WHOLE;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
-/// What an IRI was written as.
+/// How an IRI was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
-    /// What a reader gives back.
+    /// Readers restore it.
     Safe,
-    /// What a reader with the context would take for another one.
+    /// Readers with the context would restore another IRI.
     Hazard,
 }
 
-/// The namespaces in force, and those of them that the context has.
+/// The namespaces in force, and those in the context.
 #[derive(Default)]
 pub struct Names {
     needed: Needed,
-    /// How many namespaces in force begin with a scheme alone.
+    /// Number of namespaces in force per scheme, of those without `//` after the scheme.
     schemes: FxHashMap<Box<[u8]>, u32>,
-    /// Numbers of the namespaces in the context.
+    /// Indices of the namespaces in the context.
     context: Vec<u32>,
-    /// By number, whether it is one of these.
+    /// Whether each namespace is in the context, by index.
     in_context: Vec<bool>,
-    /// Nothing was declared since the first message.
+    /// Whether nothing was declared after the first message.
     unchanged: bool,
 }
 
 impl Names {
     /// Declares a namespace for the next message.
     ///
-    /// Refused is what a context cannot say: an empty name, and a name that is the scheme of a namespace.
+    /// Namespaces that a context cannot express are refused: an empty name, and a name that is the
+    /// scheme of a namespace.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
         let scheme = bare_scheme(iri);
         if name.is_empty()
@@ -60,7 +62,7 @@ impl Names {
         declared
     }
 
-    /// Counts a namespace's scheme, in place of that of the one before.
+    /// Counts the scheme of a namespace, and no longer that of the previous one.
     fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
         if let Some(scheme) = scheme {
             *self.schemes.entry(scheme.into()).or_default() += 1;
@@ -75,7 +77,7 @@ impl Names {
         }
     }
 
-    /// Whether the context has a namespace.
+    /// Whether the context contains a namespace.
     pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
         self.needed.get(name) == Some(iri) && self.is_prefix(name)
     }
@@ -91,13 +93,14 @@ impl Names {
         self.context.is_empty()
     }
 
-    /// A batch begins.
+    /// Begins a batch.
     pub fn begin_batch(&mut self) {
         self.needed.begin_batch();
     }
 
-    /// Makes the context one that has what a message needs, and tells whether it is another one then. With
-    /// `each` it is the message's own: it has no more than that, but all of a few that never change.
+    /// Makes the context contain what a message needs, and returns whether it changed. With `each`,
+    /// the context is specific to the message and contains nothing else, unless there are only a
+    /// few namespaces that never change.
     pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         let new = self.needed.waiting() > 0;
         let all = self.needed.len();
@@ -126,7 +129,7 @@ impl Names {
         new || !stays
     }
 
-    /// Makes the context one of all namespaces.
+    /// Makes the context contain all namespaces.
     pub fn take_all(&mut self) {
         self.set_context((0..self.needed.len() as u32).collect());
     }
@@ -142,7 +145,7 @@ impl Names {
         self.context = context;
     }
 
-    /// The context was written: what was declared waits no more.
+    /// Marks the pending declarations as written.
     pub fn settle(&mut self) {
         self.needed.settle();
     }
@@ -155,7 +158,7 @@ impl Names {
             sink.begin_key(out);
             S::text(name, true, out);
             sink.end_key(out);
-            // Only such an IRI makes a prefix of a plain term.
+            // Only such an IRI makes a simple term a prefix.
             let ends = matches!(
                 iri.last(),
                 Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
@@ -208,20 +211,22 @@ impl Names {
     }
 }
 
-/// The scheme of an IRI, unless `//` follows it, which no compact IRI has behind its prefix.
+/// The scheme of an IRI, unless `//` follows it: after the prefix of a compact IRI, `//` is not
+/// allowed.
 fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
     let colon = memchr::memchr(b':', iri)?;
     (!iri[colon + 1..].starts_with(b"//")).then_some(&iri[..colon])
 }
 
-/// Whether a text is an absolute IRI. JSON-LD's readers drop the statements of any other.
+/// Whether a text is an absolute IRI. JSON-LD readers drop the statements of other IRIs.
 pub fn is_absolute(text: &[u8]) -> bool {
     is_usual(text)
         || (chars::is_iri_text(text)
             && std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok()))
 }
 
-/// `http://` or `https://`, letters, digits and a few marks: most IRIs, which need no parser.
+/// Whether a text consists of `http://` or `https://`, letters, digits and a few marks, like most
+/// IRIs. These need no parser.
 fn is_usual(text: &[u8]) -> bool {
     let Some(rest) = text
         .strip_prefix(b"http")

@@ -2,15 +2,16 @@
 //!
 //! - In: a [`Shape`] and its quads.
 //! - Out: events and tokens.
-//! - Cost: a token is made once a batch and term, then copied. The recursion is as deep as the shape nests.
-//! - Law: what is written means the quads of the shape and no others.
+//! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
+//!   the shape nests.
+//! - Law: the output represents exactly the quads of the shape.
 
 use std::ops::Range;
 
 use super::compact::{Coerced, Compact, Holder, Key, Keys};
 use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
-use super::shape::{Known, Node, Property, Shape};
+use super::shape::{Node, Property, RdfTerm, Shape};
 use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
@@ -19,21 +20,22 @@ use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{Style, TermError, term_error};
 use crate::syntax::text::encode::{Memo, Stop, holds_labels};
 
-/// The message that is written.
+/// The message being written.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     pub table: &'a TermTable,
     pub quads: &'a [Quad],
     pub style: &'a Style,
-    /// The context is in force.
+    /// Whether the context is in force.
     pub context: bool,
-    /// The context around the nodes is not for them.
+    /// Whether the nodes must clear the surrounding context.
     pub reset: bool,
-    /// Values, types and keys as the expanded form has them: arrays, and objects for all literals.
+    /// Whether values, types and keys are written in expanded form: with arrays, and with objects
+    /// for all literals.
     pub expanded: bool,
 }
 
-/// The only thing known of a key in full: nothing becomes of its strings.
+/// The key properties of a full IRI: strings are not coerced.
 static PLAIN: Key = Key {
     name: Vec::new(),
     coerced: Coerced::Text(None),
@@ -47,23 +49,23 @@ pub struct Nodes<S> {
     pub sink: S,
     pub shape: Shape,
     pub names: Names,
-    /// The user's context, instead of the names.
+    /// The user-defined context, used instead of the names.
     pub compact: Option<Compact>,
-    /// It is in force.
+    /// Whether that context is in force.
     pub compacting: bool,
-    /// Keys chosen for the values of the open properties, and where these values' quads are.
+    /// Keys chosen for the values of the open properties, with the places of their quads.
     chosen: Vec<(u32, u32)>,
-    /// Tokens of IRIs as types, with the user's context.
+    /// Tokens of IRIs as types, with the user-defined context.
     types: Memo,
     /// Tokens of IRIs, blank nodes and tags.
     tokens: Memo,
-    /// By datatype.
+    /// Native types by datatype.
     natives: Vec<(u32, Native)>,
     batch: u32,
     scratch: Vec<u8>,
-    /// Write IRIs that no JSON-LD reader takes.
+    /// Whether to write IRIs that JSON-LD readers reject.
     lenient: bool,
-    /// A token was written that a reader of the context would take for another term.
+    /// Whether a token was written that readers of the context would misinterpret.
     pub hazard: bool,
 }
 
@@ -86,7 +88,7 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// A batch begins.
+    /// Begins a batch.
     pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.names.begin_batch();
@@ -105,13 +107,13 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// The context changed: tokens are to be made anew.
+    /// Drops all tokens after a change of the context.
     pub fn forget(&mut self) {
         self.tokens.forget();
         self.types.forget();
     }
 
-    /// Makes the context of the names one for a message; tells whether it is another one then.
+    /// Adapts the context of the names to a message. Returns whether it changed.
     pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         if self.compact.is_some() {
             return false;
@@ -133,7 +135,7 @@ impl<S: Sink> Nodes<S> {
         self.compact.as_ref().is_some_and(Compact::is_protected)
     }
 
-    /// Opens the value of a keyword, which stands in quotes in every syntax.
+    /// Begins the value of a keyword. Keywords are quoted in all syntaxes.
     #[inline]
     pub fn keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
         self.sink.begin_key(out);
@@ -148,7 +150,7 @@ impl<S: Sink> Nodes<S> {
         self.sink.end_key(out);
     }
 
-    /// The nodes of a graph that stand inside no other.
+    /// Writes the nodes of a graph that are not nested in others.
     pub fn tops(
         &mut self,
         message: Message<'_>,
@@ -165,7 +167,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// Opens the object of a node or graph.
+    /// Begins the object of a node or graph.
     pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
         self.sink.begin_object(out);
         if message.reset {
@@ -173,14 +175,14 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// `"@context": null`.
+    /// Writes `"@context": null`.
     pub fn no_context(&mut self, out: &mut Vec<u8>) {
         self.keyword(b"\"@context\"", out);
         self.sink.scalar(out);
         out.extend_from_slice(b"null");
     }
 
-    /// What is between the braces of a node.
+    /// Writes the content of a node.
     pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Node {
             subject,
@@ -193,7 +195,7 @@ impl<S: Sink> Nodes<S> {
         }
         let mut typed = None;
         for at in properties.clone() {
-            if self.shape.properties[at as usize].known == Known::Type {
+            if self.shape.properties[at as usize].known == RdfTerm::Type {
                 typed = self.types(message, at, out)?;
                 break;
             }
@@ -209,14 +211,15 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// `"@id": …`.
+    /// Writes `"@id": …`.
     pub fn id(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
         self.keyword(b"\"@id\"", out);
         self.sink.scalar(out);
         self.name(message, id, out)
     }
 
-    /// `"@type": …`, if nodes are all that the property has. Gives it back if it was written.
+    /// Writes `"@type": …` if all objects of the property are nodes. Returns the property if it was
+    /// written.
     fn types(
         &mut self,
         message: Message<'_>,
@@ -272,12 +275,12 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// A property with the user's context, its values under the keys that fit them.
+    /// Writes a property with the user-defined context, with each value under the key that fits it.
     fn compacted(
         &mut self,
         message: Message<'_>,
         predicate: TermId,
-        known: Known,
+        known: RdfTerm,
         range: Range<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -290,7 +293,7 @@ impl<S: Sink> Nodes<S> {
             None => Keys::default(),
         };
         let from = self.chosen.len();
-        // A key of a list holds one.
+        // A key with list container has at most one list.
         let mut taken = 0_u64;
         for place in range {
             let object = self.shape.quad(message.quads, place).object;
@@ -342,12 +345,12 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The number of the key that a value is best written with.
+    /// Returns the number of the best key for a value.
     fn choose(
         &mut self,
         message: Message<'_>,
         object: TermId,
-        known: Known,
+        known: RdfTerm,
         keys: &Keys,
         taken: u64,
     ) -> Option<u32> {
@@ -360,7 +363,7 @@ impl<S: Sink> Nodes<S> {
         let is_list = literal.is_none()
             && match self.shape.inner(table, object) {
                 Some(inner) => self.shape.is_list(inner),
-                None => known != Known::Rest && self.shape.is_nil(table, object),
+                None => known != RdfTerm::Rest && self.shape.is_nil(table, object),
             };
         let tagged = term.kind == TermKind::LangLiteral && !is_directed(term);
         let mut best: Option<(u8, u32)> = None;
@@ -388,7 +391,7 @@ impl<S: Sink> Nodes<S> {
         best.map(|(_, number)| number)
     }
 
-    /// Whether a literal under a key is a scalar.
+    /// Whether a literal under a key can be written as a scalar.
     fn fits(&mut self, message: Message<'_>, literal: Term, key: &Key) -> bool {
         let of = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
@@ -409,7 +412,7 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// The values of a key, by their languages.
+    /// Writes the values of a key by their languages.
     fn by_language(
         &mut self,
         message: Message<'_>,
@@ -454,13 +457,13 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// An object of a property, or an item of a list, under a key.
+    /// Writes an object of a property, or an item of a list, under a key.
     #[inline]
     fn value(
         &mut self,
         message: Message<'_>,
         object: TermId,
-        property: Known,
+        property: RdfTerm,
         key: &Key,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -482,7 +485,7 @@ impl<S: Sink> Nodes<S> {
             }
             _ => {}
         }
-        let nil = property != Known::Rest && self.shape.is_nil(message.table, object);
+        let nil = property != RdfTerm::Rest && self.shape.is_nil(message.table, object);
         if !nil && matches!(key.coerced, Coerced::Id | Coerced::Vocab) {
             self.sink.scalar(out);
             return match key.coerced {
@@ -500,7 +503,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// `"@list": […]` from its first cell.
+    /// Writes `"@list": […]` from its first cell.
     fn list(
         &mut self,
         message: Message<'_>,
@@ -512,7 +515,7 @@ impl<S: Sink> Nodes<S> {
         self.items(message, cell, key, out)
     }
 
-    /// The array of a list's items.
+    /// Writes the array of a list's items.
     fn items(
         &mut self,
         message: Message<'_>,
@@ -523,7 +526,7 @@ impl<S: Sink> Nodes<S> {
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
-            self.value(message, first, Known::First, key, out)?;
+            self.value(message, first, RdfTerm::First, key, out)?;
             cell = self.shape.inner(message.table, rest);
             if out.len() > message.style.most {
                 return Err(Stop::TooLong);
@@ -621,7 +624,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// How literals of a datatype may be native.
+    /// Returns the native type of a datatype.
     #[inline]
     fn native(&mut self, table: &TermTable, datatype: TermId) -> Native {
         let entry = &mut self.natives[datatype.index()];
@@ -631,7 +634,7 @@ impl<S: Sink> Nodes<S> {
         entry.1
     }
 
-    /// The token of a type.
+    /// Writes the token of a type.
     fn type_name(
         &mut self,
         message: Message<'_>,
@@ -649,7 +652,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The token of an IRI with the user's context.
+    /// Writes the token of an IRI with the user-defined context.
     fn new_iri(
         &mut self,
         message: Message<'_>,
@@ -672,7 +675,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The token of an IRI, a blank node or a language tag.
+    /// Writes the token of an IRI, a blank node or a language tag.
     #[inline]
     pub fn name(
         &mut self,
@@ -726,7 +729,8 @@ impl<S: Sink> Nodes<S> {
                 S::text(&self.scratch, true, out);
             }
         }
-        // A sink may move a long key, and what is kept is a place in the output.
+        // Not kept if the sink may move a long key, because kept tokens are positions in the
+        // output.
         let stays = out.len() - start <= MAX_KEY;
         if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
             self.tokens.keep(id, start, out);
@@ -734,7 +738,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// Whether a reader of the user's context takes what is in the scratch for a term.
+    /// Whether readers of the user-defined context interpret the text in `scratch` as a term.
     fn is_term(&self) -> bool {
         self.compact
             .as_ref()

@@ -1,14 +1,15 @@
-//! The quads of a message as JSON-LD has them: graphs, their nodes, the properties of these; which blank
-//! nodes stand inside others, and which are lists.
+//! The structure of a message in JSON-LD: graphs, their nodes and properties; nested blank nodes,
+//! and lists.
 //!
 //! - In: a message's quads.
-//! - Out: [`Shape`]: an order of the quads with its divisions, all in the order in which things first come.
-//! - Cost: linear in the quads; memory for a batch's terms and a message's quads, kept.
-//! - Law: depends on the message alone; every quad stands in one property of one node.
+//! - Out: [`Shape`], an order of the quads with its groups, each in the order of the first
+//!   occurrence.
+//! - Cost: linear in the quads. Memory for a batch's terms and a message's quads, which is reused.
+//! - Law: the result depends only on the message. Every quad is in one property of one node.
 //!
-//! A blank node stands inside another node if one quad alone has it as object, in the graph that its own
-//! quads are in, and nothing else names it. Cycles of such nodes are cut at their first, and nesting ends at
-//! [`MAX_NESTED`], so that readers with a bound of their own follow.
+//! A blank node is nested in another node if exactly one quad has it as object, in the graph of its
+//! own quads, and nothing else refers to it. Cycles of such nodes are cut at their first node.
+//! Nesting ends at [`MAX_NESTED`] levels, because some readers limit it.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -19,18 +20,18 @@ use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 
-/// Nodes within nodes.
+/// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
 
-/// So many terms are compared each with each.
+/// Up to this number, terms are compared in pairs.
 const FEW: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// What the shape knows an IRI to be.
+/// Role of an IRI in the shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Known {
-    /// Another term.
+pub enum RdfTerm {
+    /// Any other term.
     #[default]
     Other,
     Type,
@@ -41,9 +42,9 @@ pub enum Known {
 
 /// A graph of the message.
 pub struct Graph {
-    /// Its name.
+    /// Name of the graph.
     pub name: TermId,
-    /// Its [`Shape::nodes`].
+    /// Range of its [`Shape::nodes`].
     pub nodes: Range<u32>,
 }
 
@@ -51,19 +52,19 @@ pub struct Graph {
 pub struct Node {
     /// The subject.
     pub subject: TermId,
-    /// Its [`Shape::properties`].
+    /// Range of its [`Shape::properties`].
     pub properties: Range<u32>,
-    /// The node that it stands inside of.
+    /// The node that it may be nested in.
     inside: Option<u32>,
-    place: Place,
+    place: NodePlace,
     depth: u8,
     list: List,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum NodePlace {
     Unknown,
-    /// On the way from a node to the one it is inside of.
+    /// On the path from a node to the one that it is nested in.
     Walked,
     Top,
     Inside,
@@ -81,38 +82,39 @@ enum List {
 pub struct Property {
     /// The predicate.
     pub predicate: TermId,
-    /// Which one it is.
-    pub known: Known,
-    /// Where its quads are in [`Shape::quads`].
+    /// Role of the predicate.
+    pub known: RdfTerm,
+    /// Range of its quads in the order of the shape.
     pub quads: Range<u32>,
 }
 
-/// What the batch's term table says of a term; by term id.
+/// Cached properties of a term, by term id.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     generation: u32,
-    /// The first id of this batch with the same text.
+    /// First id in this batch with the same text.
     same: TermId,
-    known: Known,
+    known: RdfTerm,
 }
 
-/// A blank node of the message; by term id.
+/// State of a blank node of the message, by term id.
 #[derive(Clone, Copy, Default)]
 struct Blank {
     generation: u32,
-    /// Quads that have it as object; one that `@type` would write counts twice.
+    /// Number of quads that have it as object. A quad that would be written with `@type` counts
+    /// twice.
     uses: u32,
-    /// The node of its quads, and how many there are, one a graph.
+    /// The node of its quads, and the number of such nodes, one per graph.
     node: u32,
     nodes: u32,
     /// The node of a quad that has it as object.
     user: u32,
-    /// The graph of that quad and of its own node.
+    /// The graph of that quad, and the graph of its own node.
     used_in: u32,
     stands_in: u32,
 }
 
-/// Marks of terms, all forgotten at once.
+/// Numbers of terms that can all be removed at once.
 #[derive(Default)]
 struct Marks {
     entries: Vec<(u32, u32)>,
@@ -131,7 +133,7 @@ impl Marks {
         }
     }
 
-    /// The number of a term; a new one gets the number given.
+    /// Returns the number of a term; a new term gets the given number.
     #[inline]
     fn number(&mut self, id: TermId, new: u32) -> u32 {
         let entry = &mut self.entries[id.index()];
@@ -151,7 +153,7 @@ pub struct Shape {
     pub nodes: Vec<Node>,
     pub properties: Vec<Property>,
     entries: Vec<Entry>,
-    /// Ids by the hash of their texts, open addressing.
+    /// Open-addressing table of ids by the hash of their texts.
     slots: Vec<(u32, TermId)>,
     batch: u32,
     blanks: Vec<Blank>,
@@ -165,7 +167,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A batch begins: ids mean other terms.
+    /// Begins a batch: ids refer to new terms.
     pub fn begin_batch(&mut self, terms: usize) {
         if self.entries.len() < terms {
             self.entries.resize(terms, Entry::default());
@@ -180,7 +182,7 @@ impl Shape {
         }
     }
 
-    /// The entry of a term of the batch.
+    /// Returns the entry of a term of the batch.
     #[inline]
     fn entry(&mut self, table: &TermTable, id: TermId) -> Entry {
         let entry = self.entries[id.index()];
@@ -198,7 +200,7 @@ impl Shape {
         let mut entry = Entry {
             generation: self.batch,
             same: id,
-            known: Known::Other,
+            known: RdfTerm::Other,
         };
         loop {
             let (generation, other) = self.slots[at];
@@ -206,11 +208,11 @@ impl Shape {
                 self.slots[at] = (self.batch, id);
                 if term.kind == TermKind::Iri {
                     entry.known = match text.strip_prefix(RDF) {
-                        Some(b"type") => Known::Type,
-                        Some(b"first") => Known::First,
-                        Some(b"rest") => Known::Rest,
-                        Some(b"nil") => Known::Nil,
-                        _ => Known::Other,
+                        Some(b"type") => RdfTerm::Type,
+                        Some(b"first") => RdfTerm::First,
+                        Some(b"rest") => RdfTerm::Rest,
+                        Some(b"nil") => RdfTerm::Nil,
+                        _ => RdfTerm::Other,
                     };
                 }
                 break;
@@ -225,20 +227,20 @@ impl Shape {
         entry
     }
 
-    /// The places of a property's quads.
+    /// Places of a property's quads.
     pub fn places(&self, property: u32) -> Range<u32> {
         self.properties[property as usize].quads.clone()
     }
 
-    /// The quad at a place.
+    /// Returns the quad at a place.
     #[inline]
     pub fn quad<'a>(&self, quads: &'a [Quad], place: u32) -> &'a Quad {
         &quads[self.order[place as usize] as usize]
     }
 
-    /// Whether a node stands inside another.
+    /// Whether a node is nested in another.
     pub fn is_inside(&self, node: u32) -> bool {
-        self.nodes[node as usize].place == Place::Inside
+        self.nodes[node as usize].place == NodePlace::Inside
     }
 
     /// Whether a node is a cell of a list that ends with rdf:nil.
@@ -246,7 +248,7 @@ impl Shape {
         self.nodes[node as usize].list == List::Cell
     }
 
-    /// The node that stands where this object is, if it stands inside.
+    /// Returns the node to be written in place of this object, if it is nested.
     pub fn inner(&mut self, table: &TermTable, object: TermId) -> Option<u32> {
         if table.term(object).kind != TermKind::Bnode {
             return None;
@@ -259,18 +261,18 @@ impl Shape {
 
     /// Whether an object is rdf:nil.
     pub fn is_nil(&mut self, table: &TermTable, object: TermId) -> bool {
-        table.term(object).kind == TermKind::Iri && self.entry(table, object).known == Known::Nil
+        table.term(object).kind == TermKind::Iri && self.entry(table, object).known == RdfTerm::Nil
     }
 
-    /// The quads of a cell's rdf:first and rdf:rest.
+    /// Returns the quads of a cell's rdf:first and rdf:rest.
     pub fn cell<'a>(&self, quads: &'a [Quad], node: u32) -> Option<(&'a Quad, &'a Quad)> {
         let range = self.nodes[node as usize].properties.clone();
         let [a, b] = &self.properties[range.start as usize..range.end as usize] else {
             return None;
         };
         let (first, rest) = match (a.known, b.known) {
-            (Known::First, Known::Rest) => (a, b),
-            (Known::Rest, Known::First) => (b, a),
+            (RdfTerm::First, RdfTerm::Rest) => (a, b),
+            (RdfTerm::Rest, RdfTerm::First) => (b, a),
             _ => return None,
         };
         if first.quads.len() != 1 || rest.quads.len() != 1 {
@@ -280,7 +282,7 @@ impl Shape {
         Some((quad(first), quad(rest)))
     }
 
-    /// Shapes a message.
+    /// Computes the shape of a message.
     pub fn shape(&mut self, batch: &MessageBatch, message: usize) {
         let quads = batch.message(message);
         let table = batch.table();
@@ -309,13 +311,13 @@ impl Shape {
             self.place_blanks(table, quads);
         } else {
             for node in &mut self.nodes {
-                node.place = Place::Top;
+                node.place = NodePlace::Top;
                 node.list = List::No;
             }
         }
     }
 
-    /// Divides the quads of a graph. Says whether there are blank nodes among their objects.
+    /// Groups the quads of a graph. Returns whether any object is a blank node.
     fn graph(
         &mut self,
         table: &TermTable,
@@ -350,7 +352,7 @@ impl Shape {
                 subject,
                 properties: first_property..self.properties.len() as u32,
                 inside: None,
-                place: Place::Unknown,
+                place: NodePlace::Unknown,
                 depth: 0,
                 list: List::Unknown,
             });
@@ -363,8 +365,8 @@ impl Shape {
         blanks
     }
 
-    /// Brings quads with equal terms together, in the order in which the terms first come. Gives the numbers
-    /// of the groups, whose ranges stay on a stack until the caller takes them off.
+    /// Groups quads with equal terms in the order of first occurrence. Returns the numbers of the
+    /// groups. Their ranges stay on a stack until the caller removes them.
     fn group(
         &mut self,
         table: &TermTable,
@@ -420,7 +422,8 @@ impl Shape {
         first..first + groups as usize
     }
 
-    /// The groups of a few quads with distinct terms, or of quads with one term, which need no order.
+    /// Fast path for a few quads with distinct terms, or quads with one term, which need no
+    /// sorting.
     fn few(
         &mut self,
         table: &TermTable,
@@ -452,12 +455,12 @@ impl Shape {
         Some(first..first + slice.len())
     }
 
-    /// The range of a group of [`Self::group`].
+    /// Range of a group of [`Self::group`].
     fn range(&self, group: usize) -> Range<usize> {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
 
-    /// Finds the blank nodes that stand inside others, and the lists.
+    /// Determines the nested blank nodes and the lists.
     fn place_blanks(&mut self, table: &TermTable, quads: &[Quad]) {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
@@ -479,7 +482,7 @@ impl Shape {
             let node = &mut self.nodes[at];
             node.inside = user;
             if user.is_none() {
-                node.place = Place::Top;
+                node.place = NodePlace::Top;
                 node.list = List::No;
             }
         }
@@ -508,7 +511,7 @@ impl Shape {
                 }
                 for property_at in properties {
                     let property = &self.properties[property_at as usize];
-                    let uses = 1 + u32::from(property.known == Known::Type);
+                    let uses = 1 + u32::from(property.known == RdfTerm::Type);
                     for at in property.quads.clone() {
                         let object = quads[self.order[at as usize] as usize].object;
                         if let Some(blank) = self.blank(table, object) {
@@ -522,7 +525,7 @@ impl Shape {
         }
     }
 
-    /// What is counted of a blank node of this message.
+    /// Returns the state of a blank node of this message.
     fn blank(&mut self, table: &TermTable, id: TermId) -> Option<&mut Blank> {
         if table.term(id).kind != TermKind::Bnode {
             return None;
@@ -538,13 +541,13 @@ impl Shape {
         Some(blank)
     }
 
-    /// The node of a cell's rest, or None where the list ends or is none.
+    /// Returns the node of a cell's rest, or `None` if the list ends or is invalid.
     fn next_cell(&mut self, table: &TermTable, rest: TermId) -> Option<u32> {
         let blank = *self.blank(table, rest)?;
         (blank.nodes == 1 && self.nodes[blank.node as usize].inside.is_some()).then_some(blank.node)
     }
 
-    /// Finds whether a node is a cell, along the list from it.
+    /// Determines whether a node is a list cell, along the list that begins with it.
     fn find_list(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut node = start;
@@ -573,50 +576,51 @@ impl Shape {
         self.walk = walk;
     }
 
-    /// Finds whether a node stands inside another, and how deep, along the nodes that it is inside of.
+    /// Determines whether a node is nested and how deep, along the nodes that it is nested in.
     fn place(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut at = start;
         loop {
             let node = &mut self.nodes[at as usize];
             match (node.place, node.inside) {
-                (Place::Unknown, Some(user)) => {
-                    node.place = Place::Walked;
+                (NodePlace::Unknown, Some(user)) => {
+                    node.place = NodePlace::Walked;
                     walk.push(at);
                     at = user;
                 }
-                (Place::Walked, Some(user)) => {
-                    // A cycle is cut here, and a list that went on here does not.
-                    node.place = Place::Top;
+                (NodePlace::Walked, Some(user)) => {
+                    // Cuts a cycle; a list that continued here is then not a list.
+                    node.place = NodePlace::Top;
                     self.end_lists(table, quads, user, at);
                     break;
                 }
-                (Place::Walked | Place::Unknown, _) => {
-                    node.place = Place::Top;
+                (NodePlace::Walked | NodePlace::Unknown, _) => {
+                    node.place = NodePlace::Top;
                     break;
                 }
-                (Place::Top | Place::Inside, _) => break,
+                (NodePlace::Top | NodePlace::Inside, _) => break,
             }
         }
         while let Some(at) = walk.pop() {
             let node = &self.nodes[at as usize];
-            let (Place::Walked, Some(user)) = (node.place, node.inside) else {
+            let (NodePlace::Walked, Some(user)) = (node.place, node.inside) else {
                 continue;
             };
             let goes_on = node.list == List::Cell && self.goes_on(table, quads, user, at);
             let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
             let node = &mut self.nodes[at as usize];
             if depth > MAX_NESTED {
-                node.place = Place::Top;
+                node.place = NodePlace::Top;
             } else {
-                node.place = Place::Inside;
+                node.place = NodePlace::Inside;
                 node.depth = depth;
             }
         }
         self.walk = walk;
     }
 
-    /// The cells before a cell that no longer follows them are no list: reading them as one would end it.
+    /// Cells before a cell that no longer follows them are not a list: reading them as one would
+    /// end it early.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)
@@ -632,7 +636,7 @@ impl Shape {
         }
     }
 
-    /// Whether a cell is the rest of another that stands inside a node itself, so that both are in one list.
+    /// Whether a cell is the rest of a nested cell, so that both are in one list.
     fn goes_on(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
         if !self.is_list(user) || !self.is_inside(user) {
             return false;

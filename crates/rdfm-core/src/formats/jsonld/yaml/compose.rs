@@ -1,12 +1,13 @@
-//! Makes a JSON tape of a YAML document.
+//! Composes a JSON tape from a YAML document.
 //!
 //! - In: the text of one document.
-//! - Out: a tape whose texts lie in the document where they can; whether there was a document.
-//! - Cost: linear in the document and in what its aliases repeat, which the tape's bounds bound.
-//! - Law: keys are strings and stand once; an alias repeats a whole value, so a cycle is an error.
+//! - Out: a tape whose texts are in the document if possible; whether there was a document.
+//! - Cost: linear in the document and in the content that aliases repeat, which the tape's limits
+//!   restrict.
+//! - Law: keys are unique strings. An alias repeats a complete value, so that a cycle is an error.
 //!
-//! `granit-parser` is the parser: a maintained one without unsafe code or panics, whose nesting is bounded,
-//! and that passes the YAML test suite. It gives events; what they mean is said here.
+//! The parser is `granit-parser`. It is maintained, has no unsafe code or panics, limits nesting,
+//! and passes the YAML test suite. It produces events, which are interpreted here.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
@@ -20,24 +21,24 @@ use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
 #[derive(Default)]
 pub struct Composer {
     open: Vec<Open>,
-    /// Values by anchor; None while they are not complete.
+    /// Values by anchor; `None` until they are complete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
 
-/// A mapping or sequence that is not ended.
+/// An open mapping or sequence.
 struct Open {
     mapping: bool,
-    /// A key comes next.
+    /// Whether a key comes next.
     key: bool,
     anchor: usize,
     node: u32,
 }
 
 impl Composer {
-    /// Composes the document of a text that holds one. False if it holds none.
+    /// Composes the document in a text. Returns false if there is none.
     ///
     /// # Errors
-    /// The text is no YAML, or holds what JSON cannot.
+    /// If the text is not valid YAML, or contains values that JSON does not have.
     pub fn compose(
         &mut self,
         text: &str,
@@ -48,7 +49,7 @@ impl Composer {
         self.open.clear();
         self.anchors.clear();
         let mut options = Options::default();
-        // One more, so that the tape's bound speaks first and names its option.
+        // One more, so that the tape's limit applies first, whose error names the option.
         options.flow_nesting_limit = bounds.max_depth as usize + 1;
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;
@@ -60,7 +61,7 @@ impl Composer {
                     if found {
                         return Err(malformed(
                             at,
-                            "a second document that does not begin with '---' on a line of its own",
+                            "a second document that does not begin with '---' on a separate line",
                         ));
                     }
                     found = true;
@@ -92,14 +93,14 @@ impl Composer {
         Ok(found)
     }
 
-    /// Whether a key comes next; else a value does.
+    /// Whether a key comes next, not a value.
     fn wants_key(&self) -> bool {
         self.open
             .last()
             .is_some_and(|open| open.mapping && open.key)
     }
 
-    /// A value is complete: behind it in a mapping comes a key.
+    /// Marks a value as complete. In a mapping, a key comes next.
     fn value_done(&mut self) {
         if let Some(open) = self.open.last_mut() {
             open.key = open.mapping;
@@ -123,7 +124,7 @@ impl Composer {
         if self.wants_key() {
             return Err(malformed(
                 at,
-                "a key is a string, and this is a mapping or a sequence",
+                "expected a string as key, found a mapping or a sequence",
             ));
         }
         let node = tape.nodes().len() as u32;
@@ -159,7 +160,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "a key is a string, and {} is none; put it into quotes",
+                        "expected a string as key, found {}; put it in quotes",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -179,7 +180,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "JSON has no number {}; put it into quotes, or give it a datatype with @type",
+                        "JSON has no number {}; put it in quotes, or give it a datatype with @type",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -200,7 +201,7 @@ impl Composer {
         let Some(Some(node)) = self.anchors.get(&anchor).copied() else {
             return Err(malformed(
                 at,
-                "an alias within the value that it stands for: a cycle, which JSON cannot hold",
+                "an alias inside its own value; JSON does not allow cycles",
             ));
         };
         if !self.wants_key() {
@@ -215,7 +216,7 @@ impl Composer {
         if !string {
             return Err(malformed(
                 at,
-                "a key is a string, and this alias stands for something else",
+                "expected a string as key, found an alias of another value",
             ));
         }
         tape.repeat(node, true, at, source, bounds)?;
@@ -226,7 +227,7 @@ impl Composer {
     }
 }
 
-/// What a scalar is, by its style and tag.
+/// Returns the value of a scalar according to its style and tag.
 fn scalar_value<'a>(
     text: &'a str,
     style: ScalarStyle,
@@ -249,7 +250,7 @@ fn scalar_value<'a>(
             matches!(&resolved, Value::Number(number) if !number.contains(['.', 'e', 'E']))
         }
         Some("float") => matches!(resolved, Value::Number(_) | Value::Beyond),
-        // `!` alone makes a string of any scalar.
+        // A lone `!` makes any scalar a string.
         _ if tag.original() == "!" => return Ok(Value::String),
         _ => return Err(unknown_tag(tag, at)),
     };
@@ -259,7 +260,7 @@ fn scalar_value<'a>(
     Err(malformed(
         at,
         &format!(
-            "{} is not what its tag {} says",
+            "{} does not match its tag {}",
             quote(text.as_bytes()),
             quote(tag.original().as_bytes())
         ),
@@ -279,14 +280,14 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     malformed(
         at,
         &format!(
-            "the tag {} means nothing here; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
+            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
              !!seq, and JSON-LD has @type for datatypes",
             quote(tag.original().as_bytes())
         ),
     )
 }
 
-/// Adds a string, without a copy where the source holds it as it is.
+/// Adds a string, without a copy if the source contains it literally.
 fn string(
     kind: Kind,
     source: &str,
@@ -299,7 +300,7 @@ fn string(
     let range = span.byte_range().unwrap_or_default();
     let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
     let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
-    // A text that lies in the source is taken for one that JSON has without escapes.
+    // Text borrowed from the source must be valid in JSON without escapes.
     let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
     if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
         return match kind {
@@ -318,7 +319,8 @@ fn malformed(at: usize, reason: &str) -> ParseError {
     }
 }
 
-/// The first tab that indents a line behind a position: the parser tells where the scalar before it begins.
+/// Position of the first tab that indents a line after `from`. The parser reports only the start of
+/// the scalar before it.
 fn tab(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n').skip(1) {
@@ -331,7 +333,7 @@ fn tab(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The parser's error. It is truncated where the text could have gone on.
+/// Converts a parser error. It is truncated if more text could have completed the document.
 fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
     let mut at = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {
@@ -362,11 +364,11 @@ fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
                 "max_depth",
             ),
             _ if text.as_bytes().get(at) == Some(&b'@') => {
-                "no YAML: nothing begins with @ there; keys and values that do stand in quotes, as in \
+                "invalid YAML: a plain key or value must not begin with @; use quotes, as in \
                  \"@context\""
                     .into()
             }
-            _ => format!("no YAML: {}", error.info()).into(),
+            _ => format!("invalid YAML: {}", error.info()).into(),
         },
     }
 }

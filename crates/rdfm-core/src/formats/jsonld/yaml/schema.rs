@@ -1,27 +1,27 @@
-//! The core schema of YAML 1.2: what a plain scalar is.
+//! The core schema of YAML 1.2: types of plain scalars.
 //!
-//! - In: the text of a scalar without quotes.
-//! - Out: null, a boolean, a number as JSON has it, or a string.
+//! - In: the text of an unquoted scalar.
+//! - Out: null, a boolean, a number in JSON form, or a string.
 //! - Law: `no`, `on`, `1_000`, `12:30` and dates are strings; `012` is 12.
 
 use std::borrow::Cow;
 
-/// What a scalar is.
+/// Value of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// Null.
     Null,
     /// True or false.
     Boolean(bool),
-    /// As JSON writes it.
+    /// In JSON form.
     Number(Cow<'a, str>),
-    /// `.inf`, `.nan`, or an integer of another base that is too large: JSON has no such number.
+    /// `.inf`, `.nan`, or an integer in another base that is too large. JSON has no such numbers.
     Beyond,
     /// Its text.
     String,
 }
 
-/// What a plain scalar is.
+/// Returns the value of a plain scalar.
 pub fn resolve(text: &str) -> Value<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -50,7 +50,7 @@ fn based(digits: &[u8], base: u32) -> Value<'static> {
     }
 }
 
-/// Digits at the start, and what follows.
+/// Digits at the start, and the rest.
 fn digits(text: &str) -> (&str, &str) {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scalars_are_what_the_core_schema_says() {
+    fn scalars_have_the_values_of_the_core_schema() {
         for (text, number) in [
             ("0", "0"),
             ("12", "12"),

@@ -1,61 +1,61 @@
-//! Finds where the documents of a YAML stream begin and end, before they are parsed.
+//! Finds the documents of a YAML stream before they are parsed.
 //!
-//! - In: the bytes at hand, more of them each time.
-//! - Out: the ends of documents, as soon as the line that ends each is there.
-//! - Cost: each byte is looked at once, with memchr.
-//! - Law: `---` and `...` at the start of a line delimit documents wherever they stand, quoted texts and block
-//!   scalars included, so that no parser is needed; how the bytes come changes nothing.
+//! - In: the buffered bytes, with more each time.
+//! - Out: the ends of documents, as soon as the line that ends each is available.
+//! - Cost: each byte is scanned once, with memchr.
+//! - Law: `---` and `...` at the start of a line delimit documents everywhere, even in quoted
+//!   strings and block scalars, so that no parser is needed. How the input is cut changes nothing.
 
-/// Begins a document.
+/// Marks the start of a document.
 const MARKER: &[u8] = b"---";
 
-/// What the bytes at hand hold.
+/// Content of the buffered bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A document, with the directives and comments before it.
     Document {
-        /// The byte behind it.
+        /// The index after it.
         end: usize,
-        /// The stream ends with it, perhaps too early.
+        /// Whether the stream ends with it, possibly truncated.
         last: bool,
     },
-    /// It goes on.
+    /// More bytes are needed.
     Feed,
-    /// Nothing but comments is left.
+    /// Only comments are left.
     Done,
 }
 
-/// Where the search is.
+/// State of the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search {
-    /// Start of the line that is looked at.
+    /// Start of the current line.
     line: usize,
-    /// It has no end before here.
+    /// The line has no end before this index.
     scanned: usize,
-    /// The document has begun: more than directives and comments was seen.
+    /// Whether the document has begun, with more than directives and comments.
     begun: bool,
-    /// There are directives, which call for a document.
+    /// Whether there are directives, which require a document.
     directives: bool,
-    /// What `line` is in: the start of a line, or the rest of one that was given up.
+    /// What `line` refers to: the start of a line, or the rest of one whose beginning was dropped.
     rest: Rest,
 }
 
-/// The rest of a line whose beginning is gone.
+/// The rest of a line whose beginning was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Rest {
-    /// There is none: a line begins.
+    /// None: a line begins here.
     #[default]
     None,
-    /// White space so far, before the document.
+    /// Only white space so far, before the document.
     Blank,
-    /// It is no marker.
+    /// It is not a marker.
     Content,
     /// It ends the document.
     End,
 }
 
 impl Search {
-    /// Begins at a byte.
+    /// Starts at an index.
     pub fn from(start: usize) -> Self {
         Self {
             line: start,
@@ -64,13 +64,13 @@ impl Search {
         }
     }
 
-    /// The bytes before `used` are gone.
+    /// Adjusts to the removal of the bytes before `used`.
     pub fn drained(&mut self, used: usize) {
         self.line = self.line.saturating_sub(used);
         self.scanned = self.scanned.saturating_sub(used);
     }
 
-    /// The next document in the bytes from the last one's end on.
+    /// Returns the next document, from the end of the previous one.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> Next {
         if self.rest != Rest::None
             && let Some(next) = self.go_on(buffer, finished)
@@ -86,7 +86,8 @@ impl Search {
                 None => {
                     self.scanned = buffer.len();
                     if !finished {
-                        // A marker ends the document before its line does, which may be long.
+                        // A marker ends the document before the end of its own line, which may be
+                        // long.
                         let line = buffer.get(self.line..).unwrap_or_default();
                         if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
                             return self.document(self.line, false);
@@ -121,7 +122,7 @@ impl Search {
         }
     }
 
-    /// A byte that the document under way does not end before.
+    /// An index before which the current document does not end.
     pub fn least_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {
@@ -131,7 +132,7 @@ impl Search {
         }
     }
 
-    /// Goes on in a line that was given up; None where the next one begins.
+    /// Continues in a line whose beginning was dropped. Returns `None` when the next line begins.
     fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<Next> {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
@@ -153,8 +154,9 @@ impl Search {
         ends.then(|| self.document(next, false))
     }
 
-    /// Gives up the line that is looked at, where it is known what it is, after [`next`](Self::next) said
-    /// [`Next::Feed`]. Gives the byte from which on the bytes are still needed.
+    /// Drops the beginning of the current line, if its kind is known. Call after
+    /// [`next`](Self::next) returned [`Next::Feed`]. Returns the index from which bytes are still
+    /// needed.
     pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.rest == Rest::None {
@@ -187,7 +189,7 @@ impl Search {
     }
 }
 
-/// The first byte of a line that is no white space.
+/// The first byte of a line that is not white space.
 fn first(line: &[u8]) -> Option<u8> {
     let mut bytes = line.iter().copied();
     bytes.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
@@ -223,7 +225,7 @@ mod tests {
         found
     }
 
-    /// The ends of documents, where each line is given up as soon as it can be.
+    /// The ends of documents if each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
         let (mut search, mut found, mut gone) = (Search::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_given_up_keeps_its_meaning() {
+    fn a_line_whose_beginning_is_dropped_keeps_its_meaning() {
         for text in [
             "a: 1\n---\nb: 1",
             "# comment\n   # more\n      \t x: 1\n--- # marker\n... # end\n... # nothing\n",
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_end_where_yaml_says() {
+    fn documents_end_as_in_yaml() {
         for (text, wanted) in [
             ("", vec![]),
             ("# only\n\n", vec![]),

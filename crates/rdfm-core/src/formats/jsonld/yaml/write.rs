@@ -1,9 +1,10 @@
-//! YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
+//! Writes YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
 //!
-//! - In: events. Out: documents, `---` between them, `...` at the end.
-//! - Cost: a byte a level and open collection; a scan of each text for what needs quotes.
-//! - Law: every reader, of YAML 1.1 too, gets the same strings: whatever it might take for something else
-//!   stands in double quotes, with the escapes of JSON.
+//! - In: events. Out: documents with `---` between them and `...` at the end.
+//! - Cost: one byte per level and open collection; a scan of each string for characters that need
+//!   quotes.
+//! - Law: every reader, including those of YAML 1.1, gets the same strings. A string that some
+//!   reader might interpret differently is in double quotes, with the escapes of JSON.
 
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::syntax::json::write::string;
@@ -13,24 +14,24 @@ use crate::syntax::json::write::string;
 pub struct Yaml {
     open: Vec<Open>,
     documents: bool,
-    /// Where the key's token begins.
+    /// Start of the key's token in the output.
     key: usize,
-    /// What stands before the next value.
+    /// What precedes the next value.
     before: Before,
 }
 
 #[derive(Clone, Copy)]
 struct Open {
     array: bool,
-    /// Nothing stands in it so far, nor its start.
+    /// Whether nothing of it has been written.
     empty: bool,
-    /// Spaces before its lines.
+    /// Number of spaces before its lines.
     indent: usize,
-    /// Its first line begins behind the `- ` of the array around it.
+    /// Whether its first line begins after the `- ` of the surrounding array.
     inline: bool,
 }
 
-/// What stands before a value.
+/// What precedes a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Before {
     /// Nothing, or a line of an array.
@@ -59,8 +60,8 @@ impl Yaml {
         }
     }
 
-    /// What goes before a value: the line of an item. Gives the indent of what the value holds, and whether
-    /// its first line has begun.
+    /// Writes what precedes a value: the line of an item. Returns the indentation of its content,
+    /// and whether its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
         let around = self.open.last().map_or(0, |open| open.indent + 2);
         if self.before == Before::Key {
@@ -110,7 +111,7 @@ impl Sink for Yaml {
 
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.documents {
-            // Many readers refuse an end without a document; a context is no message.
+            // Many readers reject an end without a document. A context is not a message.
             out.extend_from_slice(b"\"@context\": {}\n");
         }
         out.extend_from_slice(b"...\n");
@@ -143,7 +144,8 @@ impl Sink for Yaml {
 
     fn end_key(&mut self, out: &mut Vec<u8>) {
         if out.len() - self.key > MAX_KEY {
-            // Readers take no more than 1024 characters before a colon: a long key needs a mark before it, and its value a line of its own.
+            // Readers allow at most 1024 characters before a colon. A longer key needs a mark
+            // before it, and its value a separate line.
             let key = out.split_off(self.key);
             out.extend_from_slice(b"? ");
             out.extend_from_slice(&key);
@@ -173,8 +175,8 @@ impl Sink for Yaml {
     }
 }
 
-/// Whether a text needs no quotes: it begins with a letter or `_:`, is no word that means something else,
-/// and holds no sign of YAML's where that has a meaning.
+/// Whether a string needs no quotes: it begins with a letter or `_:`, is not a word with another
+/// meaning, and contains no YAML indicators in places where they have a meaning.
 fn is_plain(text: &[u8]) -> bool {
     let rest = text.strip_prefix(b"_:").unwrap_or(text);
     if !rest.first().is_some_and(u8::is_ascii_alphabetic) && rest.len() == text.len() {
@@ -208,7 +210,7 @@ fn is_plain(text: &[u8]) -> bool {
     text.iter().all(safe) && !text.ends_with(b":") && has_no_signs(text) && !is_word(text)
 }
 
-/// Whether a space stands only between words: not at the end, and next to no sign.
+/// Whether spaces occur only between words, not at the end or next to indicators.
 fn has_no_signs(text: &[u8]) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     text.iter().enumerate().all(|(at, &byte)| {
@@ -219,7 +221,7 @@ fn has_no_signs(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a text that begins with a letter is null or a boolean to some reader.
+/// Whether some readers interpret a string that begins with a letter as null or a boolean.
 fn is_word(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 9] = [
         b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null",
@@ -227,7 +229,8 @@ fn is_word(text: &[u8]) -> bool {
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Appends a text in double quotes, with escapes also for what is a line break or not printable to YAML.
+/// Appends a string in double quotes, with escapes also for characters that YAML considers line
+/// breaks or not printable.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let hidden = |c: char| {

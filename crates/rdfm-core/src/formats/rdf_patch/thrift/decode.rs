@@ -1,16 +1,16 @@
-//! Logs of patches in Thrift to batches: finds rows and patches, keeps positions.
+//! Decodes logs of patches in Thrift: finds rows and patches, and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: batches of complete patches.
-//! - Cost: linear; memory holds one row, one piece and one batch.
-//! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
+//! - Cost: linear. Memory is bounded by one row, one piece and one batch.
+//! - Law: a row is read only when it is complete. How the bytes are cut changes nothing.
 
 use rustc_hash::FxHashMap;
 
 use super::row::{Row, row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
-use crate::formats::rdf_patch::options::Reading;
+use crate::formats::rdf_patch::options::PatchReading;
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::error::ErrorClass;
@@ -29,26 +29,26 @@ pub struct BinaryReader {
     parts: bool,
     most: u64,
     terms: Terms<Operation>,
-    /// The open patch has operations other than headers.
+    /// Whether the open patch has operations other than headers.
     changes: bool,
-    /// Bytes that must be there before a row is looked for again.
+    /// Number of buffered bytes needed before trying to read a row again.
     wanted: usize,
 }
 
 /// Class and reason of an error.
 type Failure = (ErrorClass, Reason);
 
-/// What was done with the bytes at hand.
+/// The next item in the buffer.
 enum Taken {
     Operation,
-    /// The patch ended.
+    /// The end of the patch.
     End,
-    /// Nothing: bytes lack.
+    /// None: more bytes are needed.
     Wait,
 }
 
 impl BinaryReader {
-    pub(in crate::formats::rdf_patch) fn new(options: &Reading) -> Self {
+    pub(in crate::formats::rdf_patch) fn new(options: &PatchReading) -> Self {
         Self {
             parts: options.parts,
             most: options.limits.max_message_bytes,
@@ -58,7 +58,7 @@ impl BinaryReader {
         }
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
+    /// Returns the next batch, or `None` if bytes are missing or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, Failure> {
         loop {
             match self.take_row(input)? {
@@ -86,7 +86,7 @@ impl BinaryReader {
         }
     }
 
-    /// The complete patches before an open one.
+    /// Returns the complete patches before an open one.
     fn complete(&mut self) -> Option<PatchBatch> {
         self.terms.builder.take_complete(&mut FxHashMap::default())
     }
@@ -98,7 +98,7 @@ impl BinaryReader {
             return Ok(Taken::Wait);
         }
         self.wanted = 0;
-        // One byte more than a row may have shows that it has more.
+        // One byte more than the maximum shows that the row is too long.
         let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
         let mut slots = Slots::EMPTY;
@@ -110,7 +110,7 @@ impl BinaryReader {
             }
             Err(error) => return Err(error.into_parts()),
         };
-        // A header behind other rows begins a patch.
+        // A header after other rows begins a patch.
         if self.changes && matches!(row, Row::Header(..)) {
             return Ok(Taken::End);
         }
@@ -123,7 +123,7 @@ impl BinaryReader {
         Ok(taken)
     }
 
-    /// A row of which only so many bytes are there.
+    /// Handles an incomplete row with this number of buffered bytes.
     #[cold]
     fn incomplete(&mut self, there: usize, finished: bool) -> Result<Taken, Failure> {
         if there as u64 > self.most {
@@ -133,12 +133,12 @@ impl BinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, since what is there must be read from the start.
+        // Half as much again, because the row must be read again from its start.
         self.wanted = there + there / 2 + 1;
         Ok(Taken::Wait)
     }
 
-    /// Adds what a row says to the open patch.
+    /// Adds the content of a row to the open patch.
     #[inline]
     fn take(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<Taken> {
         let operation = match row {
@@ -190,7 +190,7 @@ impl BinaryReader {
         }
     }
 
-    /// A term that is a text of a row.
+    /// Adds a string of a row as a term.
     fn text(&mut self, kind: TermKind, text: &[u8]) -> Checked<TermId> {
         let (flags, what) = match kind {
             TermKind::Iri => (scan::iri(text), "an IRI"),
@@ -239,7 +239,7 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "where the next row begins is not known after an error: none can be skipped";
+        let reason = "the start of the next row is unknown after an error, so none can be skipped";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }

@@ -1,6 +1,6 @@
-//! Patches in Thrift's compact protocol, as Apache Jena has them: a union a row.
+//! Patches in Thrift's compact protocol, as in Apache Jena: one union per row.
 //!
-//! - `row`: rows to and from bytes. [`decode`], [`encode`]: logs.
+//! - `row`: decoding and encoding rows. [`decode`], [`encode`]: logs.
 
 pub(super) mod decode;
 pub(super) mod encode;

@@ -1,9 +1,10 @@
-//! Rows of patches to and from bytes.
+//! Decodes and encodes rows of patches.
 //!
-//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
-//! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error. Texts are slices
-//!   of the log that nobody has checked yet.
+//! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
+//!   a row.
+//! - Out: [`Row`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
+//!   Strings are unchecked slices of the log.
 
 use crate::codec::start::Start;
 use crate::model::record::OperationCode;
@@ -14,7 +15,7 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::{Checked, malformed};
 
-/// A row that ends a patch.
+/// The row that ends a patch.
 pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
 
 /// A row.
@@ -28,13 +29,13 @@ pub(super) enum Row<'a> {
     AddPrefix(Option<Raw<'a>>, &'a [u8], &'a [u8]),
     /// Graph and name.
     DeletePrefix(Option<Raw<'a>>, &'a [u8]),
-    /// Of a transaction.
+    /// The begin or end of a transaction.
     Bare(OperationCode),
-    /// The patch ends.
+    /// The end of the patch.
     Segment,
 }
 
-/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
+/// Decodes a row and returns its length. The terms of a statement go into empty slots.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
     let mut wire = Compact { rest: bytes };
@@ -144,7 +145,8 @@ fn prefix<'a>(wire: &mut Compact<'a>) -> Checked<Prefix<'a>> {
     ))
 }
 
-/// What the first bytes of a log look like. No more bytes are looked at than an error at the start has seen.
+/// The format that the first bytes of a log suggest. Uses only bytes that are available for every
+/// error at the start.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..]
@@ -164,7 +166,7 @@ pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a quad, whose terms stand among those of the batch.
+/// Appends the row of a quad, whose terms are among those of the batch.
 #[inline]
 pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
     out.push(if code == OperationCode::Add {
@@ -178,10 +180,10 @@ pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], 
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a prefix; without an IRI it is deleted.
+/// Appends the row of a prefix. Without an IRI, the prefix is deleted.
 pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(if iri.is_some() { 0x4c } else { 0x5c });
-    // The number of a field is written as what it adds to the one before.
+    // Field numbers are written as the difference from the previous one.
     let header = match graph {
         Some(graph) => {
             out.extend_from_slice(graph);
