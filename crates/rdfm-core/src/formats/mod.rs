@@ -1,4 +1,4 @@
-//! The formats: one folder a family, none of which knows another.
+//! The formats: one folder per family. Families do not depend on each other.
 
 pub mod jelly;
 pub mod jsonld;

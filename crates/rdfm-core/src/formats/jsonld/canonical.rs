@@ -1,21 +1,21 @@
 //! JSON literals in their canonical form (RFC 8785).
 //!
 //! - In: a value of a tape.
-//! - Out: JSON text without white space, keys in the order of their UTF-16 code units, numbers as
-//!   ECMAScript writes them.
-//! - Cost: linear, and sorting the keys of each object. No recursion.
+//! - Out: JSON text without white space, with keys in the order of their UTF-16 code units and numbers formatted as in
+//!   ECMAScript.
+//! - Cost: linear, plus sorting the keys of each object. No recursion.
 
 use super::number;
 use crate::syntax::json::{Kind, View};
 
-/// What is still to be written.
+/// An item of the output stack.
 enum Step {
     Value(u32),
     Key(u32),
     Text(u8),
 }
 
-/// Appends a value; gives the node of a number that has no canonical form, being beyond doubles.
+/// Appends a value. Returns the node of a number outside the range of doubles, which has no canonical form.
 pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<(), u32> {
     let mut steps = vec![Step::Value(value)];
     while let Some(step) = steps.pop() {

@@ -1,17 +1,17 @@
-//! Properties and their containers: lists, graphs, maps of languages and of nodes (JSON-LD 1.1 API, 5.1.2, steps
-//! 13.5 to 13.14).
+//! Properties and their containers: lists, graphs, language maps and maps of nodes (JSON-LD 1.1 API, 5.1.2, steps 13.5
+//! to 13.14).
 
 use super::context::{Meaning, Property, Scope};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::walk::{Active, By, Extra, Item, Slot, Target, Walk, Wrap};
+use super::walk::{ActiveProperty, By, Extra, Item, Target, ValueSlot, Walk, Wrap};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
 impl Walk<'_> {
-    /// A property that the contexts do not keep.
-    pub fn unkept(&mut self, key: u32, context: u32) -> Active {
+    /// A property that the contexts do not cache.
+    pub fn unkept(&mut self, key: u32, context: u32) -> ActiveProperty {
         let text = self.view.text(key);
         let property = self.contexts.get(context).state.expand_key(text);
         let property = property.unwrap_or_else(|_| Property::without_iri(text, None));
@@ -36,7 +36,7 @@ impl Walk<'_> {
     /// The predicate of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn predicate(&mut self, active: Active, key: u32) -> Read<TermId> {
+    pub fn predicate(&mut self, active: ActiveProperty, key: u32) -> Read<TermId> {
         let property = if active.kept {
             self.contexts.property_mut(active.context, active.number)
         } else {
@@ -49,9 +49,15 @@ impl Walk<'_> {
         Ok(self.terms.of_property(self.builder, property)?)
     }
 
-    /// A property of a node.
+    /// Reads a property of a node.
     #[inline]
-    pub fn property(&mut self, id: TermId, active: Active, value: u32, graph: TermId) -> Read<()> {
+    pub fn property(
+        &mut self,
+        id: TermId,
+        active: ActiveProperty,
+        value: u32,
+        graph: TermId,
+    ) -> Read<()> {
         let predicate = self.predicate(active, value - 1)?;
         let target = match self.definition(active) {
             Some(definition) if definition.reverse => Target::Subject {
@@ -66,20 +72,20 @@ impl Walk<'_> {
         self.values(active, value, target, graph)
     }
 
-    /// The values of a property, as its container has them.
+    /// Reads the values of a property according to its container.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
     pub fn values(
         &mut self,
-        active: Active,
+        active: ActiveProperty,
         value: u32,
         target: Target,
         graph: TermId,
     ) -> Read<()> {
-        let mut slot = Slot {
+        let mut slot = ValueSlot {
             target,
             property: Some(active),
-            ..Slot::top(graph)
+            ..ValueSlot::top(graph)
         };
         let context = active.context;
         let Some(definition) = self.definition(active) else {
@@ -110,9 +116,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A value, or those of an array.
+    /// Reads a value, or the values of an array.
     #[inline]
-    fn each_value(&mut self, value: u32, context: u32, mut slot: Slot) -> Read<()> {
+    fn each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
         if self.view.kind(value) != Kind::Array {
             self.value(value, context, &slot)?;
             return Ok(());
@@ -124,17 +130,17 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A JSON literal, as the container of its property has values.
+    /// Adds a JSON literal according to the container of its property.
     pub fn as_value(
         &mut self,
         item: Item,
-        slot: &Slot,
+        slot: &ValueSlot,
         containers: Containers,
         node: u32,
     ) -> Read<()> {
         if containers.has(Containers::LIST) {
             self.begin_list(self.sink(slot).graph);
-            let inner = Slot {
+            let inner = ValueSlot {
                 target: Target::Member,
                 ..*slot
             };
@@ -143,16 +149,16 @@ impl Walk<'_> {
             return self.deliver(Item::List(head), slot, node);
         }
         let wraps = containers.has(Containers::GRAPH) && !containers.has(Containers::MAPS);
-        let slot = Slot {
+        let slot = ValueSlot {
             wrap: if wraps { Wrap::Always } else { Wrap::Never },
             ..*slot
         };
         self.deliver_plain(item, &slot, node)
     }
 
-    /// The value of a property whose values are lists.
-    pub fn list_property(&mut self, value: u32, context: u32, slot: Slot) -> Read<()> {
-        let in_list = Slot {
+    /// Reads the value of a property with a list container.
+    pub fn list_property(&mut self, value: u32, context: u32, slot: ValueSlot) -> Read<()> {
+        let in_list = ValueSlot {
             in_list: true,
             ..slot
         };
@@ -169,17 +175,17 @@ impl Walk<'_> {
             Target::Object { subject, predicate } => Target::ListObject { subject, predicate },
             target => target,
         };
-        self.value(value, context, &Slot { target, ..slot })?;
+        self.value(value, context, &ValueSlot { target, ..slot })?;
         Ok(())
     }
 
-    /// A map of nodes by `@index`, `@id` or `@type` (steps 13.8).
+    /// Reads a map of nodes by `@index`, `@id` or `@type` (step 13.8).
     pub fn map(
         &mut self,
         map: u32,
-        active: Active,
+        active: ActiveProperty,
         containers: Containers,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<()> {
         let view = self.view;
         let index = self
@@ -209,7 +215,7 @@ impl Walk<'_> {
             }
             let extra = self.map_extra(key, active, containers, index)?;
             let property = self.in_context(active, context);
-            let inner = Slot {
+            let inner = ValueSlot {
                 property: Some(property),
                 extra,
                 from_map: true,
@@ -227,24 +233,24 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The property that the keys of an index map are values of.
-    pub fn index_property(&mut self, index: &[u8], active: Active) -> Active {
+    /// The property whose values are the keys of an index map.
+    pub fn index_property(&mut self, index: &[u8], active: ActiveProperty) -> ActiveProperty {
         let context = active.context;
         if let Meaning::Property(number) = self.contexts.meaning(context, index) {
-            return Active::kept(context, number);
+            return ActiveProperty::kept(context, number);
         }
         let property = self.contexts.get(context).state.expand_key(index);
         let property = property.unwrap_or_else(|_| Property::without_iri(index, None));
         self.push_unkept(context, property)
     }
 
-    /// What a key of a map says of the items below it.
+    /// The information that a key of a map adds to its items.
     pub fn map_extra(
         &mut self,
         key: u32,
-        active: Active,
+        active: ActiveProperty,
         containers: Containers,
-        index: Option<Active>,
+        index: Option<ActiveProperty>,
     ) -> Read<Extra> {
         let context = active.context;
         let meaning = self.contexts.meaning(context, self.view.text(key));

@@ -1,11 +1,11 @@
-//! Contexts, processed once into tables of terms for all messages that use them.
+//! Contexts. Each is processed once, into a table of terms for all messages that use it.
 //!
-//! - In: the value of an `@context` and the context that it is processed in.
-//! - Out: the number of an [`Active`] context.
-//! - Cost: that of the definitions in it: tables share what they do not change. Contexts are found again by
-//!   their parent and their text, those of definitions by the definition.
-//! - Law: what is found again means what processing it again would give; forgetting changes no result.
-//!   Both what a message may have processed and what its contexts may take are bounded.
+//! - In: the value of an `@context`, and the context in which it is processed.
+//! - Out: the number of an [`ActiveContext`] context.
+//! - Cost: proportional to the definitions in the context, because tables share unchanged parts. Contexts are cached by
+//!   parent and text; the contexts of definitions are cached by definition.
+//! - Law: a cached context equals the result of processing it again, so eviction changes no result. Both the work per
+//!   message and the memory of its contexts are limited.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,25 +23,25 @@ use crate::model::remedy::Reason;
 use crate::syntax::cache::Known;
 use crate::syntax::json::{Kind, View, write};
 
-/// Bytes of contexts and keys that are kept for later messages.
+/// Maximum bytes of contexts and keys that are kept for later messages.
 const MAX_KEPT: usize = 4 << 20;
-/// Bytes that a definition, a context and a known key take beside their texts, roughly.
+/// Approximate memory of a definition, a context and a known key, in bytes, without their texts.
 pub(super) const TERM_BYTES: usize = 400;
 const CONTEXT_BYTES: usize = 600;
 const KEY_BYTES: usize = 250;
-/// Bytes of known keys, and how many a context knows.
+/// Maximum bytes of known keys, and maximum number of known keys per context.
 const MAX_KEY_BYTES: usize = 4 << 20;
 const MAX_KEYS: usize = 1 << 13;
-/// Keys that are guessed, as a power of two.
+/// Number of guessed keys, as a power of two.
 const GUESSES: u32 = 10;
-/// Terms that a message may define whatever its size, in any case, and for each of its bytes.
+/// Terms that a message may define: regardless of its size, at most, and per byte.
 const FREE_WORK: u64 = 1 << 18;
 const MAX_WORK: u64 = 1 << 20;
 const WORK_OF_BYTE: u64 = 16;
-/// Bytes of a text that an expansion makes which count as a term that is defined.
+/// Bytes of expanded text that count as one defined term.
 const TEXT_OF_WORK: usize = 256;
 
-/// The context of a log that names none.
+/// The context of a log without a context message.
 pub(super) const INITIAL: u32 = 0;
 
 /// A base direction.
@@ -51,41 +51,41 @@ pub(super) enum Direction {
     Rtl,
 }
 
-/// What a key of a message means.
+/// The meaning of a key in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Keyword(Keyword),
     /// The number of a [`Property`].
     Property(u32),
-    /// A property that is not kept.
+    /// A property that is not cached.
     Unkept,
-    /// Nothing: its term is `null`.
+    /// None: its term is `null`.
     Null,
-    /// Nothing: no context maps it to an IRI.
+    /// None: no context maps it to an IRI.
     Unmapped,
 }
 
 /// A key that expands to an IRI.
 #[derive(Debug)]
 pub(super) struct Property {
-    /// The key, and the IRI behind it.
+    /// The key followed by the IRI.
     texts: Box<[u8]>,
     key: u32,
-    /// Whether it is an absolute IRI, as predicates have to be.
+    /// Whether it is an absolute IRI, as required for predicates.
     pub is_iri: bool,
-    /// Whether the key can stand as a prefix.
+    /// Whether the key can be used as a prefix.
     pub is_prefix: bool,
-    /// What it is as a datatype; and whether it goes with a language only.
+    /// Its kind as a datatype, and whether it requires a language tag.
     pub datatype: Datatype,
     pub is_language_type: bool,
-    /// The definition of the key, where it is a term.
+    /// The definition of the key, if it is a term.
     pub definition: Option<Arc<Definition>>,
-    /// The term in the batch, and the message that was charged for it last.
+    /// The term in the batch, and the last message that was charged for it.
     pub known: Known,
     pub charged: u32,
 }
 
-/// A datatype, as far as numbers and strings are concerned.
+/// The datatypes that reading numbers and strings distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Datatype {
     String,
@@ -104,7 +104,7 @@ impl Datatype {
 }
 
 impl Property {
-    /// A key that is no property here.
+    /// A key that is not a property here.
     pub fn without_iri(key: &[u8], definition: Option<Arc<Definition>>) -> Self {
         Self {
             texts: key.into(),
@@ -129,25 +129,25 @@ impl Property {
     }
 }
 
-/// What an active context consists of (JSON-LD 1.1 API, 4.1). Copies are cheap.
+/// The components of an active context (JSON-LD 1.1 API, 4.1). Copies are cheap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct ContextState {
     pub terms: Table,
-    /// How many terms are protected.
+    /// Number of protected terms.
     pub protected: usize,
     pub vocab: Option<Arc<[u8]>>,
     pub base: Option<Arc<Base>>,
     pub language: Option<Arc<[u8]>>,
     pub direction: Option<Direction>,
-    /// The context that comes back in nodes below, where this one does not propagate.
+    /// The context that nested nodes return to, if this one does not propagate.
     pub previous: Option<u32>,
-    /// Some definition has a context of its own.
+    /// Whether some definition has a scoped context.
     pub has_scoped: bool,
-    /// Some term has a colon, so that a text with one may be a term.
+    /// Whether some term contains a colon. If so, a text with a colon may be a term.
     pub has_colons: bool,
 }
 
-/// How a context came to be, so that its parent can forget it.
+/// The key under which the parent caches a context, needed to evict it.
 #[derive(Debug)]
 enum Cause {
     None,
@@ -155,56 +155,56 @@ enum Cause {
     Scoped(Box<[u64]>),
 }
 
-/// A context that messages are read with.
+/// A context that is used to read messages.
 #[derive(Debug)]
-pub(super) struct Active {
-    pub state: State,
+pub(super) struct ActiveContext {
+    pub state: ContextState,
     keys: Keys,
-    /// Contexts that texts make of this one.
+    /// Contexts derived from this one by local contexts, by text.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
-    /// Contexts that definitions make of this one, one after the other.
+    /// Contexts derived from this one by a sequence of scoped contexts.
     scoped: HashMap<Box<[u64]>, u32, Seeded>,
     parent: u32,
     cause: Cause,
     bytes: usize,
 }
 
-/// How the context of a definition is applied.
+/// Where a scoped context applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// To the values of a property.
+    /// The values of a property.
     Property,
-    /// To a node of a type.
+    /// A node with a type.
     Type,
-    /// To a value in a type map.
+    /// A value in a type map.
     Map,
 }
 
 /// All contexts of a decoder.
 #[derive(Debug)]
 pub(super) struct Contexts {
-    list: Vec<Active>,
-    /// Contexts up to here are never forgotten.
+    list: Vec<ActiveContext>,
+    /// Number of contexts at the start that are never evicted.
     kept: usize,
-    /// What they all take, and the known keys of that.
+    /// Memory of all contexts, and of their known keys, in bytes.
     bytes: usize,
     key_bytes: usize,
-    /// What they took when the message began, and what the largest context of the log took.
+    /// Memory when the message began, and memory of the largest context of the log, in bytes.
     bytes_before: usize,
     largest: usize,
-    /// Terms that may still be defined for the message.
+    /// Number of terms that the message may still define.
     work: u64,
     max_bytes: u64,
     max_depth: u32,
     store: Store,
-    /// The base that a null context goes back to, which is the URL of the log.
+    /// The base that a null context restores: the URL of the log.
     original_base: Option<Arc<Base>>,
     scratch: Vec<u8>,
     chain: Vec<u64>,
-    /// The numbers of the keys that were looked up last, mixed, and by these of those that came next.
+    /// Hash of the key numbers looked up last; `guesses` maps it to the number of the key that followed.
     history: u32,
     guesses: Box<[u32; 1 << GUESSES]>,
-    /// How many definitions with contexts there were.
+    /// Number of definitions with contexts so far.
     numbers: u64,
 }
 
@@ -230,24 +230,25 @@ impl Contexts {
             numbers: 0,
         };
         let state = made.initial();
-        made.list.push(Active::new(state, INITIAL, Cause::None, 0));
+        made.list
+            .push(ActiveContext::new(state, INITIAL, Cause::None, 0));
         made
     }
 
     /// A newly initialized context.
-    pub fn initial(&self) -> State {
-        State {
+    pub fn initial(&self) -> ContextState {
+        ContextState {
             base: self.original_base.clone(),
-            ..State::default()
+            ..ContextState::default()
         }
     }
 
-    /// Never forgets the contexts there are.
+    /// Never evicts the contexts that exist now.
     pub fn keep(&mut self) {
         self.kept = self.list.len();
     }
 
-    /// Forgets all contexts but those that are kept: their numbers mean nothing any more.
+    /// Evicts all contexts except those marked by [`keep`](Self::keep). Their numbers become invalid.
     pub fn forget(&mut self) {
         self.list.truncate(self.kept);
         self.bytes = 0;
@@ -259,40 +260,40 @@ impl Contexts {
         }
     }
 
-    /// Goes to the start of another log.
+    /// Prepares for another log.
     pub fn reset(&mut self) {
         self.forget();
         self.largest = 0;
     }
 
-    /// What may be kept: a log's context that is large itself, and as much besides, stays.
+    /// Maximum bytes to keep: a large context of the log, plus as much again, is not evicted.
     fn most_kept(&self) -> usize {
         MAX_KEPT.max(2 * self.largest)
     }
 
-    /// As many for known keys.
+    /// The same for known keys.
     fn most_key_bytes(&self) -> usize {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
 
-    /// Whether so much is kept that [`forget`](Self::forget) is due.
+    /// Whether memory use is high enough to call [`forget`](Self::forget).
     pub fn is_full(&self) -> bool {
         self.bytes > self.most_kept() || self.key_bytes > self.most_key_bytes() / 2
     }
 
-    /// A message, or a context, of so many bytes begins.
+    /// Starts a message or a context of the given size in bytes.
     pub fn begin(&mut self, bytes: usize) {
         let bytes = bytes as u64 + self.store.bytes();
         self.work = MAX_WORK.min(FREE_WORK + WORK_OF_BYTE * bytes);
         self.bytes_before = self.bytes;
     }
 
-    /// A place to [`release`](Self::release) to.
+    /// A mark for [`release`](Self::release).
     pub fn mark(&self) -> u32 {
         self.list.len() as u32
     }
 
-    /// Forgets the contexts since a mark, where much is kept. None of them may be in use.
+    /// Evicts the contexts added since a mark if memory use is high. None of them may be in use.
     pub fn release(&mut self, mark: u32) {
         if self.bytes <= self.most_kept() {
             return;
@@ -314,7 +315,7 @@ impl Contexts {
     }
 
     #[inline]
-    pub fn get(&self, number: u32) -> &Active {
+    pub fn get(&self, number: u32) -> &ActiveContext {
         &self.list[number as usize]
     }
 
@@ -328,13 +329,14 @@ impl Contexts {
         self.list[context as usize].keys.property_mut(number)
     }
 
-    /// What a key means in a context.
+    /// The meaning of a key in a context.
     #[inline]
     pub fn meaning(&mut self, context: u32, key: &[u8]) -> Meaning {
         if let Some(keyword) = Keyword::of(key) {
             return Meaning::Keyword(keyword);
         }
-        // Messages of one shape look keys up in one order: what came after the last few is tried first.
+        // Messages of the same structure look up keys in the same order, so the key that followed the last few is tried
+        // first.
         let slot = (self.history.wrapping_mul(0x9E37_79B1) >> (32 - GUESSES)) as usize;
         let guess = self.guesses[slot];
         if let Some(meaning) = self.list[context as usize].keys.at(guess, key) {
@@ -344,7 +346,7 @@ impl Contexts {
         self.known_meaning(context, key, slot)
     }
 
-    /// What a key means that was not guessed.
+    /// The meaning of a key that was not guessed.
     #[inline(never)]
     fn known_meaning(&mut self, context: u32, key: &[u8], slot: usize) -> Meaning {
         let Some((meaning, number)) = self.list[context as usize].keys.get(key) else {
@@ -377,7 +379,7 @@ impl Contexts {
         meaning
     }
 
-    /// The context that the value of an `@context` makes of another.
+    /// The context that results from applying the value of an `@context` to another context.
     pub fn local(&mut self, parent: u32, view: &View<'_>, value: u32) -> Read<u32> {
         let raw = view.raw(value);
         if let Some(raw) = raw
@@ -397,8 +399,8 @@ impl Contexts {
         made
     }
 
-    /// The context that a log has from here on, `before` being the one that it had: as [`local`](Self::local). Logs
-    /// redeclare contexts in which little changes, so what is known of keys goes from one to the next.
+    /// The new context of a log whose current one is `before`; otherwise like [`local`](Self::local). Logs often
+    /// redeclare contexts with few changes, so the new context inherits the known keys.
     pub fn next_of_log(
         &mut self,
         before: Option<u32>,
@@ -424,8 +426,8 @@ impl Contexts {
         Ok(number)
     }
 
-    /// A context that names what another one names, some of it for other IRIs, as those of messages with their own
-    /// prefixes do: only these are defined anew. None of any other context, and of one that is known.
+    /// Derives a context with the same terms as `before` and some different IRIs, as in messages with their own
+    /// prefixes. Only the changed terms are defined. Returns `None` for any other context, and for one that is cached.
     fn redefine(
         &mut self,
         before: u32,
@@ -457,7 +459,7 @@ impl Contexts {
         Ok(Some(number))
     }
 
-    /// Gives the keys of a context to another, but for those of terms that differ.
+    /// Moves the keys of a context to another one, except those of terms that differ.
     fn inherit(&mut self, before: u32, after: u32) {
         let (old, new) = (&self.get(before).state, &self.get(after).state);
         if old.vocab != new.vocab || old.has_colons || new.has_colons {
@@ -483,10 +485,10 @@ impl Contexts {
         self.move_keys(before, after, &changed);
     }
 
-    /// Gives the keys of a context to another, but for those of some terms.
+    /// Moves the keys of a context to another one, except those of the given terms.
     fn move_keys(&mut self, before: u32, after: u32, changed: &HashSet<&[u8], Seeded>) {
         let mut keys = std::mem::take(&mut self.list[before as usize].keys);
-        // No term has a colon here.
+        // No term contains a colon here.
         keys.forget(|key| {
             let colon = memchr::memchr(b':', key).unwrap_or(key.len());
             changed.contains(&key[..colon])
@@ -507,7 +509,7 @@ impl Contexts {
         Ok(number)
     }
 
-    /// The context that the contexts of definitions make of another, one after the other.
+    /// The context that results from applying the contexts of definitions, one after the other.
     pub fn scoped(&mut self, parent: u32, chain: &[Arc<Scoped>], scope: Scope) -> Read<u32> {
         let mut numbers = std::mem::take(&mut self.chain);
         numbers.clear();
@@ -551,15 +553,15 @@ impl Contexts {
         Processor::new(self, state, parent)
     }
 
-    /// A context by itself, that nothing finds again.
-    pub fn add_alone(&mut self, state: State, parent: u32) -> Read<u32> {
+    /// Adds a context that is not cached.
+    pub fn add_alone(&mut self, state: ContextState, parent: u32) -> Read<u32> {
         self.add(state, parent, Cause::None, self.bytes, 0)
     }
 
-    /// Adds a context that was made since so many bytes were taken.
+    /// Adds a context. `before` is the memory use before it was processed, in bytes.
     fn add(
         &mut self,
-        state: State,
+        state: ContextState,
         parent: u32,
         cause: Cause,
         before: usize,
@@ -568,11 +570,12 @@ impl Contexts {
         self.take_bytes(CONTEXT_BYTES + 2 * text)?;
         let bytes = self.bytes.saturating_sub(before);
         let number = self.list.len() as u32;
-        self.list.push(Active::new(state, parent, cause, bytes));
+        self.list
+            .push(ActiveContext::new(state, parent, cause, bytes));
         Ok(number)
     }
 
-    /// Takes note of memory that contexts take.
+    /// Accounts for memory of contexts.
     pub fn take_bytes(&mut self, bytes: usize) -> Read<()> {
         self.bytes += bytes;
         if self.bytes.saturating_sub(self.bytes_before) as u64 > self.max_bytes {
@@ -590,14 +593,14 @@ impl Contexts {
         Ok(())
     }
 
-    /// Takes note that a term is defined.
+    /// Accounts for the definition of a term.
     #[inline]
     pub fn take_work(&mut self) -> Read<()> {
         self.spend(1);
         self.check_work()
     }
 
-    /// Takes note of a text that an expansion made.
+    /// Accounts for a text that an expansion produced.
     #[inline]
     pub fn spend_text(&mut self, bytes: usize) {
         self.spend((bytes / TEXT_OF_WORK) as u64);
@@ -607,7 +610,7 @@ impl Contexts {
         self.work = self.work.saturating_sub(work);
     }
 
-    /// Whether the message may still define terms and expand keys.
+    /// Fails if the message may not define more terms or expand more keys.
     #[inline]
     pub fn check_work(&self) -> Read<()> {
         if self.work > 0 {
@@ -637,7 +640,7 @@ impl Contexts {
         &self.store
     }
 
-    /// The terms of a context that can stand as prefixes, by name; without those of another that it is made of.
+    /// The terms of a context that can be prefixes, sorted by name, without those of the parent.
     pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<Namespace> {
         let beside = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
@@ -653,8 +656,8 @@ impl Contexts {
         found
     }
 
-    /// One context alone.
-    pub fn take(mut self, number: u32) -> Active {
+    /// Returns a single context.
+    pub fn take(mut self, number: u32) -> ActiveContext {
         self.list.swap_remove(number as usize)
     }
 }
@@ -662,20 +665,20 @@ impl Contexts {
 /// A name, and the definition that has its IRI.
 pub(super) type Namespace = (Name, Arc<Definition>);
 
-/// What a text expands to (JSON-LD 1.1 API, 5.2).
+/// The result of expanding a text (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expanded {
-    /// Nothing, since it has the form of a keyword.
+    /// None: the text has the form of a keyword.
     Nothing,
-    /// Nothing, since its term is `null`.
+    /// None: its term is `null`.
     Null,
     Keyword(Keyword),
-    /// The text that was appended: mostly an IRI, or a blank node with its `_:`.
+    /// The text that was appended: usually an IRI, or a blank node including `_:`.
     Text,
 }
 
-impl Active {
-    fn new(state: State, parent: u32, cause: Cause, bytes: usize) -> Self {
+impl ActiveContext {
+    fn new(state: ContextState, parent: u32, cause: Cause, bytes: usize) -> Self {
         Self {
             state,
             keys: Keys::default(),
@@ -688,8 +691,8 @@ impl Active {
     }
 }
 
-impl State {
-    /// Whether a context is another one, which has no terms, and terms that say nothing of others.
+impl ContextState {
+    /// Whether the context equals `other`, which has no terms, except for terms that do not affect each other.
     fn is_above_terms(&self, other: &Self) -> bool {
         self.vocab == other.vocab
             && match (&self.base, &other.base) {
@@ -704,13 +707,13 @@ impl State {
             && self.protected == 0
     }
 
-    /// The property that a key names, or what else it means.
+    /// The property that a key expands to, or its other meaning.
     pub fn expand_key(&self, key: &[u8]) -> Result<Property, Meaning> {
         let mut texts = Vec::new();
         self.expand_key_in(key, &mut texts)
     }
 
-    /// The same; the buffer is used for the texts under way.
+    /// The same, with a buffer for intermediate texts.
     pub fn expand_key_in(&self, key: &[u8], texts: &mut Vec<u8>) -> Result<Property, Meaning> {
         texts.clear();
         texts.extend_from_slice(key);
@@ -741,8 +744,8 @@ impl State {
         })
     }
 
-    /// Appends what a text expands to (JSON-LD 1.1 API, 5.2.2), as that of a property or type with `vocab`,
-    /// relative to the base with `relative`.
+    /// Appends the expansion of a text (JSON-LD 1.1 API, 5.2.2). `vocab` expands it as a property or type; `relative`
+    /// resolves it against the base.
     #[inline]
     pub fn expand(&self, text: &[u8], vocab: bool, relative: bool, out: &mut Vec<u8>) -> Expanded {
         if text.first() == Some(&b'@') {
@@ -794,8 +797,8 @@ impl State {
         Expanded::Text
     }
 
-    /// Appends what a compact IRI expands to whose prefix is a term, and tells whether it is surely an IRI; None of
-    /// any other text.
+    /// Appends the expansion of a compact IRI whose prefix is a term. Returns whether the result is certainly an IRI,
+    /// or `None` for any other text.
     #[inline]
     fn expand_compact(&self, text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
         let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0)?;
@@ -815,7 +818,7 @@ impl State {
         Some(definition.takes_plain && is_plain(suffix))
     }
 
-    /// The IRI of a term that can stand as a prefix.
+    /// The IRI of a term that can be used as a prefix.
     #[inline]
     pub fn prefix(&self, name: &[u8]) -> Option<&[u8]> {
         let definition = self.terms.get(name)?;
@@ -845,7 +848,7 @@ impl State {
     }
 }
 
-/// Whether a value of a tape is an object of nothing.
+/// Whether a value of a tape is an empty object.
 pub(super) fn is_empty_object(view: &View<'_>, value: u32) -> bool {
     view.kind(value) == Kind::Object && view.next(value) == value + 1
 }

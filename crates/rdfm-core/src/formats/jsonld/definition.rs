@@ -2,7 +2,7 @@
 //!
 //! - In: an entry of a context definition.
 //! - Out: a [`Definition`] in the state of the active context.
-//! - Law: a definition is made after those that it refers to; a chain of them is bounded.
+//! - Law: a definition is made after those that it refers to. The length of such chains is limited.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use crate::model::error::{ErrorClass, quote};
 use crate::syntax::json::{Kind, Tape, write};
 use crate::syntax::stack;
 
-/// What a term stands for.
+/// The mapping of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mapping {
-    /// Nothing, on purpose.
+    /// Explicitly none.
     Null,
     Keyword(Keyword),
     /// An IRI or a blank node.
     Iri(Box<[u8]>),
 }
 
-/// What the strings of a term become.
+/// How strings of a term are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Coercion {
-    /// Literals, of the term's or the context's language and direction.
+    /// Literals with the language and direction of the term or the context.
     Default,
-    /// The same: `@none`.
+    /// The same, for `@none`.
     Untyped,
     Id,
     Vocab,
@@ -39,17 +39,17 @@ pub(super) enum Coercion {
     Datatype(Box<[u8]>),
 }
 
-/// What a term says of something that its context says too.
+/// An attribute of a term that overrides the context's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Override<T> {
-    /// Nothing: the context's counts.
+    /// Not given: the context's value applies.
     Default,
     Null,
     Value(T),
 }
 
 impl<T> Override<T> {
-    /// The value that counts.
+    /// The effective value.
     pub fn or<'a, U: ?Sized>(&'a self, default: Option<&'a U>) -> Option<&'a U>
     where
         T: AsRef<U>,
@@ -62,7 +62,7 @@ impl<T> Override<T> {
     }
 }
 
-/// How the values of a term stand.
+/// The containers of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Containers(u8);
 
@@ -74,16 +74,16 @@ impl Containers {
     pub const LIST: Self = Self(16);
     pub const SET: Self = Self(32);
     pub const TYPE: Self = Self(64);
-    /// What makes values maps of nodes.
+    /// Containers whose values are maps of nodes.
     pub const MAPS: Self = Self(2 | 4 | 64);
 
-    /// Whether one of some is among them.
+    /// Whether any of the given containers is set.
     #[inline]
     pub const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
 
-    /// Whether there is none but these.
+    /// Whether no other containers are set.
     pub const fn only(self, these: Self) -> bool {
         self.0 & !these.0 == 0
     }
@@ -105,7 +105,7 @@ impl Containers {
         })
     }
 
-    /// Whether they may stand together.
+    /// Whether the combination is allowed.
     fn fit(self) -> bool {
         let rest = Self(self.0 & !Self::SET.0);
         let maps = Self(rest.0 & !Self::GRAPH.0);
@@ -118,10 +118,10 @@ impl Containers {
     }
 }
 
-/// The context of a definition, for its later use.
+/// The scoped context of a definition, for later use.
 #[derive(Debug)]
 pub(super) struct Scoped {
-    /// Told from all others by this.
+    /// Unique identifier.
     pub number: u64,
     pub kept: Arc<Kept>,
     pub value: u32,
@@ -147,7 +147,7 @@ impl Eq for Scoped {}
 pub(super) struct Definition {
     pub mapping: Mapping,
     pub prefix: bool,
-    /// Plain bytes behind its IRI make an IRI.
+    /// Whether any plain bytes can be appended to the IRI.
     pub takes_plain: bool,
     pub protected: bool,
     pub reverse: bool,
@@ -155,7 +155,7 @@ pub(super) struct Definition {
     pub coercion: Coercion,
     pub language: Override<Box<[u8]>>,
     pub direction: Override<Direction>,
-    /// The key whose values the keys of an index map are.
+    /// The property whose values are the keys of an index map.
     pub index: Option<Box<[u8]>>,
     pub nest: Option<Box<[u8]>>,
     pub scoped: Option<Arc<Scoped>>,
@@ -177,7 +177,7 @@ impl Definition {
         scoped: None,
     };
 
-    /// The IRI that it stands for; nothing if it stands for none.
+    /// The IRI that the term maps to, or an empty slice.
     pub fn iri(&self) -> &[u8] {
         match &self.mapping {
             Mapping::Iri(iri) => iri,
@@ -185,7 +185,7 @@ impl Definition {
         }
     }
 
-    /// Whether it is the definition of a term that is a name of an IRI, written out, and nothing else.
+    /// Whether the term is only a name for the given IRI, which is absolute.
     pub fn is_name_of(&self, iri: &[u8]) -> bool {
         let Mapping::Iri(own) = &self.mapping else {
             return false;
@@ -193,7 +193,7 @@ impl Definition {
         **own == *iri && self.is_name() && self.prefix == is_prefix(iri) && is_written_out(iri)
     }
 
-    /// Whether it says what it stands for and nothing else.
+    /// Whether the definition has no attributes besides its mapping.
     fn is_name(&self) -> bool {
         !self.protected
             && !self.reverse
@@ -206,7 +206,7 @@ impl Definition {
             && self.scoped.is_none()
     }
 
-    /// Whether another one says the same, whatever is protected.
+    /// Whether both definitions are equal except for `protected`.
     fn is_like(&self, other: &Self) -> bool {
         let other = Self {
             protected: self.protected,
@@ -216,7 +216,7 @@ impl Definition {
     }
 }
 
-/// The definition of a term under way.
+/// The definition of a term in progress.
 struct Making<'v, 'l> {
     local: &'l mut Local<'v>,
     origin: &'v Origin<'v>,
@@ -243,7 +243,7 @@ impl Making<'_, '_> {
     }
 }
 
-/// Whether an IRI or a blank node makes a prefix of a term that says nothing else.
+/// Whether an IRI or blank node is a prefix by default.
 fn is_prefix(iri: &[u8]) -> bool {
     iri.starts_with(b"_:")
         || matches!(
@@ -252,13 +252,13 @@ fn is_prefix(iri: &[u8]) -> bool {
         )
 }
 
-/// An IRI or a blank node.
+/// Whether a text has the form of an IRI or a blank node.
 fn is_name(text: &[u8]) -> bool {
     has_iri_form(text) || text.starts_with(b"_:")
 }
 
 impl Processor<'_> {
-    /// Defines a term of a local context, and those that it refers to first.
+    /// Defines a term of a local context, after the terms that it refers to.
     pub fn define<'v>(&mut self, local: &mut Local<'v>, term: &'v [u8]) -> Read<()> {
         let Some(entry) = local.entries.get_mut(term) else {
             return Ok(());
@@ -296,7 +296,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// The steps of the specification; a term of the form of a keyword is passed over.
+    /// The steps of the specification. A term with the form of a keyword is skipped.
     fn create(&mut self, mut making: Making<'_, '_>) -> Read<()> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
@@ -363,7 +363,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Defines a term by an entry that depends on no other, where no term is protected.
+    /// Defines a term from an entry that does not depend on others. No term may be protected.
     pub fn define_plain(&mut self, term: &[u8], plain: &Plain<'_>) -> Read<()> {
         let made = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
@@ -376,7 +376,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// What a text expands to, the terms that it needs being defined first.
+    /// Expands a text after defining the terms that it needs.
     fn expand<'v>(
         &mut self,
         local: &mut Local<'v>,
@@ -398,7 +398,7 @@ impl Processor<'_> {
         Ok(expanded)
     }
 
-    /// Steps 12: `@type`.
+    /// Step 12: `@type`.
     fn coercion(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@type") else {
             return Ok(());
@@ -426,7 +426,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Steps 13: `@reverse`; false if the term is passed over.
+    /// Step 13: `@reverse`. Returns false if the term is skipped.
     fn reverse(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -473,7 +473,7 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// Steps 14 to 18: what the term stands for; false if it is passed over.
+    /// Steps 14 to 18: the mapping. Returns false if the term is skipped.
     fn identify(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -549,7 +549,7 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// Steps 15 to 18: a term that says itself what it stands for.
+    /// Steps 15 to 18: a term without a different `@id`.
     fn identify_itself(
         &mut self,
         making: &mut Making<'_, '_>,
@@ -594,12 +594,12 @@ impl Processor<'_> {
         Ok(true)
     }
 
-    /// What a term expands to that has no definition now.
+    /// Expands a term that has no definition at this point.
     fn expand_undefined(&self, term: &[u8], out: &mut Vec<u8>) -> Expanded {
         self.state.expand(term, true, false, out)
     }
 
-    /// Steps 20: `@index`.
+    /// Step 20: `@index`.
     fn index(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@index") else {
             return Ok(());
@@ -623,7 +623,7 @@ impl Processor<'_> {
         Ok(())
     }
 
-    /// Steps 21: `@context`.
+    /// Step 21: `@context`.
     fn scope(&mut self, making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@context") else {
             return Ok(());
@@ -667,7 +667,7 @@ impl Processor<'_> {
     }
 }
 
-/// Step 4: the one keyword that may have a definition.
+/// Step 4: the only keyword that can have a definition.
 fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
     let (view, value) = (making.origin.view, making.value);
     let fits = |key: u32| match view.text(key) {
@@ -688,7 +688,7 @@ fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
     ))
 }
 
-/// Steps 19: `@container`.
+/// Step 19: `@container`.
 fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@container") else {
         return Ok(());
@@ -763,7 +763,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     Ok(())
 }
 
-/// Steps 24: `@nest`.
+/// Step 24: `@nest`.
 fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@nest") else {
         return Ok(());
@@ -781,7 +781,7 @@ fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     Ok(())
 }
 
-/// Steps 25: `@prefix`.
+/// Step 25: `@prefix`.
 fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@prefix") else {
         return Ok(());
@@ -836,7 +836,7 @@ fn boolean(making: &Making<'_, '_>, value: u32, key: &str) -> Read<bool> {
     }
 }
 
-/// Bytes that a definition takes, roughly.
+/// Approximate memory of a definition, in bytes.
 fn bytes_of(term: &[u8], made: &Definition) -> usize {
     let mapping = match &made.mapping {
         Mapping::Iri(iri) => iri.len(),

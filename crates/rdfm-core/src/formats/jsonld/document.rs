@@ -1,11 +1,11 @@
 //! JSON-LD documents: one document is one message.
 //!
-//! - In: the bytes of a document. Out: a batch of one message; none for an input of white space.
-//! - Cost: memory holds the document and its tape.
-//! - Law: an input that ends too early is truncated; how it is cut changes nothing.
+//! - In: the bytes of a document. Out: a batch of one message, or nothing if the input is only white space.
+//! - Cost: memory is bounded by the document and its tape.
+//! - Law: input that ends early is truncated. Cutting the input differently changes nothing.
 
 use super::lines::{BOM, check_mark, check_utf8, read_error, too_long};
-use super::options::Reading;
+use super::options::JsonLdReadOptions;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -27,11 +27,11 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// A reader.
+    /// Creates a reader.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    pub(super) fn new(options: &JsonLdReadOptions) -> Result<Self, Reason> {
         Ok(Self {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
@@ -46,7 +46,7 @@ impl DocumentReader {
         check_mark(text, self.lenient)?;
         let start = if text.starts_with(BOM) { BOM.len() } else { 0 };
         check_utf8(text)?;
-        // The mark is white space to the parser, so that every position is one of the input.
+        // The parser skips the mark as white space, so that all positions refer to the input.
         text[..start].fill(b' ');
         if text.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -88,7 +88,7 @@ impl Reader for DocumentReader {
         Ok(self.builder.take())
     }
 
-    /// What is behind a document too long is not needed.
+    /// The input after a document that is too long is not needed.
     fn wants(&self, input: &Buffer) -> bool {
         input.bytes.len() as u64 <= self.max
     }

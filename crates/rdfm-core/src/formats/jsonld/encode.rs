@@ -1,14 +1,14 @@
-//! Writes JSON-LD logs from batches: NDJSON-LD, one JSON-LD document, and the same in other syntaxes.
+//! Encoding of JSON-LD logs: NDJSON-LD, a single JSON-LD document, and the same in other syntaxes.
 //!
 //! - In: batches.
-//! - Out: a document a message; before it, where the context in force is not enough, a context message of
-//!   the namespaces that it declares or uses.
-//! - Cost: a few copies of the output; no tree is built.
-//! - Law: reading gives the same datasets; the text does not depend on how messages are cut into batches.
+//! - Out: one document per message. A context message with the declared or used namespaces precedes it if the current
+//!   context does not suffice.
+//! - Cost: a few copies of the output. No tree is built.
+//! - Law: decoding returns the same datasets. The text does not depend on how messages are divided into batches.
 //!
-//! [`shape`] finds nodes, nested nodes and lists, [`nodes`] writes them with the [`names`] of the context and
-//! [`native`] literals. Behind a context message a document is wrapped (`{"@context": C, "@graph": L}`), so
-//! a message of several nodes is `{"@included": […]}` there, since a `@graph` in L would name a graph.
+//! [`shape`] finds nodes, nested nodes and lists. [`nodes`] writes them with the [`names`] of the context and
+//! [`native`] literals. After a context message, readers wrap each document (`{"@context": C, "@graph": L}`). A message
+//! with several nodes is therefore written as `{"@included": […]}`, since a `@graph` in L would be a named graph.
 
 mod compact;
 mod names;
@@ -22,7 +22,7 @@ use nodes::{Message, Nodes};
 use crate::codec::Encoder;
 use crate::codec::spec::{FormatSpec, Made};
 use crate::codec::values::Values;
-use crate::formats::jsonld::options::{ContextLines, Writing};
+use crate::formats::jsonld::options::{ContextLines, JsonLdWriteOptions};
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
@@ -30,16 +30,16 @@ use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
 use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
 
-/// An encoder of a format whose documents go into a sink.
+/// Creates an encoder for a format whose documents go to a sink.
 ///
 /// # Errors
-/// An option does not fit.
+/// The options conflict.
 pub(super) fn encoder<S: Sink + 'static>(
     format: &'static FormatSpec,
     values: &Values,
     sink: S,
 ) -> Made<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = JsonLdWriteOptions::of(values);
     let single = !format.carries.boundaries;
     let contexts = match options.context_lines {
         ContextLines::First if single => ContextLines::Every,
@@ -83,26 +83,26 @@ pub(super) fn encoder<S: Sink + 'static>(
 struct Documents<S> {
     nodes: Nodes<S>,
     contexts: ContextLines,
-    /// The context is not the one that was written last.
+    /// Whether the context differs from the one written last.
     changed: bool,
-    /// The context is not in force for one message.
+    /// Whether the context is suspended for one message.
     set_aside: bool,
-    /// All messages are one document.
+    /// Whether all messages form one document.
     merged: bool,
-    /// That document is open.
+    /// Whether that document is open.
     open: bool,
 }
 
-/// How the nodes of several subjects stand in one document.
+/// How a document contains several nodes.
 enum Holder {
-    /// One node is the document.
+    /// The document is the only node.
     None,
     Graph,
     Included,
 }
 
 impl<S: Sink> Documents<S> {
-    /// A context message, if the context changed.
+    /// Writes a context message if the context changed.
     fn context_message(&mut self, out: &mut Vec<u8>) {
         if !self.changed || self.contexts != ContextLines::First {
             return;
@@ -120,7 +120,7 @@ impl<S: Sink> Documents<S> {
         self.nodes.names.settle();
     }
 
-    /// `"@context": {…}`.
+    /// Writes `"@context": {…}`.
     fn context(&mut self, out: &mut Vec<u8>) {
         self.nodes.keyword(b"\"@context\"", out);
         match &self.nodes.compact {
@@ -129,7 +129,7 @@ impl<S: Sink> Documents<S> {
         }
     }
 
-    /// A document; with `bare`, without the context.
+    /// Writes a document. With `bare`, the context does not apply to it.
     fn document(
         &mut self,
         message: Message<'_>,
@@ -183,7 +183,7 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// The nodes of the default graph, and an object for each other graph.
+    /// Writes the nodes of the default graph, and an object for each other graph.
     fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
@@ -197,7 +197,7 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// What is between the braces of the only node or graph.
+    /// Writes the entries of the only node or graph.
     fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
@@ -227,7 +227,7 @@ impl<S: Sink> Documents<S> {
         Ok(())
     }
 
-    /// Opens the only document.
+    /// Opens the single document.
     fn open_document(&mut self, out: &mut Vec<u8>) {
         if !self.open {
             self.open = true;
@@ -258,7 +258,7 @@ impl<S: Sink> Statements for Documents<S> {
             return compact.has(name, iri);
         }
         if self.open {
-            // The only document has its context already.
+            // The context of the single document has been written.
             return self.nodes.names.has(name, iri);
         }
         match self.nodes.names.declare(name, iri) {
@@ -276,7 +276,7 @@ impl<S: Sink> Statements for Documents<S> {
         style: Style,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        // A document that is empty has no context, nor has one that goes on.
+        // An empty document has no context. Nor does the next message of a single document.
         match self.contexts {
             ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
             ContextLines::Every if !self.merged && !batch.message(message).is_empty() => {

@@ -1,4 +1,4 @@
-//! What stops reading, and how it is reported: the error code of the specification, and where.
+//! Errors in contexts and messages, with the error code of the specification and the position.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -7,16 +7,16 @@ use crate::model::error::{ErrorClass, LimitExceeded};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::ParseError;
 
-/// What is wrong with a context or a message; a pointer, so that results stay small.
+/// An error in a context or a message. It is boxed to keep results small.
 #[derive(Clone, Debug)]
 pub(super) struct Wrong(Box<Details>);
 
-/// What is wrong.
+/// The details of an error.
 #[derive(Clone, Debug)]
 pub(super) struct Details {
     pub class: ErrorClass,
     pub reason: Reason,
-    /// Byte of the message; None where it is not in the message, but in a context that it names.
+    /// Byte offset in the message, or `None` if the error is in a context that the message refers to.
     pub at: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ impl DerefMut for Wrong {
     }
 }
 
-/// A result that the rules of JSON-LD, or a limit, can spoil.
+/// A result that can fail because of the rules of JSON-LD or a limit.
 pub(super) type Read<T> = Result<T, Wrong>;
 
 impl Wrong {
@@ -45,47 +45,47 @@ impl Wrong {
         Self(Box::new(Details { class, reason, at }))
     }
 
-    /// An error that the specification names (JSON-LD 1.1 API, 9.6.2).
+    /// An error with a code of the specification (JSON-LD 1.1 API, 9.6.2).
     #[cold]
     pub fn new(code: &str, at: Option<u32>, reason: &str) -> Self {
         let reason = format!("{reason} (JSON-LD: {code})");
         Self::of(ErrorClass::Malformed, at, reason)
     }
 
-    /// The system has no thread with a stack for what nests deeply.
+    /// The system cannot start a thread with a stack for deeply nested data.
     #[cold]
     pub fn no_stack(error: &io::Error) -> Self {
         let reason = format!("no thread for a message that nests deeply: {error}");
         Self::of(ErrorClass::Limit, None, reason)
     }
 
-    /// A limit was met.
+    /// A limit was exceeded.
     #[cold]
     pub fn limit(at: Option<u32>, reason: impl Into<Reason>) -> Self {
         Self::of(ErrorClass::Limit, at, reason)
     }
 
-    /// With an option that would help.
+    /// Adds an option that avoids the error.
     #[cold]
     pub fn with(self, remedy: Remedy) -> Self {
         let Details { class, reason, at } = *self.0;
         Self::of(class, at, reason.with(remedy))
     }
 
-    /// With what would help against its cause.
+    /// Adds the remedies of the cause.
     #[cold]
     pub fn because_of(self, cause: &Reason) -> Self {
         let Details { class, reason, at } = *self.0;
         Self::of(class, at, reason.because_of(cause))
     }
 
-    /// The same, at a byte of the message where it has no position of its own.
+    /// The same error, at the given byte of the message if it has no position yet.
     pub fn or_at(mut self, at: u32) -> Self {
         self.at = self.at.or(Some(at));
         self
     }
 
-    /// The error of a message that begins at a byte.
+    /// Converts the error of a message that begins at byte `start`.
     pub fn error(self, start: u32) -> ParseError {
         ParseError {
             at: self.at.unwrap_or(start) as usize,

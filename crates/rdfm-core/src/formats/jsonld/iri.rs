@@ -1,15 +1,15 @@
-//! Whether a text is an IRI, and what a relative reference means.
+//! Validation of IRIs and resolution of relative references.
 //!
-//! - In: a text. Out: yes or no, as the `oxiri` crate says, mostly without asking it.
-//! - Cost: one look a byte; `oxiri` where there is `%`, a bracket, a character beyond ASCII, or an
-//!   authority that is no plain host.
-//! - [`Base::resolve`] follows RFC 3986, 5.2, to the letter, as JSON-LD asks: dot segments of the base go
-//!   too, which `oxiri` keeps.
+//! - In: a text. Out: the same result as the `oxiri` crate, usually without calling it.
+//! - Cost: one check per byte. `oxiri` is called for `%`, brackets, characters beyond ASCII, and authorities that are
+//!   not a plain host.
+//! - [`Base::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires. It also removes dot segments of the base,
+//!   which `oxiri` keeps.
 
 use crate::syntax::cache::begins;
 use crate::syntax::iri::{has_scheme, scheme_end};
 
-/// Bytes that stand anywhere behind a scheme and a plain authority.
+/// Bytes that are allowed anywhere after a scheme and a plain authority.
 const PLAIN: [bool; 256] = plain();
 
 const fn plain() -> [bool; 256] {
@@ -49,14 +49,14 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
     simple(text) || std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok())
 }
 
-/// Tells IRIs, and knows how some of them began: logs name things alike.
+/// Validates IRIs and remembers prefixes of valid ones, because many IRIs in a log begin alike.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
-    /// What takes plain bytes, up to a slash; by where that stands.
+    /// Valid prefixes up to a slash that any plain bytes may follow, indexed by the position of the slash.
     begins: [Vec<u8>; 4],
 }
 
-/// Bytes of a beginning that is kept.
+/// Maximum length of a remembered prefix.
 const MAX_BEGUN: usize = 256;
 
 impl Checker {
@@ -81,12 +81,12 @@ impl Checker {
     }
 }
 
-/// Whether a text has the form of an IRI: a scheme and a colon, and no space.
+/// Whether a text has the form of an IRI: a scheme and a colon, and no spaces.
 pub(super) fn has_iri_form(text: &[u8]) -> bool {
     has_scheme(text) && !text.iter().any(|&byte| byte <= b' ')
 }
 
-/// Whether no term can change what a text stands for: it has an authority.
+/// Whether a text has an authority, so that no term can change its meaning.
 pub(super) fn is_written_out(text: &[u8]) -> bool {
     let colon = memchr::memchr(b':', text).filter(|&colon| colon > 0);
     colon.is_some_and(|colon| text[colon + 1..].starts_with(b"//"))
@@ -96,22 +96,22 @@ pub(super) fn is_written_out(text: &[u8]) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     text: Box<[u8]>,
-    /// Where the path begins.
+    /// Start of the path.
     path: usize,
-    /// Where the query or the fragment begins.
+    /// Start of the query or the fragment.
     query: usize,
-    /// Where the fragment begins.
+    /// Start of the fragment.
     fragment: usize,
     has_authority: bool,
 }
 
 impl Base {
-    /// The base of an absolute IRI.
+    /// The base for an absolute IRI.
     pub fn new(text: &[u8]) -> Option<Self> {
         Self::of_form(text).filter(|_| is_iri(text))
     }
 
-    /// The base of what has the form of an IRI; what it makes of references may be none.
+    /// The base for a text with the form of an IRI. Resolved references may be invalid.
     pub fn of_form(text: &[u8]) -> Option<Self> {
         let scheme = scheme_end(text)?;
         let parts = Parts::of(text, scheme + 1);
@@ -124,12 +124,12 @@ impl Base {
         })
     }
 
-    /// The base itself.
+    /// The text of the base.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Appends what a relative reference means (RFC 3986, 5.2.2).
+    /// Appends a resolved reference (RFC 3986, 5.2.2).
     pub fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) {
         let base = &*self.text;
         let parts = Parts::of(reference, 0);
@@ -164,7 +164,7 @@ impl Base {
     }
 }
 
-/// Where the parts of a reference begin.
+/// Start offsets of the parts of a reference.
 struct Parts {
     path: usize,
     query: usize,
@@ -173,7 +173,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Of a text whose scheme ends before `start`.
+    /// Parts of a text whose scheme and colon end before `start`.
     fn of(text: &[u8], start: usize) -> Self {
         let find = |from: usize, ends: &[u8]| {
             let rest = &text[from..];
@@ -229,13 +229,13 @@ fn remove_dot_segments(mut path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a text is of bytes that may stand anywhere behind an authority.
+/// Whether a text contains only bytes that are allowed anywhere after an authority.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|&byte| PLAIN[usize::from(byte)])
 }
 
-/// Whether plain bytes behind a text make an IRI: one with an authority, or none, that has ended.
+/// Whether a text followed by any plain bytes is an IRI: the authority, if there is one, is complete.
 pub(super) fn takes_plain(text: &[u8]) -> bool {
     let Some((last, rest)) = text.split_last() else {
         return false;
@@ -248,7 +248,7 @@ pub(super) fn takes_plain(text: &[u8]) -> bool {
     has_ended && is_iri(text)
 }
 
-/// Surely an IRI: `scheme:` and plain bytes, or `scheme://host/` and plain bytes, a fragment perhaps.
+/// Recognizes most IRIs: `scheme:` and plain bytes, or `scheme://host/` and plain bytes, with an optional fragment.
 fn simple(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else {
         return false;
@@ -260,12 +260,12 @@ fn simple(text: &[u8]) -> bool {
         return false;
     }
     let mut rest = rest.get(1..).unwrap_or_default();
-    if let Some(behind) = rest.strip_prefix(b"//") {
-        let host = behind
+    if let Some(after) = rest.strip_prefix(b"//") {
+        let host = after
             .iter()
             .position(|&byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'.'))
-            .unwrap_or(behind.len());
-        rest = behind.get(host..).unwrap_or_default();
+            .unwrap_or(after.len());
+        rest = after.get(host..).unwrap_or_default();
         if !matches!(rest.first(), None | Some(b'/' | b'?' | b'#')) {
             return false;
         }
@@ -289,7 +289,7 @@ mod tests {
 
     /// The examples of RFC 3986, 5.4, and bases with dot segments.
     #[test]
-    fn references_mean_what_rfc_3986_says() {
+    fn references_resolve_as_in_rfc_3986() {
         for (base, reference, expected) in [
             ("http://a/b/c/d;p?q", "g:h", "http://a/b/c/g:h"),
             ("http://a/b/c/d;p?q", "g", "http://a/b/c/g"),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_surely_an_iri_is_one() {
+    fn validation_equals_oxiri() {
         for text in [
             "http://a",
             "http://a/",

@@ -1,7 +1,7 @@
-//! The keys that a context has met, and what they mean.
+//! The keys that a context has expanded, and their meanings.
 //!
-//! - In: keys. Out: meanings, found again by the key.
-//! - Cost: a comparison where the caller guesses the key, else a hash too. All texts lie in one buffer.
+//! - In: keys. Out: cached meanings.
+//! - Cost: one comparison if the caller guesses the key, otherwise a hash lookup. All texts share one buffer.
 
 use std::hash::BuildHasher;
 
@@ -9,15 +9,15 @@ use super::context::{Meaning, Property};
 use super::table::Seeded;
 use crate::syntax::cache::begins;
 
-/// Keys by their texts.
+/// Keys by text.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// One more than the number of a key; 0 where there is none. As many as a power of two.
+    /// Number of a key plus one, or 0 for an empty slot. The length is a power of two.
     slots: Vec<u32>,
     list: Vec<Key>,
     texts: Vec<u8>,
     properties: Vec<Property>,
-    /// Numbers of properties whose keys were forgotten.
+    /// Numbers of properties whose keys were removed.
     free: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ struct Key {
     hash: u64,
     start: u32,
     length: u32,
-    /// None where it was forgotten.
+    /// `None` if the key was removed.
     meaning: Option<Meaning>,
 }
 
@@ -36,7 +36,7 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl Keys {
-    /// What a key means, if it is the one of a number.
+    /// The meaning of the key with a number, if it has the given text.
     #[inline]
     pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
         let key = self.list.get(number as usize)?;
@@ -47,7 +47,7 @@ impl Keys {
         }
     }
 
-    /// What a key means, if it was met, and its number.
+    /// The meaning and number of a known key.
     pub fn get(&self, text: &[u8]) -> Option<(Meaning, u32)> {
         let number = self.find(text)?;
         let key = self.list.get(number as usize)?;
@@ -83,7 +83,7 @@ impl Keys {
             .unwrap_or_default()
     }
 
-    /// Forgets what some keys mean.
+    /// Removes the meanings of some keys.
     pub fn forget(&mut self, is_gone: impl Fn(&[u8]) -> bool) {
         for number in 0..self.list.len() {
             let key = self.list[number];
@@ -96,12 +96,12 @@ impl Keys {
         }
     }
 
-    /// How many keys there are.
+    /// Number of keys, including removed ones.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Adds a key that was not met, or was forgotten.
+    /// Adds a key that is unknown or was removed.
     pub fn add(&mut self, text: &[u8], meaning: Meaning) {
         if let Some(number) = self.find(text) {
             self.list[number as usize].meaning = Some(meaning);
@@ -122,7 +122,7 @@ impl Keys {
         self.place(hash, self.list.len() as u32);
     }
 
-    /// Adds a property, and gives its number.
+    /// Adds a property and returns its number.
     pub fn add_property(&mut self, property: Property) -> u32 {
         if let Some(number) = self.free.pop() {
             self.properties[number as usize] = property;

@@ -29,7 +29,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    /// The keyword that a text is; those that stand most in messages are looked for first.
+    /// Returns the keyword with this text. The most frequent ones are compared first.
     #[inline]
     pub fn of(text: &[u8]) -> Option<Self> {
         Self::named(text.strip_prefix(b"@")?)
@@ -65,7 +65,7 @@ impl Keyword {
     }
 }
 
-/// Whether a text has the form of a keyword: such texts are reserved and mean nothing.
+/// Whether a text has the form of a keyword. Such texts are reserved and are ignored.
 pub(super) fn has_keyword_form(text: &[u8]) -> bool {
     text.strip_prefix(b"@")
         .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphabetic))

@@ -1,13 +1,13 @@
-//! NDJSON-LD logs: a line is a context, an empty message or a message.
+//! NDJSON-LD logs: each line is a context, an empty message or a message.
 //!
-//! - In: pieces, cut anywhere; only whole lines are read.
-//! - Out: batches of complete messages, as soon as no whole line is left.
-//! - Cost: linear; memory holds a line, its tape, a piece and a batch.
-//! - Law: the cutting changes neither the messages nor the error. LF ends a line; a CR before it is
-//!   white space.
+//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - Out: batches of complete messages, once no complete line is left.
+//! - Cost: linear. Memory is bounded by one line, its tape, one piece and one batch.
+//! - Law: cutting the input differently changes neither messages nor the error. LF ends a line; a CR before it is white
+//!   space.
 
 use super::lost::may_be_context;
-use super::options::Reading;
+use super::options::JsonLdReadOptions;
 use super::reader::MessageReader;
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
@@ -26,21 +26,21 @@ pub struct NdjsonReader {
     reader: MessageReader,
     builder: BatchBuilder,
     tape: Tape,
-    /// No line end stands between the first byte that is not read and here.
+    /// Position up to which the unread bytes contain no line end.
     scanned: usize,
     lines: Lines,
     max: u64,
     lenient: bool,
-    /// The first bytes of the line with the error, which is still to be skipped.
+    /// The first bytes of the line with the error, while it is being skipped.
     skipped: Option<Skipped>,
 }
 
 impl NdjsonReader {
-    /// A reader.
+    /// Creates a reader.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    pub(super) fn new(options: &JsonLdReadOptions) -> Result<Self, Reason> {
         Ok(Self {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
@@ -53,14 +53,14 @@ impl NdjsonReader {
         })
     }
 
-    /// The end of the next whole line, or of what is left at the end, and where the one after it begins.
+    /// End of the next complete line, or of the rest at the end of input, and start of the following line.
     fn next_line(&mut self, input: &Buffer) -> Result<Option<(usize, usize)>, ParseError> {
         let from = self.scanned.max(input.at);
         let rest = input.bytes.get(from..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest).map(|end| from + end);
         let end = found.unwrap_or(input.bytes.len());
         if (end - input.at) as u64 > self.max {
-            // No more than that, however many bytes are at hand.
+            // Upper bound, regardless of how many bytes are buffered.
             let line = &input.rest()[..self.max as usize];
             if may_be_context(line.strip_prefix(BOM).unwrap_or(line)) {
                 self.reader.lose_context(self.builder.message_index());
@@ -77,12 +77,12 @@ impl NdjsonReader {
         })
     }
 
-    /// Reads a line; an error tells its position in the line.
+    /// Reads a line. The position of an error is relative to the line.
     fn line(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let offset = input.offset();
         let mut line = input.bytes.get(input.at..end).unwrap_or_default();
         let mut before = 0;
-        // Where files were joined one stands within the log.
+        // Concatenated files can have a mark within the log.
         let marked = check_mark(line, self.lenient);
         if line.starts_with(BOM) {
             before = BOM.len();
@@ -122,7 +122,7 @@ impl NdjsonReader {
         })
     }
 
-    /// Turns an error in the line that comes next into the decoder's error.
+    /// Converts an error in the next line to the decoder's error.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: ParseError, last: bool) -> ReadError {
         self.skipped = Some(Skipped::default());
@@ -133,7 +133,7 @@ impl NdjsonReader {
         }
     }
 
-    /// Goes to the next line.
+    /// Moves to the next line.
     fn go_to(&mut self, input: &mut Buffer, next: usize) {
         let bytes = (next - input.at) as u64;
         let ended = input.bytes.get(next.wrapping_sub(1)) == Some(&b'\n');
@@ -198,7 +198,7 @@ impl Reader for NdjsonReader {
     }
 }
 
-/// An error in what is read next. With `last` the log ends with it, and could have gone on.
+/// An error in the next line. `last`: the input ends with this line, so it may be truncated.
 #[cold]
 pub(super) fn read_error(
     lines: &Lines,
@@ -213,7 +213,7 @@ pub(super) fn read_error(
     lines.error(input.rest(), error.at, class, error.reason)
 }
 
-/// A line or document is longer than a message may be.
+/// A line or document exceeds the maximum size of a message.
 pub(super) fn too_long(what: &str, max: u64) -> ParseError {
     ParseError {
         at: 0,
@@ -225,7 +225,7 @@ pub(super) fn too_long(what: &str, max: u64) -> ParseError {
     }
 }
 
-/// Refuses a byte order mark, unless lenient.
+/// Rejects a byte order mark, unless lenient.
 pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), ParseError> {
     if lenient || !text.starts_with(BOM) {
         return Ok(());
@@ -238,7 +238,7 @@ pub(super) fn check_mark(text: &[u8], lenient: bool) -> Result<(), ParseError> {
     })
 }
 
-/// Refuses what is no UTF-8.
+/// Rejects invalid UTF-8.
 pub(crate) fn check_utf8(text: &[u8]) -> Result<(), ParseError> {
     if simdutf8::basic::from_utf8(text).is_ok() {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Remote contexts: asked for by URL, given by the caller, kept for the decoder's life.
+//! Remote contexts: requested by URL, supplied by the caller, and cached as long as the decoder exists.
 //!
 //! - In: the URL of a context.
 //! - Out: its document as a tape.
-//! - Law: this crate does no I/O; a URL is asked for once. All documents together are bounded.
+//! - Law: this crate does no I/O. Each URL is requested once. The total size of all documents is limited.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,12 +22,12 @@ use crate::syntax::text::position::Lines;
 pub(super) struct Kept {
     source: Box<[u8]>,
     tape: Tape,
-    /// Where it was loaded from.
+    /// URL that it was loaded from.
     pub url: Option<Arc<Base>>,
 }
 
 impl Kept {
-    /// A tape that needs no source.
+    /// A tape that needs no source text.
     pub fn new(tape: Tape) -> Self {
         Self {
             source: Box::default(),
@@ -43,7 +43,7 @@ impl Kept {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.source.len() + self.tape.bytes()
     }
@@ -61,19 +61,19 @@ pub(super) fn position(source: &[u8], at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// What loading came to; the reason of an error names the URL.
+/// The result of loading. The reason of an error contains the URL.
 type Outcome = Result<Arc<Kept>, Wrong>;
 
-/// What was loaded so far.
+/// The documents loaded so far.
 #[derive(Debug)]
 pub(super) struct Store {
     loader: Option<Arc<dyn ContextLoader>>,
     bounds: Bounds,
-    known: RefCell<Known>,
+    known: RefCell<LoadedContexts>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct LoadedContexts {
     outcomes: HashMap<Box<str>, Outcome>,
     bytes: u64,
 }
@@ -92,12 +92,12 @@ impl Store {
         }
     }
 
-    /// Bytes of the documents so far.
+    /// Total memory of the documents loaded so far, in bytes.
     pub fn bytes(&self) -> u64 {
         self.known.borrow().bytes
     }
 
-    /// The document of an absolute URL.
+    /// Returns the document of an absolute URL.
     pub fn load(&self, url: &str) -> Outcome {
         if let Some(outcome) = self.known.borrow().outcomes.get(url) {
             return outcome.clone();

@@ -1,12 +1,12 @@
-//! Whether a text that could not be read may have been a context message: then the context in force is not known.
+//! Whether a text that could not be read may have been a context message. If so, the current context is unknown.
 //!
-//! - In: a line of NDJSON-LD or a document of YAML-LD, or its beginning, broken somewhere.
-//! - Out: no, where it shows another key than `@context`: that makes it a message of data.
-//! - Cost: one look at each byte, for a text with an error.
+//! - In: a line of NDJSON-LD or a document of YAML-LD, or the beginning of one, with a syntax error.
+//! - Out: false if the text has a key other than `@context`, which makes it a message with data.
+//! - Cost: one pass over a text with an error.
 
 const CONTEXT: &[u8] = b"@context";
 
-/// Of a text in JSON.
+/// Checks a JSON text.
 pub(super) fn may_be_context(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let Some(inside) = text.strip_prefix(b"{") else {
@@ -25,7 +25,7 @@ pub(super) fn may_be_context(text: &[u8]) -> bool {
     }
 }
 
-/// Where the value at the start of a text ends; None where it does not.
+/// End of the value at the start of a text, or `None` if the value is incomplete.
 fn value_end(text: &[u8]) -> Option<usize> {
     let (mut depth, mut at) = (0u64, 0);
     while let Some(&byte) = text.get(at) {
@@ -46,7 +46,7 @@ fn value_end(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Of a document in YAML.
+/// Checks a YAML document.
 pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     let Some(content) = content(text) else {
         return true;
@@ -56,7 +56,7 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     }
     let key = match content.first() {
         Some(b'"' | b'\'') => &content[1..],
-        // Properties of the mapping stand before its first key.
+        // A mapping's properties precede its first key.
         Some(b'&' | b'!' | b'?') => return true,
         _ => content,
     };
@@ -72,13 +72,13 @@ pub(super) fn may_be_context_document(text: &[u8]) -> bool {
     let other_key = |line: &[u8]| {
         let found = line.iter().take_while(|byte| **byte == b' ').count();
         let first = line.get(found);
-        // A list may stand as far left as the key that it belongs to.
+        // A list may have the same indentation as its key.
         found == indent && !matches!(first, None | Some(b'#' | b'-' | b']' | b'}' | b'.' | b'\r'))
     };
     !content.split(|byte| *byte == b'\n').skip(1).any(other_key)
 }
 
-/// A YAML document from the first byte on that is no marker, directive, comment or white space.
+/// The document from the first byte that is not part of a marker, directive, comment or white space.
 fn content(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = text.trim_ascii_start();

@@ -1,13 +1,13 @@
 //! JSON-LD 1.1: NDJSON-LD logs, and documents that are one message.
 //!
 //! - In: lines ([`lines`]), a document ([`document`]), or tapes of another syntax ([`reader`]).
-//! - Out: batches. The order and the repetitions of quads within a message mean nothing.
-//! - From bytes to quads, in the order of the specification: [`reader`] tells contexts from messages;
-//!   [`process`] processes contexts and [`definition`] terms, into the [`table`]s of [`context`], which expands
-//!   [`keys`] and IRIs; [`walk`] goes over the values of a message, [`shape`] tells what an object is, [`node`]
-//!   takes nodes, [`container`] properties and their maps, [`value`] literals with their [`number`]s and
-//!   [`canonical`] JSON; [`terms`] are stored in the batch. Contexts are loaded as the caller allows ([`loader`]).
-//! - Batches are written by [`encode`].
+//! - Out: batches. Neither the order of quads in a message nor their repetitions are significant.
+//! - Decoding follows the order of the specification. [`reader`] separates contexts from messages. [`process`]
+//!   processes contexts and [`definition`] their terms, into the [`table`]s of [`context`], which expands [`keys`] and
+//!   IRIs. [`walk`] visits the values of a message, [`shape`] classifies objects, [`node`] reads nodes, [`container`]
+//!   properties and their maps, and [`value`] literals with their [`number`]s and [`canonical`] JSON. [`terms`] are
+//!   stored in the batch. Remote contexts are loaded if the caller allows it ([`loader`]).
+//! - [`encode`] writes batches.
 
 mod canonical;
 mod container;
@@ -37,7 +37,7 @@ mod value;
 mod walk;
 pub mod yaml;
 
-/// Datatypes that go with a language tag only.
+/// True for the two datatypes that require a language tag.
 pub(crate) fn is_language_type(iri: &[u8]) -> bool {
     matches!(
         iri.strip_prefix(b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"),

@@ -7,7 +7,9 @@ use super::definition::{Containers, Scoped};
 use super::error::Read;
 use super::keyword::Keyword;
 use super::shape::Shape;
-use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Slot, Target, Walk, Wrap};
+use super::walk::{
+    ActiveProperty, By, Extra, Item, LEFT_OUT, ObjectEntry, Target, ValueSlot, Walk, Wrap,
+};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
@@ -20,11 +22,11 @@ impl Walk<'_> {
 
     /// The context of the definition of the active property.
     #[inline]
-    pub fn scoped_of(&self, active: Active) -> Option<Arc<Scoped>> {
+    pub fn scoped_of(&self, active: ActiveProperty) -> Option<Arc<Scoped>> {
         self.definition(active)?.scoped.clone()
     }
 
-    /// The context of the values of a property whose definition has one.
+    /// The context for the values of a property whose definition has a scoped context.
     pub fn property_context(
         &mut self,
         context: u32,
@@ -37,8 +39,8 @@ impl Walk<'_> {
         made.map_err(|wrong| wrong.or_at(self.at(value)))
     }
 
-    /// Takes an object; true if it means nothing.
-    pub fn object(&mut self, object: u32, context: u32, slot: &Slot) -> Read<bool> {
+    /// Reads an object. Returns true if it is ignored.
+    pub fn object(&mut self, object: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         if let Some(active) = slot.property
             && self.small_object(object, context, active, slot)?
         {
@@ -68,15 +70,15 @@ impl Walk<'_> {
         outcome
     }
 
-    /// Takes an object of one or two keys that is a reference, or a value of one type, where no context changes;
-    /// false if it is another.
+    /// Reads an object with one or two keys that is a reference or a value with one type, if the context does not
+    /// change. Returns false for any other object.
     #[inline]
     pub fn small_object(
         &mut self,
         object: u32,
         context: u32,
-        active: Active,
-        slot: &Slot,
+        active: ActiveProperty,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         let view = self.view;
         let (end, first) = (view.next(object), object + 1);
@@ -120,7 +122,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The context of an object's keys, and that of its types.
+    /// The contexts of an object's keys and of its types.
     #[inline]
     pub fn own_context(&mut self, object: u32, mut context: u32) -> Read<(u32, u32)> {
         if self.view.tape.has_contexts()
@@ -135,7 +137,7 @@ impl Walk<'_> {
         Ok((context, context))
     }
 
-    /// The context of an object whose types may have contexts of their own.
+    /// The context of an object whose types may have scoped contexts.
     pub fn type_context(&mut self, object: u32, context: u32) -> Read<u32> {
         let view = self.view;
         let mut keys: Vec<u32> = Vec::new();
@@ -173,19 +175,19 @@ impl Walk<'_> {
         made.map_err(|wrong| wrong.or_at(self.at(first)))
     }
 
-    /// An object whose keys are known.
+    /// Reads an object whose keys are known.
     pub fn shaped(
         &mut self,
         object: u32,
         shape: &Shape,
         context: u32,
         type_scoped: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         if shape.value != 0 {
             return self.value_object(object, shape, context, type_scoped, slot);
         }
-        // A list by itself means nothing, and is no entry.
+        // A list outside of a property is ignored, and is not an entry.
         let is_list = shape.list != 0 && slot.property.is_some();
         let is_set = shape.set != 0 && self.view.kind(shape.set) != Kind::Null;
         if is_list || is_set {
@@ -205,8 +207,8 @@ impl Walk<'_> {
         self.node(shape, type_scoped, slot)
     }
 
-    /// Takes a list object.
-    pub fn list(&mut self, value: u32, context: u32, slot: &Slot) -> Read<()> {
+    /// Reads a list object.
+    pub fn list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
             return self.deliver(Item::List(LEFT_OUT), slot, value);
         }
@@ -216,16 +218,16 @@ impl Walk<'_> {
             self.deliver(Item::Node(graph), slot, value)?;
         }
         let property = self.property_in(slot, context);
-        let inner = Slot {
+        let inner = ValueSlot {
             graph,
             target: Target::Member,
             property,
             in_list: property.is_some_and(|active| self.is_list(active)),
-            ..Slot::top(graph)
+            ..ValueSlot::top(graph)
         };
         if slot.wrap != Wrap::Never {
-            // Only the nodes in it mean something there.
-            let inner = Slot {
+            // Only nodes in the list are read.
+            let inner = ValueSlot {
                 target: Target::Nowhere,
                 ..inner
             };
@@ -238,11 +240,11 @@ impl Walk<'_> {
         self.deliver(Item::List(head), slot, value)
     }
 
-    /// Takes a set object; its members go where it does.
-    pub fn set(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    /// Reads a set object. Its members have the same target.
+    pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let is_array = self.view.kind(value) == Kind::Array;
         let property = self.property_in(slot, context);
-        let inner = Slot {
+        let inner = ValueSlot {
             property,
             from_map: false,
             in_array: false,
@@ -255,7 +257,7 @@ impl Walk<'_> {
                 Ok(false)
             }
             Target::ListObject { .. } if is_array => {
-                let inner = Slot {
+                let inner = ValueSlot {
                     in_list: true,
                     ..inner
                 };
@@ -266,18 +268,18 @@ impl Walk<'_> {
         }
     }
 
-    /// The active property as the context of an object has it.
-    pub fn property_in(&mut self, slot: &Slot, context: u32) -> Option<Active> {
+    /// The active property in the context of an object.
+    pub fn property_in(&mut self, slot: &ValueSlot, context: u32) -> Option<ActiveProperty> {
         let active = slot.property?;
         Some(self.in_context(active, context))
     }
 
-    pub fn is_list(&self, active: Active) -> bool {
+    pub fn is_list(&self, active: ActiveProperty) -> bool {
         self.containers(active).has(Containers::LIST)
     }
 
-    /// Takes a node; true if it is none, but a language alone.
-    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &Slot) -> Read<bool> {
+    /// Reads a node. Returns true if the object has only a language and is not a node.
+    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             return Ok(true);
         }
@@ -285,7 +287,11 @@ impl Walk<'_> {
             && (slot.is_root || slot.wrap == Wrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
-            self.value(shape.graph, shape.graph_context, &Slot::top(slot.graph))?;
+            self.value(
+                shape.graph,
+                shape.graph_context,
+                &ValueSlot::top(slot.graph),
+            )?;
             return Ok(false);
         }
         let node = shape.id.max(shape.graph).max(shape.first_type);
@@ -307,7 +313,7 @@ impl Walk<'_> {
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
-            // A node without a name has no other index, and its own one comes first.
+            // A node without an identifier has no other index, and its own index takes precedence.
             let is_indexed = matches!(slot.extra, Extra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
@@ -320,14 +326,14 @@ impl Walk<'_> {
             let Some(&entry) = self.entries.get(at) else {
                 break;
             };
-            let Entry {
+            let ObjectEntry {
                 meaning,
                 value,
                 context,
             } = entry;
             match meaning {
                 Meaning::Property(number) => {
-                    let active = Active::kept(context, number);
+                    let active = ActiveProperty::kept(context, number);
                     self.property(id, active, value, graph)?;
                 }
                 Meaning::Unkept => self.unkept_property(id, context, value, graph)?,
@@ -338,12 +344,12 @@ impl Walk<'_> {
             }
         }
         if shape.graph != 0 {
-            self.value(shape.graph, shape.graph_context, &Slot::top(id))?;
+            self.value(shape.graph, shape.graph_context, &ValueSlot::top(id))?;
         }
         Ok(false)
     }
 
-    /// Some node of the tape that an object's entries have.
+    /// A tape node from the object's entries.
     pub fn entry_of(&self, shape: &Shape) -> u32 {
         self.entries
             .get(shape.from)
@@ -364,7 +370,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The node of a type: types recur as properties do.
+    /// The term of a type. Types are cached like properties.
     #[inline]
     pub fn type_name(&mut self, value: u32, context: u32) -> Read<TermId> {
         let meaning = self.contexts.meaning(context, self.view.text(value));
@@ -377,7 +383,7 @@ impl Walk<'_> {
         self.name(value, context, By::Both, "the @type")
     }
 
-    /// Nodes beside a node, in its graph.
+    /// Reads included nodes, in the same graph.
     pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
         let is_right = match self.view.kind(value) {
             Kind::Object => self.is_said(value, context)?,
@@ -390,11 +396,11 @@ impl Walk<'_> {
                 "@included holds nodes that something is said of",
             ));
         }
-        self.value(value, context, &Slot::top(graph))?;
+        self.value(value, context, &ValueSlot::top(graph))?;
         Ok(())
     }
 
-    /// The map of `@reverse`: nodes whose properties have this one as their value.
+    /// Reads the map of `@reverse`: nodes whose properties have this node as their value.
     pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
         let context = self.reverse_context(map, context)?;
         let unkept = self.unkept.len();
@@ -413,11 +419,11 @@ impl Walk<'_> {
                     self.drop_key(key);
                     continue;
                 }
-                Meaning::Property(number) => Active::kept(context, number),
+                Meaning::Property(number) => ActiveProperty::kept(context, number),
                 Meaning::Unkept => self.unkept(key, context),
             };
             let predicate = self.predicate(active, key)?;
-            // Reversed twice is as it was, and holds nodes all the same.
+            // A property that is reversed twice has its original direction, but its values must be nodes.
             let twice = self.definition(active).is_some_and(|found| found.reverse);
             let target = if twice {
                 Target::Reversed {

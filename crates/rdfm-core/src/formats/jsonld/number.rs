@@ -1,11 +1,11 @@
 //! JSON numbers as literals (JSON-LD 1.1 API, 8.2 and 8.6), and as RFC 8785 writes them.
 //!
-//! - In: a number as it is written.
+//! - In: the text of a number.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
-//! - Law: without a fraction and below 10^21 it is an integer, all digits kept; otherwise a double in canonical
-//!   form, rounded as the specification says ([`Digits`]).
+//! - Law: a number without a fraction below 10^21 is an integer and keeps all digits. Any other number is a double in
+//!   canonical form, rounded as in the specification ([`Digits`]).
 
-/// What a number is.
+/// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// xsd:integer.
@@ -17,18 +17,18 @@ pub(super) enum Form {
 /// Digits of a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
-    /// At most 15 after the point, as `printf("%1.15E")` has them (8.6).
+    /// At most 15 after the decimal point, as with `printf("%1.15E")` (8.6).
     Sixteen,
-    /// The shortest that give back the double.
+    /// The shortest representation that yields the same double.
     All,
 }
 
-/// Digits before the point of the least number that is no integer any more, 10^21.
+/// Maximum digits of an integer: 10^21 and above are doubles.
 const MAX_DIGITS: i64 = 21;
 
-/// Appends the canonical form of a number; with `double`, that of a double in any case.
+/// Appends the canonical form of a number, which is always a double if `double` is set.
 pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut Vec<u8>) -> Form {
-    // The usual integers.
+    // Common integers.
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -56,14 +56,14 @@ pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut
     let fraction = fraction.trim_end_matches('0');
     out.extend_from_slice(whole.as_bytes());
     out.push(b'.');
-    // XSD wants a digit after the point.
+    // XSD requires a digit after the decimal point.
     out.extend_from_slice(if fraction.is_empty() { "0" } else { fraction }.as_bytes());
     out.push(b'E');
     out.extend_from_slice(exponent.as_bytes());
     Form::Double
 }
 
-/// Appends the digits of an integer below 10^21; false if the number is none.
+/// Appends the digits of an integer below 10^21. Returns false for any other number.
 fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     let end = token
         .iter()
@@ -84,7 +84,7 @@ fn integer(negative: bool, token: &[u8], out: &mut Vec<u8>) -> bool {
     }
     let exponent = match exponent.get(1..).map(std::str::from_utf8) {
         None => 0,
-        // One that does not fit goes with no integer below 10^21 that a message can hold the digits of.
+        // No integer below 10^21 in a message of valid size has such an exponent.
         Some(text) => match text.map(str::parse::<i64>) {
             Ok(Ok(number)) => number,
             _ => return false,
@@ -113,7 +113,8 @@ fn value(token: &[u8]) -> f64 {
     text.parse().unwrap_or_default()
 }
 
-/// Appends a number as RFC 8785 has it, which is as ECMAScript writes it; false if it is beyond doubles.
+/// Appends a number as in RFC 8785, which is the format of ECMAScript. Returns false if it is outside the range of
+/// doubles.
 pub(super) fn ecmascript(token: &[u8], out: &mut Vec<u8>) -> bool {
     let number = value(token);
     if number.is_infinite() {
@@ -201,7 +202,7 @@ mod tests {
             ("0.07", false, "7.000000000000001E-2", Form::Double),
             ("5e-324", false, "4.940656458412465E-324", Form::Double),
             ("9.9999999999999999", true, "1.0E1", Form::Double),
-            // Halves go to the even digit.
+            // Halves round to the even digit.
             ("1000000000000000.5", false, "1.0E15", Form::Double),
             (
                 "1000000000000001.5",

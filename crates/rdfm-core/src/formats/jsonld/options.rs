@@ -1,4 +1,4 @@
-//! The options that JSON-LD and YAML-LD have of their own, and what the codecs were asked for.
+//! The options that only JSON-LD and YAML-LD have, and their values for the codecs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "JSON-LD";
 
-/// What becomes of base directions.
+/// How base directions are read.
 pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
     "rdf_direction",
     ValueKind::Choice(&["literal", "none", "i18n-datatype", "compound-literal"]),
@@ -20,7 +20,7 @@ pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
 .default(Default::Text("literal"))
 .group(GROUP);
 
-/// A context before any other.
+/// A context that applies before any other.
 pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
     "expand_context",
     ValueKind::Context,
@@ -35,7 +35,7 @@ pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
 )
 .group(GROUP);
 
-/// Where remote contexts come from: what the loader of contexts is made of.
+/// Sources of remote contexts: the options of the context loader.
 pub const CONTEXTS: &[OptionSpec] = &[
     OptionSpec::new(
         "context",
@@ -64,7 +64,7 @@ pub const CONTEXTS: &[OptionSpec] = &[
     .group(GROUP),
 ];
 
-/// Where namespaces stand.
+/// Where namespaces are written.
 pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
     "context_lines",
     ValueKind::Choice(&["first", "every", "none"]),
@@ -74,7 +74,7 @@ pub const CONTEXT_LINES: OptionSpec = OptionSpec::new(
 .default(Default::Text("first"))
 .group(GROUP);
 
-/// As [`CONTEXT_LINES`], of lines that programs for lines may get.
+/// Like [`CONTEXT_LINES`], for lines that line-based tools may read.
 pub const CONTEXTS_OF_LINES: OptionSpec = CONTEXT_LINES.printed(Default::Text("every"));
 
 /// A context to write with.
@@ -85,22 +85,22 @@ pub const COMPACT_WITH: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// What becomes of base directions.
+/// How base directions are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RdfDirection {
-    /// Literals of RDF 1.2 with a language and a direction.
+    /// RDF 1.2 literals with a language and a direction.
     #[default]
     Literal,
-    /// They are left out.
+    /// Directions are omitted.
     None,
-    /// Literals of datatypes that name language and direction.
+    /// Literals whose datatype contains language and direction.
     I18n,
     /// Blank nodes with value, language and direction.
     Compound,
 }
 
 impl RdfDirection {
-    /// As the options of a decoder say.
+    /// Returns the option's value.
     #[must_use]
     pub fn of(values: &Values) -> Self {
         match values.text(&RDF_DIRECTION) {
@@ -113,20 +113,20 @@ impl RdfDirection {
 }
 
 /// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+pub(super) struct JsonLdReadOptions {
     pub limits: Limits,
     pub lenient: bool,
     /// The base IRI at the start.
     pub base: Option<String>,
     pub direction: RdfDirection,
     pub exact_doubles: bool,
-    /// The JSON text of a context that is in force before any other, or of a document that holds it.
+    /// JSON text of a context that applies before any other, or of a document that contains it.
     pub expand_context: Option<String>,
-    /// Gives remote contexts; without it none is at hand.
+    /// Loader of remote contexts. Without it, none can be used.
     pub contexts: Option<Arc<dyn ContextLoader>>,
 }
 
-impl Reading {
+impl JsonLdReadOptions {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         let text = |option| values.text(option).map(str::to_owned);
         Self {
@@ -141,10 +141,10 @@ impl Reading {
     }
 }
 
-/// Where the documents of a log have the context of the log's namespaces.
+/// Where documents contain the context with the log's namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ContextLines {
-    /// In a context message before the first, and again when it changes.
+    /// In a context message before the first document, and again after each change.
     #[default]
     First,
     /// In every document.
@@ -154,16 +154,16 @@ pub(super) enum ContextLines {
 }
 
 /// The options of an encoder.
-pub(super) struct Writing {
+pub(super) struct JsonLdWriteOptions {
     pub lenient: bool,
-    /// Write all messages as one, their blank nodes kept apart.
+    /// Whether to write all messages as one, with separate blank nodes.
     pub flat: bool,
     pub context_lines: ContextLines,
-    /// The JSON text of a context to compact with, instead of one of the namespaces.
+    /// JSON text of a context to compact with, instead of one made from the namespaces.
     pub compact_with: Option<String>,
 }
 
-impl Writing {
+impl JsonLdWriteOptions {
     pub fn of(values: &Values) -> Self {
         Self {
             lenient: values.switch(&LENIENT),

@@ -1,14 +1,14 @@
 //! Context processing (JSON-LD 1.1 API, 4.1.2).
 //!
-//! - In: the value of an `@context`, and where it stands.
+//! - In: the value of an `@context`, and its origin.
 //! - Out: the state of the active context after it.
-//! - Law: errors carry the specification's code, and the position of the offending value: in the message, or
-//!   in the remote context that is named.
+//! - Law: errors contain the specification's code and the position of the invalid value, either in the message or in
+//!   the remote context.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::context::{Contexts, Direction, Expanded, State};
+use super::context::{ContextState, Contexts, Direction, Expanded};
 use super::definition::Scoped;
 use super::error::{Read, Wrong};
 use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
@@ -18,23 +18,23 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Kind, View};
 
-/// Contexts that refer to others, at most so deep.
+/// Maximum nesting of references to remote contexts.
 const MAX_REMOTE: usize = 10;
 
-/// Where a context stands.
+/// The origin of a context.
 pub(super) struct Origin<'v> {
     pub view: View<'v>,
-    /// What keeps it beyond the message.
+    /// Keeps the text alive after the message.
     pub kept: Option<Arc<Kept>>,
-    /// What references to contexts are relative to.
+    /// Base for references to contexts.
     pub url: Option<Arc<Base>>,
-    /// Whether positions are those of the message; else they are those of `url`, or of none.
+    /// Whether positions are in the message. Otherwise they are in the document of `url`, or unknown.
     in_message: bool,
     remote: bool,
 }
 
 impl<'v> Origin<'v> {
-    /// In the message itself.
+    /// A context in the message.
     pub fn message(view: &View<'v>, url: Option<Arc<Base>>) -> Self {
         Self {
             view: *view,
@@ -45,7 +45,7 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// In a definition that was processed before.
+    /// The context of a definition that was processed earlier.
     pub fn kept(scoped: &'v Scoped) -> Self {
         Self {
             view: scoped.kept.view(),
@@ -56,7 +56,7 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// In a definition of this context.
+    /// The context of a definition in this context.
     pub fn within(&self, scoped: &'v Scoped) -> Self {
         Self {
             in_message: self.in_message,
@@ -86,31 +86,31 @@ impl<'v> Origin<'v> {
         }
     }
 
-    /// The text of a node in an error.
+    /// The text of a node for an error.
     pub fn shown(&self, node: u32) -> String {
         quote(self.view.text(node))
     }
 }
 
-/// A context definition under way.
+/// A context definition in progress.
 pub(super) struct Local<'v> {
     pub own: &'v Origin<'v>,
     pub imported: Option<&'v Origin<'v>>,
-    pub entries: HashMap<&'v [u8], Entry, Seeded>,
-    /// What its definitions are, where they do not say it themselves.
+    pub entries: HashMap<&'v [u8], ContextEntry, Seeded>,
+    /// Default `@protected` of its definitions.
     pub protected: bool,
     pub overrides: bool,
 }
 
 /// An entry of a context definition.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ContextEntry {
     pub value: u32,
     pub imported: bool,
     pub progress: Progress,
 }
 
-/// How far a term is.
+/// State of a term's definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     New,
@@ -119,8 +119,8 @@ pub(super) enum Progress {
 }
 
 impl<'v> Local<'v> {
-    /// Where an entry stands.
-    pub fn origin(&self, entry: Entry) -> &'v Origin<'v> {
+    /// Origin of an entry.
+    pub fn origin(&self, entry: ContextEntry) -> &'v Origin<'v> {
         match self.imported {
             Some(imported) if entry.imported => imported,
             _ => self.own,
@@ -129,7 +129,7 @@ impl<'v> Local<'v> {
 
     fn add(&mut self, origin: &'v Origin<'v>, object: u32, imported: bool) {
         for key in origin.view.keys(object) {
-            let entry = Entry {
+            let entry = ContextEntry {
                 value: key + 1,
                 imported,
                 progress: Progress::New,
@@ -147,21 +147,21 @@ impl<'v> Local<'v> {
 /// Processes contexts, one after the other.
 pub(super) struct Processor<'c> {
     pub contexts: &'c mut Contexts,
-    pub state: State,
-    /// The number of the context that it began with.
+    pub state: ContextState,
+    /// Number of the context that processing starts from.
     parent: u32,
-    /// The state is not that of the parent any more.
+    /// Whether the state differs from that of the parent.
     touched: bool,
-    /// The remote contexts that are under way.
+    /// The remote contexts in progress.
     references: Vec<Box<[u8]>>,
-    /// Definitions that are under way.
+    /// Number of definitions in progress.
     pub depth: u32,
-    /// Contexts of definitions are only looked at for errors.
+    /// Whether contexts of definitions are only checked for errors.
     validating: bool,
 }
 
 impl<'c> Processor<'c> {
-    pub fn new(contexts: &'c mut Contexts, state: State, parent: u32) -> Self {
+    pub fn new(contexts: &'c mut Contexts, state: ContextState, parent: u32) -> Self {
         Self {
             contexts,
             state,
@@ -173,12 +173,12 @@ impl<'c> Processor<'c> {
         }
     }
 
-    pub fn finish(mut self) -> State {
+    pub fn finish(mut self) -> ContextState {
         self.state.terms.seal();
         self.state
     }
 
-    /// Looks at the context of a definition for errors.
+    /// Checks the context of a definition for errors.
     pub fn validate(&mut self, origin: &Origin<'_>, value: u32) -> Read<()> {
         self.state.terms.seal();
         let state = self.state.clone();
@@ -276,15 +276,15 @@ impl<'c> Processor<'c> {
         Ok(url.into())
     }
 
-    /// Loads the document that holds a remote context, and gives the position of the context.
+    /// Loads the document of a remote context. Returns it with the node of the context.
     fn load(&mut self, origin: &Origin<'_>, value: u32, url: &[u8]) -> Read<(Arc<Kept>, u32)> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|wrong| {
             let text = wrong.reason.text();
-            let told = origin.wrong("loading remote context failed", value, text);
-            let mut told = told.because_of(&wrong.reason);
-            told.class = wrong.class;
-            told
+            let error = origin.wrong("loading remote context failed", value, text);
+            let mut error = error.because_of(&wrong.reason);
+            error.class = wrong.class;
+            error
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {
@@ -341,7 +341,7 @@ impl<'c> Processor<'c> {
         let (kept, context) = self.load(origin, import, &url)?;
         let imported = Origin {
             view: kept.view(),
-            // Its references are relative to the context that it becomes part of.
+            // References are relative to the importing context.
             url: origin.url.clone(),
             kept: Some(Arc::clone(&kept)),
             in_message: false,
@@ -415,14 +415,14 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    /// A context definition of nothing but names for absolute IRIs, as most are; false if it holds more.
+    /// Processes a definition that contains only terms for absolute IRIs, as most do. Returns false for any other.
     fn plain_entries(&mut self, origin: &Origin<'_>, object: u32) -> Read<bool> {
         let view = origin.view;
         let is_keyword = |key| view.text(key).first() == Some(&b'@');
         if self.state.protected > 0 || view.keys(object).any(is_keyword) {
             return Ok(false);
         }
-        // What is defined before another entry is met is defined again with it.
+        // If another kind of entry follows, the terms defined so far are defined again.
         for key in view.keys(object) {
             let Some(plain) = plain_entry(&view, key) else {
                 return Ok(false);
@@ -433,8 +433,8 @@ impl<'c> Processor<'c> {
         Ok(true)
     }
 
-    /// Takes a context definition that names what the state does, and nothing else; None of any other. Gives the names
-    /// that stand for other IRIs now.
+    /// Applies a context definition that has exactly the terms of the state. Returns the terms whose IRIs changed, or
+    /// `None` for any other definition.
     pub fn redefine<'v>(
         &mut self,
         view: &View<'v>,
@@ -593,7 +593,7 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    /// An error that the depth of definitions, or of what they refer to, is to blame for.
+    /// An error because definitions nest too deeply, or refer to each other too deeply.
     #[cold]
     pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> Wrong {
         let mut wrong = origin.wrong(
@@ -613,12 +613,12 @@ impl<'c> Processor<'c> {
     }
 }
 
-/// An entry of a context that depends on no other: the name of an absolute IRI.
+/// An entry of a context that does not depend on others: a term for an absolute IRI.
 pub(super) struct Plain<'v> {
     pub iri: &'v [u8],
-    /// Plain bytes behind it make an IRI.
+    /// Whether any plain bytes can be appended to the IRI.
     pub is_open: bool,
-    /// Whether it is a prefix, where the entry says so.
+    /// `@prefix`, if the entry has it.
     pub prefix: Option<bool>,
 }
 
@@ -657,7 +657,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
     })
 }
 
-/// The base direction that a value says.
+/// The base direction of a value, if valid.
 pub(super) fn direction_of(view: &View<'_>, value: u32) -> Option<Direction> {
     if view.kind(value) != Kind::String {
         return None;

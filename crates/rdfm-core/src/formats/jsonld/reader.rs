@@ -1,8 +1,8 @@
-//! Messages of JSON-LD from tapes: what a line of NDJSON-LD and a document of YAML-LD mean.
+//! JSON-LD messages from tapes: the content of a line of NDJSON-LD or a document of YAML-LD.
 //!
-//! - In: a tape that holds a message, an empty message or a context.
-//! - Out: a message in the builder, or a new context in force.
-//! - Law: a context within a message never leaks. On an error the builder holds nothing of the message.
+//! - In: a tape with a message, an empty message or a context.
+//! - Out: a message in the builder, or a new current context.
+//! - Law: a context within a message never affects other messages. On error the builder discards the partial message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +11,9 @@ use super::error::{Read, Wrong};
 use super::iri::Base;
 use super::loader::{Store, position};
 use super::number::Digits;
-use super::options::Reading;
-use super::terms::Terms;
-use super::walk::{Dropped, Entry, Options, Slot, Walk};
+use super::options::JsonLdReadOptions;
+use super::terms::JsonLdTerms;
+use super::walk::{Dropped, ObjectEntry, ValueSlot, Walk, WalkOptions};
 use crate::codec::Noticed;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
@@ -22,7 +22,7 @@ use crate::model::term::TermId;
 use crate::syntax::json::{Bounds, Kind, ParseError, Tape, View, parse, write};
 use crate::syntax::stack;
 
-/// A tape may take so many times the bytes of the largest message.
+/// Maximum size of a tape, as a multiple of the maximum size of a message.
 const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
@@ -30,29 +30,29 @@ enum InForce {
     /// None, or `null`.
     None,
     Known(u32),
-    /// It was forgotten with others, and is processed again when a message needs it.
+    /// Evicted; it is processed again when a message needs it.
     Forgotten,
-    /// It stood in the message with this index, which could not be read: so nor can any until the next one.
+    /// The context was in the message with this index, which could not be read. Messages fail until the next context.
     Broken(u64),
 }
 
 /// Reads messages.
 pub struct MessageReader {
     contexts: Contexts,
-    terms: Terms,
+    terms: JsonLdTerms,
     bounds: Bounds,
-    options: Options,
-    /// The context of documents, and of logs before they name one.
+    options: WalkOptions,
+    /// The context of documents, and of logs before their first context.
     start: u32,
     /// The log's context, and its JSON text.
     in_force: InForce,
     text: Box<[u8]>,
     /// Namespaces that the next message declares.
     pending: Vec<Namespace>,
-    /// The contexts whose namespaces were declared last.
+    /// The text of the context whose namespaces were declared last.
     declared: Box<[u8]>,
     dropped: Dropped,
-    entries: Vec<Entry>,
+    entries: Vec<ObjectEntry>,
     scratch: Vec<u8>,
 }
 
@@ -60,8 +60,8 @@ impl MessageReader {
     /// A reader at the start of a log.
     ///
     /// # Errors
-    /// The base is not an absolute IRI, or `expand_context` is no context.
-    pub(super) fn new(options: &Reading) -> Result<Self, Reason> {
+    /// The base is not an absolute IRI, or `expand_context` is not a valid context.
+    pub(super) fn new(options: &JsonLdReadOptions) -> Result<Self, Reason> {
         let base = match &options.base {
             None => None,
             Some(text) => {
@@ -79,14 +79,14 @@ impl MessageReader {
         let store = Store::new(options.contexts.clone(), limits);
         let mut made = Self {
             contexts: Contexts::new(base, limits, store),
-            terms: Terms::new(),
+            terms: JsonLdTerms::new(),
             bounds: Bounds {
                 max_depth: limits.max_depth,
                 max_bytes: limits.max_message_bytes.saturating_mul(TAPE_FACTOR),
                 max_repeated: limits.max_message_bytes,
                 duplicates: options.lenient,
             },
-            options: Options {
+            options: WalkOptions {
                 lenient: options.lenient,
                 direction: options.direction,
                 digits: if options.exact_doubles {
@@ -112,7 +112,7 @@ impl MessageReader {
         Ok(made)
     }
 
-    /// The number of the context that a user gives beside the log.
+    /// Returns the number of the context that the user supplies.
     fn expand_context(&mut self, text: &[u8]) -> Result<u32, Reason> {
         let (tape, value) = context_document(text, "expand_context", &self.bounds)?;
         let view = View {
@@ -131,12 +131,12 @@ impl MessageReader {
         })
     }
 
-    /// The bounds that tapes are to be made with.
+    /// Bounds for the tapes passed to this reader.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Goes to the start of another log. Remote contexts stay known.
+    /// Prepares for another log. Remote contexts stay cached.
     pub fn reset(&mut self) {
         self.contexts.reset();
         self.in_force = InForce::None;
@@ -146,7 +146,7 @@ impl MessageReader {
         self.dropped = Dropped::default();
     }
 
-    /// What was noticed so far.
+    /// Observations so far.
     pub fn noticed(&self) -> Noticed {
         Noticed {
             trailing_namespaces: self.pending.len() as u64,
@@ -156,8 +156,8 @@ impl MessageReader {
         }
     }
 
-    /// The context in force cannot be known, as it may have stood in this message: messages are refused until the
-    /// next one.
+    /// Invalidates the current context, because the message that could not be read may have changed it. Messages fail
+    /// until the next context.
     pub fn lose_context(&mut self, message: u64) {
         self.in_force = InForce::Broken(message);
     }
@@ -165,7 +165,7 @@ impl MessageReader {
     /// Reads a context, an empty message or a message.
     ///
     /// # Errors
-    /// It is none of these, or breaks JSON-LD.
+    /// It is not one of these, or is not valid JSON-LD.
     pub fn read(
         &mut self,
         view: &View<'_>,
@@ -195,10 +195,10 @@ impl MessageReader {
         })
     }
 
-    /// As [`read`](Self::read); an array is a message too.
+    /// Like [`read`](Self::read), but an array is a message too.
     ///
     /// # Errors
-    /// It is none of these, or breaks JSON-LD.
+    /// It is not one of these, or is not valid JSON-LD.
     pub fn read_nodes(
         &mut self,
         view: &View<'_>,
@@ -211,10 +211,10 @@ impl MessageReader {
         self.read(view, position, builder)
     }
 
-    /// Reads a document that is one message.
+    /// Reads a document, which is one message.
     ///
     /// # Errors
-    /// It breaks JSON-LD.
+    /// The document is not valid JSON-LD.
     pub fn read_document(
         &mut self,
         view: &View<'_>,
@@ -231,7 +231,7 @@ impl MessageReader {
         self.message(view, position, builder, true)
     }
 
-    /// Begins a message or a context: what it may cost, and what is kept for it.
+    /// Prepares for a message or a context: sets its limits and evicts contexts if needed.
     fn begin_work(&mut self, view: &View<'_>) {
         if self.contexts.is_full() {
             self.contexts.forget();
@@ -270,7 +270,7 @@ impl MessageReader {
         }
     }
 
-    /// The number of the context in force; None where there is none.
+    /// Number of the current context, or `None` if there is none.
     fn context(&mut self, at: u32) -> Read<Option<u32>> {
         match self.in_force {
             InForce::None => return Ok(None),
@@ -301,7 +301,7 @@ impl MessageReader {
         Ok(Some(number))
     }
 
-    /// The prefixes of a context become namespaces of the next message.
+    /// Adds the prefixes of a context to the namespaces of the next message.
     fn declare(&mut self, number: u32, parent: Option<u32>) {
         let new = self.contexts.prefixes(number, parent);
         if self.pending.is_empty() {
@@ -388,15 +388,15 @@ impl MessageReader {
             indexes: HashMap::default(),
             compounds: HashSet::default(),
         };
-        let slot = Slot {
+        let slot = ValueSlot {
             is_root: is_document,
-            ..Slot::top(TermId::DEFAULT_GRAPH)
+            ..ValueSlot::top(TermId::DEFAULT_GRAPH)
         };
         walk.value(0, context, &slot)?;
         Ok(())
     }
 
-    /// The prefixes of the context at a message's start become namespaces too, when they change.
+    /// Declares the prefixes of the context at the start of a message as namespaces if they changed.
     fn declare_own(&mut self, view: &View<'_>, parent: u32) -> Read<()> {
         if view.kind(0) != Kind::Object {
             return Ok(());
@@ -418,8 +418,8 @@ impl MessageReader {
     }
 }
 
-/// The tape of a context that a user gives, and where it is: a context, or a document that holds one as its
-/// `@context`.
+/// Returns the tape of a context that the user supplies, and the node of the context. The text is a context, or a
+/// document with an `@context`.
 pub(super) fn context_document(
     text: &[u8],
     option: &str,

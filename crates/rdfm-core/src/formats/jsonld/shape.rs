@@ -1,18 +1,18 @@
-//! What an object is, by its keys: a value, a list, a set or a node (JSON-LD 1.1 API, 5.1.2, steps 7 to 14).
+//! Classification of objects by their keys: a value, a list, a set or a node (JSON-LD 1.1 API, 5.1.2, steps 7 to 14).
 
 use super::context::{Direction, Meaning};
 use super::definition::{Coercion, Containers};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
 use super::process::direction_of;
-use super::walk::{Active, Entry, Walk};
+use super::walk::{ActiveProperty, ObjectEntry, Walk};
 use crate::model::error::quote;
 use crate::syntax::json::Kind;
 
-/// What the keys of an object say. Nodes of the tape; 0 where there is none, since no value is the first.
+/// The keywords of an object, as nodes of the tape. 0 means absent, because no value is the first node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
-    /// Its entries in [`Walk::entries`].
+    /// Range of its entries in [`Walk::entries`].
     pub from: usize,
     pub to: usize,
     pub value: u32,
@@ -24,11 +24,11 @@ pub(super) struct Shape {
     pub list: u32,
     pub set: u32,
     pub graph: u32,
-    /// The contexts of these, which `@nest` may change.
+    /// The contexts of these keywords, which `@nest` can change.
     pub id_context: u32,
     pub member_context: u32,
     pub graph_context: u32,
-    /// How many keys stand for `@type`, and the value of the first.
+    /// Number of keys for `@type`, and the value of the first one.
     pub types: u32,
     pub first_type: u32,
     pub included: bool,
@@ -37,7 +37,7 @@ pub(super) struct Shape {
 }
 
 impl Walk<'_> {
-    /// Whether a context that does not propagate counts for an object too: a value, or a reference.
+    /// Whether a context that does not propagate also applies to this object: a value or a reference.
     pub fn keeps_type_scope(&mut self, object: u32, context: u32) -> bool {
         let (mut keys, mut id) = (0, false);
         for key in self.view.keys(object) {
@@ -51,7 +51,7 @@ impl Walk<'_> {
         keys == 1 && id
     }
 
-    /// Looks at the keys of an object.
+    /// Collects the keys of an object.
     #[inline]
     pub fn shape(&mut self, object: u32, context: u32) -> Read<Shape> {
         let from = self.entries.len();
@@ -73,7 +73,7 @@ impl Walk<'_> {
             match meaning {
                 Meaning::Property(_) | Meaning::Unkept => {
                     shape.properties = true;
-                    self.entries.push(Entry {
+                    self.entries.push(ObjectEntry {
                         meaning,
                         value,
                         context,
@@ -96,9 +96,9 @@ impl Walk<'_> {
     ) -> Read<()> {
         let value = key + 1;
         let kind = self.view.kind(value);
-        let place = match keyword {
+        let slot = match keyword {
             Keyword::Context => {
-                // An alias is not possible, so it is the object's own.
+                // An alias is impossible, so this is the object's own context.
                 return Ok(());
             }
             Keyword::Id => &mut shape.id,
@@ -144,10 +144,10 @@ impl Walk<'_> {
                 return Ok(());
             }
         };
-        if *place != 0 {
+        if *slot != 0 {
             return Err(self.colliding(key));
         }
-        *place = value;
+        *slot = value;
         match keyword {
             Keyword::Id => shape.id_context = context,
             Keyword::List | Keyword::Set => shape.member_context = context,
@@ -185,7 +185,7 @@ impl Walk<'_> {
 
     #[inline]
     pub fn push_keyword(&mut self, keyword: Keyword, value: u32, context: u32) {
-        self.entries.push(Entry {
+        self.entries.push(ObjectEntry {
             meaning: Meaning::Keyword(keyword),
             value,
             context,
@@ -210,7 +210,7 @@ impl Walk<'_> {
         ))
     }
 
-    /// The keys of the objects below `@nest` count as those of the object.
+    /// Treats the keys of objects under `@nest` as keys of the object.
     pub fn nested(&mut self, key: u32, context: u32, shape: &mut Shape) -> Read<()> {
         let view = self.view;
         let value = key + 1;
@@ -244,7 +244,7 @@ impl Walk<'_> {
         self.collect(object, context, shape)
     }
 
-    /// Whether an object is a node that something is said of.
+    /// Whether an object is a node with properties or other entries.
     pub fn is_said(&mut self, object: u32, context: u32) -> Read<bool> {
         let (shape, _) = self.look(object, context)?;
         let said = shape.value == 0
@@ -261,8 +261,8 @@ impl Walk<'_> {
         Ok(said)
     }
 
-    /// The keys of an object that is taken later: none of them is counted. The entries are the caller's to
-    /// remove.
+    /// Collects the keys of an object that is read later, without counting ignored keys. The caller removes the
+    /// entries.
     pub fn look(&mut self, object: u32, mut context: u32) -> Read<(Shape, u32)> {
         if let Some(previous) = self.contexts.get(context).state.previous
             && !self.keeps_type_scope(object, context)
@@ -276,13 +276,13 @@ impl Walk<'_> {
         Ok((shape?, context))
     }
 
-    /// Whether a value object holds what does not go with a value.
+    /// Whether a value object has keys that a value cannot have.
     pub fn has_more_than_a_value(&mut self, shape: &Shape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         Ok(keywords || shape.included || self.reverses(shape)? || self.has_properties(shape)?)
     }
 
-    /// Whether a list or set object holds more than it may.
+    /// Whether a list or set object has keys that it cannot have.
     pub fn has_more_than_an_index(&mut self, shape: &Shape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.types > 0;
         Ok(keywords
@@ -293,11 +293,11 @@ impl Walk<'_> {
             || self.has_properties(shape)?)
     }
 
-    /// Whether `@reverse` of an object has an entry that adds something to the object (API, 5.1.2, step 13.4.13).
+    /// Whether `@reverse` has an entry that adds something to the object (API, 5.1.2, step 13.4.13).
     fn reverses(&mut self, shape: &Shape) -> Read<bool> {
         let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
         let reverse = Meaning::Keyword(Keyword::Reverse);
-        let Some(&Entry { value, context, .. }) =
+        let Some(&ObjectEntry { value, context, .. }) =
             entries.iter().find(|entry| entry.meaning == reverse)
         else {
             return Ok(false);
@@ -309,7 +309,7 @@ impl Walk<'_> {
             self.contexts.check_work()?;
             let adds = match meaning {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
-                // An error, wherever it is found.
+                // An error in any case.
                 Meaning::Keyword(_) => true,
                 Meaning::Property(_) | Meaning::Unkept => {
                     !self.means_nothing(meaning, key + 1, context)?
@@ -322,7 +322,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The context of the map of `@reverse`.
+    /// The context for the map of `@reverse`.
     pub fn reverse_context(&mut self, map: u32, mut context: u32) -> Read<u32> {
         if let Some(previous) = self.contexts.get(context).state.previous
             && !self.keeps_type_scope(map, context)
@@ -332,7 +332,7 @@ impl Walk<'_> {
         Ok(self.own_context(map, context)?.0)
     }
 
-    /// Whether some property of an object has a value that means something.
+    /// Whether some property of an object has a value that is not ignored.
     pub fn has_properties(&mut self, shape: &Shape) -> Read<bool> {
         if !shape.properties {
             return Ok(false);
@@ -341,7 +341,7 @@ impl Walk<'_> {
             let Some(&entry) = self.entries.get(at) else {
                 break;
             };
-            let Entry {
+            let ObjectEntry {
                 meaning,
                 value,
                 context,
@@ -364,7 +364,7 @@ impl Walk<'_> {
         }
         let length = self.unkept.len();
         let active = match meaning {
-            Meaning::Property(number) => Active::kept(context, number),
+            Meaning::Property(number) => ActiveProperty::kept(context, number),
             _ => self.unkept(value - 1, context),
         };
         let outcome = self.is_nothing(value, active);
@@ -372,7 +372,7 @@ impl Walk<'_> {
         outcome
     }
 
-    pub fn is_nothing(&mut self, value: u32, active: Active) -> Read<bool> {
+    pub fn is_nothing(&mut self, value: u32, active: ActiveProperty) -> Read<bool> {
         let mut context = active.context;
         if let Some(definition) = self.definition(active) {
             let containers = definition.containers;
@@ -399,7 +399,7 @@ impl Walk<'_> {
         Ok(outcome)
     }
 
-    /// Whether an object that has a language has nothing else.
+    /// Whether an object with a language has no other entries.
     pub fn is_language_only(&mut self, shape: &Shape) -> Read<bool> {
         let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
@@ -409,7 +409,7 @@ impl Walk<'_> {
         Ok(!self.has_properties(shape)?)
     }
 
-    /// Whether a node that has a graph has nothing else but a name and an index.
+    /// Whether a node with a graph has no other entries except an identifier and an index.
     pub fn is_graph_object(&mut self, shape: &Shape) -> Read<bool> {
         let others = shape.types > 0 || shape.included || self.reverses(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;
@@ -419,7 +419,7 @@ impl Walk<'_> {
         Ok(!self.has_properties(shape)?)
     }
 
-    /// Whether the type of a value is JSON: the last one of the first key for `@type`.
+    /// Whether the datatype of a value is JSON, according to the last type of the first key for `@type`.
     pub fn is_json_type(&mut self, shape: &Shape, context: u32) -> bool {
         if shape.types == 0 {
             return false;

@@ -1,14 +1,14 @@
-//! Where the JSON-LD encoder puts its structure: objects, arrays, keys and scalars, as JSON or another syntax.
+//! Output of the JSON-LD encoder: objects, arrays, keys and scalars, as JSON or another syntax.
 //!
-//! - In: events, in the order of the document. A key or a scalar is announced, then its token is appended.
+//! - In: events in document order. A key or a scalar is announced before its token is appended.
 //! - Out: text.
-//! - Cost: a few bytes of state; a token that was written before may be copied instead of being made anew.
-//! - Law: the token of a text is the same wherever it stands.
+//! - Cost: a few bytes of state. The token of a text may be copied from an earlier one.
+//! - Law: a text has the same token everywhere.
 
 use crate::syntax::json::write::string;
 use crate::syntax::json::{Kind, View};
 
-/// Longest token of a key that stays where it was written, whatever the sink.
+/// Maximum length of a key's token that all sinks write without changes to what was written before.
 pub const MAX_KEY: usize = 1000;
 
 /// Takes the events of documents.
@@ -31,11 +31,11 @@ pub trait Sink: Clone + Send {
     fn end_array(&mut self, out: &mut Vec<u8>);
     /// A key's token follows.
     fn begin_key(&mut self, out: &mut Vec<u8>);
-    /// The key's token is there.
+    /// The key's token has been appended.
     fn end_key(&mut self, out: &mut Vec<u8>);
     /// A scalar's token follows.
     fn scalar(&mut self, out: &mut Vec<u8>);
-    /// Appends the token of a text. `plain` says that it holds no quote, backslash or control character.
+    /// Appends the token of a text. `plain` means that it has no quotes, backslashes or control characters.
     fn text(text: &[u8], plain: bool, out: &mut Vec<u8>);
 }
 
@@ -76,32 +76,32 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
     }
 }
 
-/// JSON: a document a line, or indented for people.
+/// JSON: one document per line, or indented.
 #[derive(Clone)]
 pub struct Json {
     indented: bool,
     depth: usize,
-    /// Something stands before in the open object or array.
+    /// Whether the open object or array has an entry.
     filled: bool,
-    /// A key stands before, whose value comes next.
+    /// Whether the next value belongs to a key that was written.
     keyed: bool,
 }
 
 impl Json {
-    /// A document is one line.
+    /// One line per document.
     pub const LINE: Self = Self {
         indented: false,
         depth: 0,
         filled: false,
         keyed: false,
     };
-    /// Two spaces a level.
+    /// Two spaces per level.
     pub const INDENTED: Self = Self {
         indented: true,
         ..Self::LINE
     };
 
-    /// What goes before a key or a value.
+    /// Writes the separator before a key or a value.
     #[inline]
     fn next(&mut self, out: &mut Vec<u8>) {
         if self.keyed {

@@ -1,4 +1,4 @@
-//! Tells NDJSON-LD, JSON-LD and YAML-LD from a log's first bytes.
+//! Recognizes NDJSON-LD, JSON-LD and YAML-LD by a log's first bytes.
 
 use memchr::{memmem, memrchr};
 
@@ -7,7 +7,7 @@ use crate::syntax::json::{Bounds, Tape, parse};
 use crate::syntax::text::sniff::lines as text_lines;
 use crate::syntax::text::sniff::{is_blank, is_control, is_space, trim_start};
 
-/// Whether every line is a JSON object, up to the first with what looks like a keyword.
+/// Whether every line is a JSON object, up to the first line that seems to contain a keyword.
 pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let full = bytes.len() >= HEAD_BYTES;
@@ -30,7 +30,7 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
         }
         objects = true;
     }
-    // The line that is cut off may be the one that shows it.
+    // The line that is cut off may contain the keyword.
     let shows = complete
         && full
         && if objects {
@@ -41,7 +41,7 @@ pub fn lines(bytes: &[u8], complete: bool) -> Sniff {
     Sniff::of(shows, complete)
 }
 
-/// Whether a JSON object or array begins, and what looks like a keyword is there; unless it is NDJSON-LD.
+/// Whether the text begins with a JSON object or array and seems to contain a keyword, and is not NDJSON-LD.
 pub fn document(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let begins = match trim_start(head) {
@@ -53,7 +53,7 @@ pub fn document(bytes: &[u8], complete: bool) -> Sniff {
     Sniff::of(shows, complete)
 }
 
-/// Whether a mapping of YAML has a keyword as a key, and no JSON begins.
+/// Whether a YAML mapping has a keyword as a key and the text is not JSON.
 pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     if !complete || sniff::head(bytes).iter().copied().any(is_control) {
         return Sniff::of(false, complete);
@@ -71,7 +71,7 @@ pub fn yaml(bytes: &[u8], complete: bool) -> Sniff {
     Sniff::of(shows, true)
 }
 
-/// Whether what looks like a keyword in quotes is there.
+/// Whether a text contains what seems to be a keyword in quotes.
 fn has_keyword(text: &[u8]) -> bool {
     memmem::find(text, b"\"@").is_some()
 }
@@ -92,14 +92,14 @@ fn is_object(text: &[u8]) -> bool {
     trim_start(text).first() == Some(&b'{') && parse(text, &mut tape, &bounds).is_ok()
 }
 
-/// Whether an object begins whose first key is `@context`.
+/// Whether a text begins with an object whose first key is `@context`.
 fn begins_with_context(text: &[u8]) -> bool {
     let key = trim_start(text).strip_prefix(b"{").map(trim_start);
-    let behind = key.and_then(|key| key.strip_prefix(b"\"@context\""));
-    behind.is_some_and(|behind| trim_start(behind).first() == Some(&b':'))
+    let after = key.and_then(|key| key.strip_prefix(b"\"@context\""));
+    after.is_some_and(|after| trim_start(after).first() == Some(&b':'))
 }
 
-/// Whether a line of YAML begins with a keyword in quotes as a key, perhaps in sequences.
+/// Whether a line of YAML begins with a quoted keyword as a key, possibly in sequences.
 fn has_yaml_keyword(line: &[u8]) -> bool {
     let mut rest = trim_start(line.strip_prefix(b"--- ").unwrap_or(line));
     while let Some(item) = rest.strip_prefix(b"- ") {
@@ -113,8 +113,8 @@ fn has_yaml_keyword(line: &[u8]) -> bool {
         .take_while(|byte| byte.is_ascii_lowercase())
         .count();
     match name.split_at_checked(length) {
-        Some((_, [end, b':', behind @ ..])) => {
-            length > 0 && end == quote && behind.first().is_none_or(|&byte| is_space(byte))
+        Some((_, [end, b':', after @ ..])) => {
+            length > 0 && end == quote && after.first().is_none_or(|&byte| is_space(byte))
         }
         _ => false,
     }
@@ -126,7 +126,7 @@ mod tests {
 
     const OBJECT: &[u8] = b"{\"@id\": \"a:b\"}\n";
 
-    /// A head of full size that begins so.
+    /// A head of maximum size with the given start.
     fn full(start: &[u8]) -> Vec<u8> {
         let mut head = start.to_vec();
         head.resize(HEAD_BYTES, b'x');
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_on_a_line_tells_ndjsonld_whatever_follows() {
+    fn one_object_with_a_keyword_suffices_for_ndjsonld() {
         for start in [&b""[..], b"\r\n", b"{}\n", b"{\"a\": 1, \"a\": NULL}\n"] {
             for end in [&b""[..], b"{", b"x\n", b"[]\n"] {
                 let head = [start, OBJECT, end].concat();
@@ -150,18 +150,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_shows_by_its_context() {
+    fn a_long_line_is_recognized_by_its_context() {
         let context = full(b" { \"@context\" : {");
         assert_eq!(lines(&context, false), Sniff::More);
         assert_eq!(lines(&context, true), Sniff::Yes);
         assert_eq!(lines(&full(b"{\"@id\": {"), true), Sniff::No);
-        // Behind an object, any keyword.
+        // After an object, any keyword suffices.
         assert_eq!(lines(&full(b"{}\n{\"@id\": {"), true), Sniff::Yes);
         assert_eq!(lines(&full(b"{}\n{\"id\": {"), true), Sniff::No);
     }
 
     #[test]
-    fn what_is_no_ndjsonld() {
+    fn other_text_is_not_ndjsonld() {
         for (head, incomplete) in [
             (&b""[..], Sniff::More),
             (b"{}\n", Sniff::More),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn documents() {
+    fn documents_begin_with_an_object_or_array() {
         for head in [
             &b"{\n \"@id\": 1\n}"[..],
             b" [\n{\"@id\": 1}]",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_with_keywords() {
+    fn yaml_needs_a_quoted_keyword_as_key() {
         for head in [
             "\"@id\": a:b\n",
             "'@id': a:b\n",

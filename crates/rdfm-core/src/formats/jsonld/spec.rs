@@ -1,11 +1,11 @@
-//! What NDJSON-LD, JSON-LD and YAML-LD are.
+//! The formats NDJSON-LD, JSON-LD and YAML-LD.
 
 use super::document::DocumentReader;
 use super::encode::encoder;
 use super::lines::NdjsonReader;
 use super::options::{
     COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, EXACT_DOUBLES, EXPAND_CONTEXT,
-    RDF_DIRECTION, Reading,
+    JsonLdReadOptions, RDF_DIRECTION,
 };
 use super::sink::Json;
 use super::sniff;
@@ -51,7 +51,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES_LINES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = JsonLdReadOptions::of(values, opening);
         Ok(input::decoder(NDJSONLD.name, NdjsonReader::new(&options)?))
     },
     encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
@@ -78,7 +78,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = JsonLdReadOptions::of(values, opening);
         Ok(input::decoder(JSONLD.name, DocumentReader::new(&options)?))
     },
     encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
@@ -102,7 +102,7 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS, CONTEXTS],
     writes: &[WRITES, &[LARGEST_MESSAGE]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = JsonLdReadOptions::of(values, opening);
         Ok(input::decoder(YAMLLD.name, YamlReader::new(&options)?))
     },
     encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),

@@ -1,10 +1,10 @@
 //! The terms of a context, in layers that contexts share.
 //!
 //! - In: definitions by name. Out: the same, by name.
-//! - Cost: a look-up a layer. A context made of another one has a layer of its own for what it defines; a layer
-//!   that is no smaller than half of the one below is merged with it, so that there are few, and copying costs
-//!   as much as defining.
-//! - Law: a newer layer hides what it defines, or removes, in older ones.
+//! - Cost: one lookup per layer. A context that extends another one adds a layer with its own definitions. A layer that
+//!   has at least half as many entries as the one below is merged with it. This keeps the number of layers small, and
+//!   copying costs no more than defining.
+//! - Law: a newer layer hides the terms of older layers that it defines or removes.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -14,13 +14,13 @@ use rustc_hash::FxHasher;
 
 use super::definition::Definition;
 
-/// Definitions by name; none where one was removed.
+/// Definitions by name; `None` for a removed term.
 type Layer = HashMap<Name, Option<Arc<Definition>>, Seeded>;
 
 /// The name of a term.
 pub(super) type Name = Arc<[u8]>;
 
-/// Hashes that nobody foresees, so that no context is made of names that collide.
+/// Hashes with a random seed, so that nobody can construct a context whose names collide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seeded(usize);
 
@@ -39,13 +39,13 @@ impl BuildHasher for Seeded {
     }
 }
 
-/// The terms of a context. Copies share all layers that are sealed.
+/// The terms of a context. Copies share all sealed layers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// The newest is the last.
+    /// Oldest first.
     sealed: Vec<Arc<Layer>>,
     own: Layer,
-    /// How many terms there are.
+    /// Number of terms.
     count: usize,
 }
 
@@ -62,7 +62,7 @@ impl Table {
         layers.find_map(|layer| layer.get(name))?.as_ref()
     }
 
-    /// How many terms there are.
+    /// Number of terms.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -76,7 +76,7 @@ impl Table {
         self.count += usize::from(!known);
     }
 
-    /// Whether a sealed layer has a term.
+    /// Whether a sealed layer defines a term.
     fn is_sealed(&self, name: &[u8]) -> bool {
         let mut layers = self.sealed.iter().rev();
         layers
@@ -94,7 +94,7 @@ impl Table {
         }
     }
 
-    /// Makes what was defined since the last time a layer, so that copies cost little.
+    /// Turns the definitions since the last call into a layer, so that copies are cheap.
     pub fn seal(&mut self) {
         if self.own.is_empty() {
             return;
@@ -111,12 +111,12 @@ impl Table {
         self.sealed.push(Arc::new(layer));
     }
 
-    /// All terms and their definitions, in no order.
+    /// All terms and their definitions, in arbitrary order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
         self.iter_beside(None)
     }
 
-    /// The terms that are not in the layers of another table too, and perhaps more.
+    /// The terms that are not in layers shared with another table. May include terms that both tables define.
     pub fn iter_beside(
         &self,
         other: Option<&Self>,

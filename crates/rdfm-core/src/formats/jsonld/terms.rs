@@ -1,9 +1,9 @@
-//! Terms of a message in the batch; terms that recur are mostly stored once.
+//! Terms of a message in the batch. Most repeated terms are stored once.
 //!
 //! - In: texts. Out: term ids.
-//! - Cost: a look-up an IRI; it is checked where it is not found.
-//! - Law: what a message counts does not depend on the messages before it: a term is charged where it is
-//!   stored, and where it is found for the first time in the message.
+//! - Cost: one lookup per IRI. An IRI is validated if it is not found.
+//! - Law: the size charged to a message does not depend on earlier messages. A term is charged when it is stored, and
+//!   when it is found for the first time in the message.
 
 use memchr::memmem::Finder;
 
@@ -18,30 +18,30 @@ use crate::model::write;
 use crate::syntax::cache::{Cache, Known, SLOTS};
 use crate::syntax::json::{Kind, View};
 
-/// A term of so many bytes counts each time that it is used, as a part of its length: it is compared.
+/// A term of at least `LONG` bytes is charged 1/`USES` of its length for each use, because it is compared.
 const LONG: usize = 4096;
 const USES: usize = 64;
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
-/// Makes terms.
-pub(super) struct Terms {
+/// Creates terms.
+pub(super) struct JsonLdTerms {
     cache: Cache,
     checker: Checker,
-    /// The message that a slot of the cache was used in last.
+    /// The last message that used each slot of the cache.
     used: Box<[u32]>,
     message: u32,
-    /// `rdf:type`, and the message that was charged for it last.
+    /// `rdf:type`, and the last message that was charged for it.
     kind: Known,
     kind_charged: u32,
     labels: Labels,
-    /// Finds what begins as generated labels do.
+    /// Finds labels that begin like generated ones.
     alike: Finder<'static>,
 }
 
-/// A result that only a limit can spoil.
+/// A result that fails only because of a limit.
 type Made<T = TermId> = Result<T, LimitExceeded>;
 
-impl Terms {
+impl JsonLdTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
@@ -55,7 +55,7 @@ impl Terms {
         }
     }
 
-    /// Generated labels count from 0 again.
+    /// Starts a message: generated labels count from 0 again.
     pub fn begin_message(&mut self) {
         self.labels.begin_message();
         self.message = self.message.wrapping_add(1);
@@ -65,7 +65,7 @@ impl Terms {
         }
     }
 
-    /// The term of a text, if `check` says so; it is asked where it is not found.
+    /// The term of a text, or `None` if `check` rejects it. `check` is called if the term is not found.
     #[inline]
     fn shared(
         &mut self,
@@ -96,20 +96,20 @@ impl Terms {
         Ok(Some(id))
     }
 
-    /// As [`shared`](Self::shared), of a text that needs no check.
+    /// Like [`shared`](Self::shared), for a text that is valid.
     #[inline]
     fn sure(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> Made {
         let id = self.shared(builder, kind, text, flags, |_| true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
-    /// An IRI; None if the text is none.
+    /// An IRI, or `None` if the text is not one.
     #[inline]
     pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
         self.iri_if(builder, text, || false)
     }
 
-    /// As [`iri`](Self::iri); `is_sure` may say that it is one.
+    /// Like [`iri`](Self::iri). If `is_sure` returns true, the text is not validated.
     #[inline]
     pub fn iri_if(
         &mut self,
@@ -122,13 +122,13 @@ impl Terms {
         })
     }
 
-    /// A valid IRI.
+    /// An IRI that is known to be valid.
     #[inline]
     pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
         self.sure(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
-    /// The IRI of a property that has one.
+    /// The IRI of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
     pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
@@ -157,7 +157,7 @@ impl Terms {
         Ok(self.kind.id)
     }
 
-    /// A literal of a datatype that is in the batch, and is not `xsd:string`.
+    /// A literal whose datatype is in the batch and is not `xsd:string`.
     #[inline]
     pub fn of_datatype(
         builder: &mut BatchBuilder,
@@ -168,7 +168,7 @@ impl Terms {
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 
-    /// The blank node of a label that a user wrote, without its `_:`.
+    /// The blank node of a label in the input, without `_:`.
     #[inline]
     pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
         if label.starts_with(b"_g") {
@@ -177,10 +177,10 @@ impl Terms {
         self.sure(builder, TermKind::Bnode, label, flags::PLAIN)
     }
 
-    /// The blank node of a label that may be an escape, or like a generated one.
+    /// The blank node of a label that may be an escape or may look like a generated one.
     fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
-        if let Some(said) = write::read_label(label) {
-            return self.sure(builder, TermKind::Bnode, &said, 0);
+        if let Some(decoded) = write::read_label(label) {
+            return self.sure(builder, TermKind::Bnode, &decoded, 0);
         }
         let mut labels = std::mem::take(&mut self.labels);
         let made = self.sure(builder, TermKind::Bnode, labels.given(label), flags::PLAIN);
@@ -188,8 +188,8 @@ impl Terms {
         made
     }
 
-    /// Takes note of all labels of a message before the first node without one: lists are written
-    /// without the labels of their cells, so these are generated each time, before or behind the others.
+    /// Records all labels of a message before the first node without one. Lists are written without the labels of their
+    /// cells, so these are generated on each reading, before or after the others.
     fn note_labels(&mut self, view: &View<'_>) {
         let found = |text| self.alike.find(text).is_some();
         if found(view.source) || found(view.tape.texts()) {
@@ -208,7 +208,7 @@ impl Terms {
         }
     }
 
-    /// A new blank node, of the message that a view shows.
+    /// A new blank node of the message in `view`.
     #[inline]
     pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
         if self.labels.is_unused() {
@@ -217,13 +217,13 @@ impl Terms {
         builder.add_simple(TermKind::Bnode, self.labels.generated(), flags::PLAIN)
     }
 
-    /// A string; `clean` says that it holds neither quotes, backslashes nor C0 controls.
+    /// A string. `clean` means that it has no quotes, backslashes or C0 controls.
     #[inline]
     pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
     }
 
-    /// A string in a language.
+    /// A string with a language.
     #[inline]
     pub fn tagged(
         &mut self,
@@ -238,7 +238,7 @@ impl Terms {
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
     }
 
-    /// A literal of a datatype.
+    /// A literal with a datatype.
     #[inline]
     pub fn typed(
         &mut self,

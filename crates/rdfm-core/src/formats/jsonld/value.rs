@@ -7,8 +7,8 @@ use super::keyword::Keyword;
 use super::number::{self, Digits};
 use super::options::RdfDirection;
 use super::shape::Shape;
-use super::terms::Terms;
-use super::walk::{Active, By, Item, LEFT_OUT, Sink, Slot, Walk};
+use super::terms::JsonLdTerms;
+use super::walk::{ActiveProperty, By, Item, LEFT_OUT, Sink, ValueSlot, Walk};
 use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -35,9 +35,9 @@ struct Tagged<'t> {
 }
 
 impl Walk<'_> {
-    /// Takes a string, a number or a boolean; true if it means nothing, having no property.
+    /// Reads a string, a number or a boolean. Returns true if it is ignored because it has no property.
     #[inline]
-    pub fn scalar(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    pub fn scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let Some(mut active) = slot.property else {
             return Ok(true);
         };
@@ -54,13 +54,13 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// What a string, a number or a boolean is as the value of a property.
+    /// Expands a string, a number or a boolean as the value of a property.
     #[inline]
     pub fn expand_value(
         &mut self,
         value: u32,
         context: u32,
-        active: Active,
+        active: ActiveProperty,
         sink: Sink,
     ) -> Read<Item> {
         let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
@@ -102,12 +102,12 @@ impl Walk<'_> {
         }
     }
 
-    /// A string of the language and direction of a property, or of the context.
+    /// A string with the language and direction of a property or of the context.
     fn tagged_by(
         &mut self,
         value: u32,
         context: u32,
-        active: Option<Active>,
+        active: Option<ActiveProperty>,
         sink: Sink,
     ) -> Read<Item> {
         let state = &self.contexts.get(context).state;
@@ -134,7 +134,7 @@ impl Walk<'_> {
         self.string(value, tagged, sink)
     }
 
-    /// A string with what tags it.
+    /// A string with a language or direction.
     fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: Sink) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let Tagged {
@@ -152,7 +152,7 @@ impl Walk<'_> {
         let Some(direction) = direction else {
             return Ok(Item::Value(match language {
                 Some(tag) => self.terms.tagged(self.builder, text, clean, tag, 0)?,
-                None => Terms::string(self.builder, text, clean)?,
+                None => JsonLdTerms::string(self.builder, text, clean)?,
             }));
         };
         let (name, flag) = match direction {
@@ -195,7 +195,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A blank node that says what a string with a direction says. Equal values of a property are one.
+    /// A blank node for a string with a direction. Equal values of a property share one.
     fn compound(
         &mut self,
         value: u32,
@@ -237,13 +237,13 @@ impl Walk<'_> {
                 continue;
             };
             let predicate = self.terms.valid_iri(self.builder, predicate)?;
-            let object = Terms::string(self.builder, text, clean)?;
+            let object = JsonLdTerms::string(self.builder, text, clean)?;
             self.quad(subject, predicate, object, sink.graph)?;
         }
         Ok(subject)
     }
 
-    /// A datatype, if literals can have it.
+    /// Returns a datatype if literals can have it.
     fn datatype<'t>(&self, datatype: &'t [u8], value: u32) -> Read<Option<&'t [u8]>> {
         if is_language_type(datatype) {
             self.refuse(value, "the datatype", datatype, "needs a language")?;
@@ -252,7 +252,7 @@ impl Walk<'_> {
         Ok(Some(datatype))
     }
 
-    /// The literal of a string, a number or a boolean, of a datatype or of its own.
+    /// The literal of a string, a number or a boolean, with the given or its default datatype.
     fn literal(&mut self, value: u32, datatype: Option<&[u8]>) -> Read<TermId> {
         let mut scratch = std::mem::take(self.scratch);
         scratch.clear();
@@ -272,13 +272,13 @@ impl Walk<'_> {
         let made = match (datatype, own) {
             (Some(datatype), _) => self.typed(value, text, clean, datatype),
             (None, Some(own)) => Ok(self.terms.typed(self.builder, text, clean, own)?),
-            (None, None) => Ok(Terms::string(self.builder, text, clean)?),
+            (None, None) => Ok(JsonLdTerms::string(self.builder, text, clean)?),
         };
         *self.scratch = scratch;
         made
     }
 
-    /// A literal of a datatype that may be no IRI.
+    /// A literal with a datatype that may be an invalid IRI.
     fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
         if self.terms.iri(self.builder, datatype)?.is_none() {
             return self.no_iri(value, datatype, "the datatype");
@@ -302,14 +302,14 @@ impl Walk<'_> {
         Ok(self.terms.typed(self.builder, &text, false, RDF_JSON)?)
     }
 
-    /// Takes a value object (JSON-LD 1.1 API, 5.1.2, step 15); true if it means nothing.
+    /// Reads a value object (JSON-LD 1.1 API, 5.1.2, step 15). Returns true if it is ignored.
     pub fn value_object(
         &mut self,
         object: u32,
         shape: &Shape,
         context: u32,
         type_scoped: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<bool> {
         let value = shape.value;
         let kind = self.view.kind(value);
@@ -375,7 +375,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The literal of a value whose one type is a known key of the context that is an IRI; else none.
+    /// The literal of a value whose only type is a known key of the context and an IRI; `None` otherwise.
     #[inline]
     pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
         if self.view.kind(kind) != Kind::String {
@@ -400,14 +400,14 @@ impl Walk<'_> {
             &mut scratch,
         );
         let made = match kind {
-            Datatype::String => Terms::string(self.builder, text, clean),
-            _ => Terms::of_datatype(self.builder, text, clean, datatype),
+            Datatype::String => JsonLdTerms::string(self.builder, text, clean),
+            _ => JsonLdTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
         Ok(Some(Item::Value(made?)))
     }
 
-    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &Slot) -> Read<bool> {
+    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &ValueSlot) -> Read<bool> {
         let item = self.string(value, tagged, self.sink(slot))?;
         self.deliver_plain(item, slot, value)?;
         Ok(false)
@@ -438,13 +438,13 @@ impl Walk<'_> {
         Ok(Some(iri))
     }
 
-    /// The map of languages to strings that a property has.
+    /// Reads a language map of a property.
     pub fn language_map(
         &mut self,
         map: u32,
-        active: Active,
+        active: ActiveProperty,
         context: u32,
-        slot: &Slot,
+        slot: &ValueSlot,
     ) -> Read<()> {
         let direction = match self.definition(active).map(|found| found.direction.clone()) {
             Some(Override::Null) => None,
@@ -493,8 +493,8 @@ impl Walk<'_> {
     }
 }
 
-/// The lexical form of a string, a number or a boolean, and whether it has nothing to escape; with `double` that of
-/// a double.
+/// The lexical form of a string, a number or a boolean, and whether it needs no escapes. With `double`, a number has
+/// the form of a double.
 #[inline]
 fn lexical<'t>(
     view: &View<'t>,

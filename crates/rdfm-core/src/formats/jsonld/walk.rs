@@ -1,14 +1,13 @@
-//! Quads of a message, straight from its tape.
+//! Quads of a message, read directly from its tape.
 //!
-//! - In: a tape, and the number of the context in force.
+//! - In: a tape, and the number of the current context.
 //! - Out: quads of the open message.
-//! - Cost: one pass over the values; a look-up a key. As deep as the tape, which is bounded.
-//! - Law: what expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2) and deserialization (8.1.2)
-//!   make of the message one after the other, without making their documents.
+//! - Cost: one pass over the values with one lookup per key. Recursion is as deep as the tape, which is limited.
+//! - Law: the result equals that of expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2) and deserialization
+//!   (8.1.2), without the intermediate documents.
 //!
-//! Expansion gives items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is
-//! known, and what it holds follows. [`super::node`] reads objects, [`super::container`] properties,
-//! [`super::value`] literals.
+//! Expansion produces items: values, nodes and lists. Here an item goes to its [`Target`] as soon as its term is known,
+//! followed by its contents. [`super::node`] reads objects, [`super::container`] properties, [`super::value`] literals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +18,7 @@ use super::iri::is_plain;
 use super::number::Digits;
 use super::options::RdfDirection;
 use super::table::Seeded;
-use super::terms::Terms;
+use super::terms::JsonLdTerms;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars;
 use crate::model::error::quote;
@@ -31,59 +30,59 @@ const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
 const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
 const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 
-/// Stands for a term that is none: quads with it are left out.
+/// Placeholder for an invalid term. Quads that contain it are omitted.
 pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
 
-/// What the reader was asked for.
+/// WalkOptions of the reader.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct WalkOptions {
     pub lenient: bool,
     pub direction: RdfDirection,
     pub digits: Digits,
     pub has_base: bool,
 }
 
-/// Keys that were dropped.
+/// Keys that were ignored.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dropped {
     pub count: u64,
     pub example: Option<String>,
 }
 
-/// A walk over one message.
+/// The traversal of one message.
 pub(super) struct Walk<'a> {
     pub view: View<'a>,
     pub contexts: &'a mut Contexts,
-    pub terms: &'a mut Terms,
+    pub terms: &'a mut JsonLdTerms,
     pub builder: &'a mut BatchBuilder,
-    pub options: Options,
+    pub options: WalkOptions,
     pub dropped: &'a mut Dropped,
-    /// What the open objects hold.
-    pub entries: &'a mut Vec<Entry>,
-    /// Texts under way.
+    /// Entries of the open objects.
+    pub entries: &'a mut Vec<ObjectEntry>,
+    /// Buffer for texts in progress.
     pub scratch: &'a mut Vec<u8>,
-    /// Lists under way.
+    /// Lists in progress.
     pub lists: Vec<List>,
-    /// Properties that the contexts do not keep.
+    /// Properties that the contexts do not cache.
     pub unkept: Vec<Property>,
-    /// The `@index` of nodes, by graph and name.
+    /// The `@index` of nodes, by graph and node.
     pub indexes: HashMap<(TermText, TermText), Box<[u8]>, Seeded>,
-    /// Values that became nodes for their directions.
+    /// Blank nodes for values with a direction (compound literals).
     pub compounds: HashSet<Box<[u8]>, Seeded>,
 }
 
-/// A node's name, as it tells nodes apart.
+/// The text of a term, used as a key.
 pub(super) type TermText = Box<[u8]>;
 
-/// What a key of an object means in a context, and its value; the key is the node before it.
+/// The meaning of an object's key in a context, and the value. The key precedes the value in the tape.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ObjectEntry {
     pub meaning: Meaning,
     pub value: u32,
     pub context: u32,
 }
 
-/// A list under way.
+/// A list in progress.
 pub(super) struct List {
     graph: TermId,
     head: Option<TermId>,
@@ -92,15 +91,15 @@ pub(super) struct List {
 
 /// The active property.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Active {
+pub(super) struct ActiveProperty {
     pub context: u32,
-    /// Its number in the context, or among those that are not kept.
+    /// Its number in the context, or in [`Walk::unkept`].
     pub number: u32,
     pub kept: bool,
 }
 
-impl Active {
-    /// A property that a context keeps.
+impl ActiveProperty {
+    /// A property that a context caches.
     pub const fn kept(context: u32, number: u32) -> Self {
         Self {
             context,
@@ -110,24 +109,24 @@ impl Active {
     }
 }
 
-/// What becomes of an item.
+/// Use of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// Nothing: it stands by itself.
+    /// None: the item is not part of a quad.
     Nowhere,
     /// The object of a quad.
     Object { subject: TermId, predicate: TermId },
     /// The subject of a quad.
     Subject { predicate: TermId, object: TermId },
-    /// The object of a quad, as the value of a property that is reversed twice.
+    /// The object of a quad: the value of a property that is reversed twice.
     Reversed { subject: TermId, predicate: TermId },
-    /// The next member of the list under way.
+    /// The next member of the current list.
     Member,
-    /// The object of a quad if it is a list, else the only member of a list that is.
+    /// The object of a quad. An item that is not a list becomes the only member of a list.
     ListObject { subject: TermId, predicate: TermId },
 }
 
-/// Whether an item goes into a graph of its own.
+/// Whether an item is put into a graph of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
     Never,
@@ -136,54 +135,54 @@ pub(super) enum Wrap {
     Always,
 }
 
-/// What the key of a map says of each item below it.
+/// The information that the key of a map adds to each item in the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extra {
     Nothing,
     Id(TermId),
     Type(TermId),
-    /// The node of the key.
+    /// The tape node of the key.
     Index(u32),
-    /// A property, and the node of the key that is its value.
+    /// A property, and the tape node of the key that is its value.
     Property {
         predicate: TermId,
-        index: Active,
+        index: ActiveProperty,
         key: u32,
     },
 }
 
-/// What a name without a scheme is relative to.
+/// How a name without a scheme is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// The base: names of nodes.
+    /// Relative to the base: names of nodes.
     Base,
-    /// The vocabulary.
+    /// By the vocabulary.
     Vocab,
-    /// The vocabulary, else the base: types.
+    /// By the vocabulary if there is one, otherwise relative to the base: types.
     Both,
 }
 
-/// How a value is to be taken.
+/// How a value is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct ValueSlot {
     pub graph: TermId,
     pub target: Target,
-    /// None at the top of a graph, where values and lists mean nothing.
-    pub property: Option<Active>,
+    /// `None` at the top of a graph, where values and lists are ignored.
+    pub property: Option<ActiveProperty>,
     pub wrap: Wrap,
     pub extra: Extra,
-    /// It stands in a map of nodes.
+    /// Whether the value is in a map of nodes.
     pub from_map: bool,
-    /// Arrays in an array of it are lists of their own.
+    /// Whether arrays nested in the value are separate lists.
     pub in_list: bool,
-    /// It stands in an array.
+    /// Whether the value is in an array.
     pub in_array: bool,
-    /// It is the document itself.
+    /// Whether the value is the document.
     pub is_root: bool,
 }
 
-impl Slot {
-    /// At the top of a graph.
+impl ValueSlot {
+    /// A value at the top of a graph.
     pub const fn top(graph: TermId) -> Self {
         Self {
             graph,
@@ -199,16 +198,16 @@ impl Slot {
     }
 }
 
-/// Where the quads of a value's own nodes go: list cells, and nodes of directions.
+/// Destination of the quads that a value itself generates: list cells, and nodes for directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sink {
-    /// [`LEFT_OUT`] where the value is left out.
+    /// [`LEFT_OUT`] if the value is omitted.
     pub graph: TermId,
-    /// The subject and predicate of the value, where it is one of those of a property.
+    /// Subject and predicate of the value, if it is the object of a property.
     pub of: Option<(TermId, TermId)>,
 }
 
-/// What a value became.
+/// The result of reading a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item {
     Value(TermId),
@@ -225,12 +224,12 @@ impl Item {
 }
 
 impl Walk<'_> {
-    /// The byte at which a node begins.
+    /// Byte offset of a tape node.
     pub fn at(&self, node: u32) -> u32 {
         self.view.node(node).at
     }
 
-    /// An error at a node.
+    /// An error at a tape node.
     #[cold]
     pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
         Wrong::new(code, Some(self.at(node)), reason)
@@ -261,9 +260,9 @@ impl Walk<'_> {
         Ok(self.terms.anonymous(&self.view, self.builder)?)
     }
 
-    /// Takes a value, whatever it is, and tells whether it means nothing.
+    /// Reads any value. Returns true if the value is ignored.
     #[inline]
-    pub fn value(&mut self, value: u32, context: u32, slot: &Slot) -> Read<bool> {
+    pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {
             Kind::Null => Ok(true),
             Kind::Object => self.object(value, context, slot),
@@ -275,8 +274,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Where the quads of a value's own nodes go.
-    pub fn sink(&self, slot: &Slot) -> Sink {
+    /// Destination of the quads that a value itself generates.
+    pub fn sink(&self, slot: &ValueSlot) -> Sink {
         let left_out = Sink {
             graph: LEFT_OUT,
             of: None,
@@ -308,8 +307,8 @@ impl Walk<'_> {
         }
     }
 
-    fn array(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
-        let inner = Slot {
+    fn array(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
+        let inner = ValueSlot {
             in_array: true,
             is_root: false,
             ..*slot
@@ -324,10 +323,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An array that is a list.
-    pub fn list_of(&mut self, array: u32, context: u32, slot: &Slot) -> Read<()> {
+    /// Reads an array that is a list.
+    pub fn list_of(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         self.begin_list(self.sink(slot).graph);
-        let inner = Slot {
+        let inner = ValueSlot {
             target: Target::Member,
             ..*slot
         };
@@ -344,7 +343,7 @@ impl Walk<'_> {
         });
     }
 
-    /// The head of the list that ends here.
+    /// Ends the current list and returns its head.
     pub fn end_list(&mut self) -> Read<TermId> {
         let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
         let Some(List {
@@ -360,7 +359,7 @@ impl Walk<'_> {
         Ok(head)
     }
 
-    /// Adds a cell to the list under way (JSON-LD 1.1 API, 8.3.2).
+    /// Adds a cell to the current list (JSON-LD 1.1 API, 8.3.2).
     fn member(&mut self, term: TermId) -> Read<()> {
         let cell = self.anonymous()?;
         let Some(list) = self.lists.last_mut() else {
@@ -378,9 +377,9 @@ impl Walk<'_> {
         self.quad(cell, first, term, graph)
     }
 
-    /// Gives an item to where it belongs.
+    /// Passes an item to its target.
     #[inline]
-    pub fn deliver(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    pub fn deliver(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         let term = item.term();
         match slot.target {
             Target::Nowhere => Ok(()),
@@ -418,10 +417,10 @@ impl Walk<'_> {
         )
     }
 
-    /// Gives an item that has no properties of its own to where it belongs, in a graph if so asked, with what
-    /// the key of its map says.
+    /// Passes an item without properties of its own to its target: in a graph if requested, and with the information
+    /// from the key of its map.
     #[inline]
-    pub fn deliver_plain(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    pub fn deliver_plain(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if let (Target::Object { subject, predicate }, Wrap::Never, Extra::Nothing) =
             (slot.target, slot.wrap, slot.extra)
         {
@@ -430,7 +429,7 @@ impl Walk<'_> {
         self.deliver_any(item, slot, node)
     }
 
-    fn deliver_any(&mut self, item: Item, slot: &Slot, node: u32) -> Read<()> {
+    fn deliver_any(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         if slot.wrap != Wrap::Never {
             let graph = self.graph_object(slot, node)?;
             return self.deliver(Item::Node(graph), slot, node);
@@ -444,7 +443,7 @@ impl Walk<'_> {
                     "a value in an index map whose keys are values of a property is a node",
                 ));
             }
-            // Its types would be several, which no literal has.
+            // It would have several types, but a literal has one.
             (Extra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
                     let wrong = self.wrong(
@@ -462,8 +461,8 @@ impl Walk<'_> {
         self.deliver(item, slot, node)
     }
 
-    /// What the key of a map says of a node.
-    pub fn extra(&mut self, id: TermId, slot: &Slot) -> Read<()> {
+    /// Adds the information from the key of a map to a node.
+    pub fn extra(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
         match slot.extra {
             Extra::Nothing | Extra::Id(_) => Ok(()),
             Extra::Type(kind) => {
@@ -487,8 +486,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The name of the graph that an item is put into, with what the key of its map says of that.
-    pub fn graph_object(&mut self, slot: &Slot, node: u32) -> Read<TermId> {
+    /// Returns the name of the graph for an item, and adds the information from the key of its map to the graph.
+    pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
             Extra::Id(id) => id,
             _ => self.anonymous()?,
@@ -502,7 +501,7 @@ impl Walk<'_> {
         Ok(id)
     }
 
-    /// Takes note of the `@index` of a node: it has no other (JSON-LD 1.1 API, 7.2.2, step 6.8).
+    /// Records the `@index` of a node, which must be unique (JSON-LD 1.1 API, 7.2.2, step 6.8).
     pub fn index(&mut self, id: TermId, graph: TermId, value: u32) -> Read<()> {
         if id == LEFT_OUT || graph == LEFT_OUT {
             return Ok(());
@@ -529,7 +528,7 @@ impl Walk<'_> {
 
     /// The active property.
     #[inline]
-    pub fn active(&self, active: Active) -> &Property {
+    pub fn active(&self, active: ActiveProperty) -> &Property {
         if active.kept {
             self.contexts.property(active.context, active.number)
         } else {
@@ -539,27 +538,27 @@ impl Walk<'_> {
 
     /// The definition of the active property.
     #[inline]
-    pub fn definition(&self, active: Active) -> Option<&Definition> {
+    pub fn definition(&self, active: ActiveProperty) -> Option<&Definition> {
         self.active(active).definition.as_deref()
     }
 
-    /// The active property, as another context has it. What has no meaning there has no definition.
-    pub fn in_context(&mut self, active: Active, context: u32) -> Active {
+    /// The active property in another context. It has no definition if the key has no meaning there.
+    pub fn in_context(&mut self, active: ActiveProperty, context: u32) -> ActiveProperty {
         if active.context == context {
             return active;
         }
         let key: Box<[u8]> = self.active(active).key().into();
         if let Meaning::Property(number) = self.contexts.meaning(context, &key) {
-            return Active::kept(context, number);
+            return ActiveProperty::kept(context, number);
         }
         let definition = self.contexts.get(context).state.terms.get(&key).cloned();
         self.push_unkept(context, Property::without_iri(&key, definition))
     }
 
-    /// A property that the contexts do not keep; it stays until [`pop_unkept`](Self::pop_unkept).
-    pub fn push_unkept(&mut self, context: u32, property: Property) -> Active {
+    /// Adds a property that the contexts do not cache, until [`pop_unkept`](Self::pop_unkept).
+    pub fn push_unkept(&mut self, context: u32, property: Property) -> ActiveProperty {
         self.unkept.push(property);
-        Active {
+        ActiveProperty {
             context,
             number: self.unkept.len() as u32 - 1,
             kept: false,
@@ -568,12 +567,12 @@ impl Walk<'_> {
 
     /// The containers of the active property.
     #[inline]
-    pub fn containers(&self, active: Active) -> Containers {
+    pub fn containers(&self, active: ActiveProperty) -> Containers {
         self.definition(active)
             .map_or(Containers::default(), |definition| definition.containers)
     }
 
-    /// Leaves a text out that is no term, or refuses it.
+    /// Skips or rejects a string that is not a valid term.
     #[cold]
     pub fn refuse(&self, node: u32, what: &str, text: &[u8], why: &str) -> Read<TermId> {
         if self.options.lenient {
@@ -587,7 +586,7 @@ impl Walk<'_> {
         .with(Remedy::lenient("leaves its quads out, as JSON-LD has it")))
     }
 
-    /// The node that a string names, at a node of the tape.
+    /// The term that a string names, at a node of the tape.
     #[inline]
     pub fn name(&mut self, node: u32, context: u32, by: By, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
@@ -605,7 +604,7 @@ impl Walk<'_> {
         made
     }
 
-    /// The node of a text with a colon, as most are: an IRI, or a compact one of a prefix that is known as a key.
+    /// The term of a text with a colon: an IRI, or a compact IRI whose prefix is known as a key.
     #[inline]
     fn name_with_colon(&mut self, text: &[u8], colon: usize, context: u32) -> Read<Option<TermId>> {
         if colon == 0 || self.contexts.get(context).state.has_colons {
@@ -663,7 +662,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Refuses what is no IRI.
+    /// Rejects a text that is not an IRI.
     #[cold]
     pub fn no_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {
@@ -692,7 +691,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Takes note of a key that no context maps to an IRI.
+    /// Records a key that no context maps to an IRI.
     #[cold]
     pub fn drop_key(&mut self, key: u32) {
         self.dropped.count += 1;

@@ -1,9 +1,9 @@
-//! Counts the delimiters of a split without decoding, so that its messages can be numbered.
+//! Counts the delimiters of a split without decoding, to number its messages.
 //!
-//! - In: the pieces that a decoder of the split is fed.
-//! - Out: how many delimiters belong to the split, and whether a message begins before the first one.
-//! - Cost: a search for three words; lines that hold one are judged.
-//! - Law: agrees with the decoder, on malformed lines too: both go by [`judge`].
+//! - In: the pieces that a decoder of the split receives.
+//! - Out: the number of delimiters in the split, and whether a message begins before the first one.
+//! - Cost: a search for three words. Only lines with one of them are classified.
+//! - Law: agrees with the decoder, also for malformed lines, because both use [`judge`].
 
 use memchr::memmem::Finder;
 
@@ -12,8 +12,8 @@ use crate::codec::{self, Dialect, Split};
 use crate::syntax::text::dialect::Dialects;
 
 use super::decode::{block, cut};
-use super::options::Reading;
-use super::skip::{Line, judge, may_delimit};
+use super::options::LineReadOptions;
+use super::skip::{LineKind, judge, may_delimit};
 
 /// Counts the delimiters of one split.
 pub struct DelimiterCounter {
@@ -23,10 +23,10 @@ pub struct DelimiterCounter {
     max_line: u64,
     dialects: Dialects,
     input: Buffer,
-    /// No line end stands between the first byte that is not read and here.
+    /// Index up to which the unread bytes contain no line end.
     scanned: usize,
     words: [Finder<'static>; 3],
-    /// Within a line that is passed over: one too long, or of the split before.
+    /// Whether the position is in a line that is skipped: one that is too long, or one of the previous split.
     inside: bool,
     done: bool,
     delimiters: u64,
@@ -34,8 +34,8 @@ pub struct DelimiterCounter {
 }
 
 impl DelimiterCounter {
-    /// A counter of `options.split`, or of the whole log.
-    pub(super) fn new(options: &Reading) -> Self {
+    /// Creates a counter for `options.split`, or for the entire log.
+    pub(super) fn new(options: &LineReadOptions) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
@@ -89,7 +89,7 @@ impl DelimiterCounter {
                     self.input.at = end;
                 }
                 Ok(None) => return,
-                // A line too long counts for nothing, wherever it ends.
+                // A line that is too long is content, even before its end is known.
                 Err(_) => {
                     self.content();
                     self.inside = true;
@@ -102,9 +102,9 @@ impl DelimiterCounter {
         self.content_first |= self.delimiters == 0;
     }
 
-    /// Looks at whole lines.
+    /// Scans complete lines.
     fn lines(&mut self, mut from: usize, end: usize) {
-        // Whether a message begins before the first delimiter, every line may say.
+        // Up to the first delimiter, any line can show that a message begins before it.
         while from < end && self.delimiters == 0 && !self.content_first {
             from = self.line(from, end, true);
         }
@@ -124,7 +124,7 @@ impl DelimiterCounter {
         }
     }
 
-    /// Judges the line that begins at `from`, and gives the position after it.
+    /// Classifies the line that begins at `from`. Returns the position after it.
     fn line(&mut self, from: usize, end: usize, first: bool) -> usize {
         let text = self.input.bytes.get(from..end).unwrap_or_default();
         let length = line_length(text);
@@ -134,7 +134,7 @@ impl DelimiterCounter {
             .or_else(|| line.strip_suffix(b"\r"))
             .unwrap_or(line);
         let found = if bare.len() as u64 > self.max_line {
-            Line::Content
+            LineKind::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
             judge(&mut self.dialects, line, self.lenient && offset == 0)
@@ -142,10 +142,10 @@ impl DelimiterCounter {
             return from + length;
         };
         match found {
-            Line::Idle => {}
-            Line::Content => self.content(),
-            Line::Ends { content } => {
-                // A leading comment ends nothing; a leading directive ends an empty message.
+            LineKind::Idle => {}
+            LineKind::Content => self.content(),
+            LineKind::Ends { content } => {
+                // A leading comment ends no message; a leading directive ends an empty message.
                 if content || !self.dialects.comments_delimit() {
                     self.content();
                 }
@@ -190,7 +190,7 @@ impl codec::DelimiterCounter for DelimiterCounter {
     }
 }
 
-/// The length of the first line, its end included: of CRLF the CR alone.
+/// Length of the first line including its line end. For CRLF, only the CR counts.
 fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).map_or(text.len(), |end| end + 1)
 }

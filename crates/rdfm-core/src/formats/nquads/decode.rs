@@ -1,12 +1,12 @@
-//! Lines and messages: pieces of a log to batches.
+//! Decoding of N-Triples and N-Quads: pieces of a log to batches.
 //!
-//! - In: pieces, cut anywhere; only whole lines are read.
-//! - Out: batches of complete messages, as soon as no complete one can follow from the bytes at hand.
-//! - Cost: linear. A message that is open when the bytes run out, behind complete ones, is read again
-//!   once: so complete messages never wait for it.
+//! - In: pieces, cut anywhere. Only complete lines are read.
+//! - Out: batches of complete messages, once the buffered bytes contain no further complete message.
+//! - Cost: linear. A message that is incomplete at the end of the buffered bytes is read once more if complete messages
+//!   precede it, so that they need not wait for it.
 //!
-//! Of a [`Split`] it reads the messages after the delimiters whose lines begin there, to the delimiter
-//! after the last one. Blocks of lines are cut at the split's end, so that a block lies before or behind it.
+//! In a [`Split`], the reader returns the messages after the delimiters whose lines begin in the split, up to the
+//! delimiter after the last one. Blocks of lines are cut at the end of the split.
 
 use std::sync::Arc;
 
@@ -22,65 +22,65 @@ use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 use crate::syntax::text::position::Lines;
 
-use super::options::Reading;
+use super::options::LineReadOptions;
 use super::skip::{KEPT, Skip};
 
-/// Bytes read between two looks at what else there is to do.
+/// Maximum bytes of lines per step.
 const BLOCK: usize = 64 << 10;
 
 /// Reads N-Triples or N-Quads.
 pub struct LineReader {
     graphs: bool,
-    pub(super) options: Reading,
+    pub(super) options: LineReadOptions,
     pub(super) dialects: Dialects,
     statements: Statements,
     pub(super) builder: BatchBuilder,
-    /// Where the first byte is that is not read.
+    /// Position of the first unread byte.
     pub(super) here: Lines,
-    /// No line end stands between it and here.
+    /// The bytes from there up to this index contain no line end.
     pub(super) scanned: usize,
-    /// The last line ended with a CR at the end of the bytes at hand: an LF belongs to it.
+    /// Whether the last line ended with a CR at the end of the buffer, so that a following LF belongs to it.
     pub(super) after_cr: bool,
-    /// Where the line is with which the open message began.
+    /// Start of the line with which the open message began.
     open: Option<Lines>,
     pub(super) skip: Option<Skip>,
-    /// On the way to the split's first delimiter.
+    /// The skip to the first delimiter of the split.
     pub(super) seek: Option<Skip>,
-    /// Where the split ends.
+    /// End of the split.
     pub(super) stop: u64,
     done: bool,
 }
 
-/// What a look at the bytes at hand gave.
+/// Result of reading the buffered bytes.
 enum Step {
-    /// No whole line: more bytes are needed, or this is the end.
+    /// There is no complete line: more bytes are needed, or the input has ended.
     Feed,
     /// Lines were read.
     Read,
-    /// Lines were read, and a batch is to be taken.
+    /// Lines were read, and a batch is ready.
     Full,
 }
 
-/// How many bytes hold no line end for sure, of those that are not read.
+/// Number of unread bytes that are known to contain no line end.
 pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
     scanned.min(input.bytes.len()).saturating_sub(input.at)
 }
 
-/// Where the open message begins among the bytes at hand, if that is near.
+/// Start of the open message in the buffer, if it is close enough.
 fn near_start(input: &Buffer, open: Option<&Lines>) -> usize {
     open.and_then(|start| input.index(start.offset()))
         .filter(|start| input.at.saturating_sub(*start) <= KEPT)
         .unwrap_or(input.at)
 }
 
-/// The end of those lines up to `end` that begin before a byte of the log, if some do: of whole lines that are
-/// not read.
+/// The end of the lines up to `end` that begin before byte `stop` of the log. If all or none of them do, returns `end`.
+/// The lines are complete and unread.
 pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     let left = stop.saturating_sub(input.offset());
     if left == 0 || left >= (end - input.at) as u64 {
         return end;
     }
-    // The line end that precedes the first line of the rest.
+    // The line end before the first line of the rest.
     let before = input.at + left as usize - 1;
     let rest = input.bytes.get(before..end).unwrap_or_default();
     match memchr::memchr2(b'\n', b'\r', rest) {
@@ -90,8 +90,8 @@ pub(super) fn cut(input: &Buffer, end: usize, stop: u64) -> usize {
     }
 }
 
-/// The end of some whole lines that are not read, or None when there is none. A line longer than `max` bytes is
-/// an error whether its end is at hand or not.
+/// The end of some complete unread lines, or `None` if there are none. A line longer than `max` bytes is an error,
+/// whether or not its end is buffered.
 pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Option<usize>, u64> {
     let rest = input.rest();
     let from = without_end(input, *scanned);
@@ -113,14 +113,14 @@ pub(super) fn block(input: &Buffer, scanned: &mut usize, max: u64) -> Result<Opt
             }
         }
     };
-    // A CRLF is not cut.
+    // A CRLF is not divided.
     let cut = rest[end - 1] == b'\r' && rest.get(end) == Some(&b'\n');
     Ok(Some(input.at + end + usize::from(cut)))
 }
 
 impl LineReader {
-    /// A reader of logs with graphs, or without.
-    pub(super) fn new(graphs: bool, options: Reading) -> Self {
+    /// Creates a reader of logs with or without graphs.
+    pub(super) fn new(graphs: bool, options: LineReadOptions) -> Self {
         Self {
             graphs,
             dialects: Dialects::new(&options.asked),
@@ -145,39 +145,39 @@ impl LineReader {
         }
     }
 
-    /// Whether a split is read that does not begin with the log, so that lines have no numbers.
+    /// Whether the split does not begin at the start of the log, so that line numbers are unknown.
     pub(super) fn inner(&self) -> bool {
         self.options.split.is_some_and(|split| split.start > 0)
     }
 
-    /// The dialect that a line of a split must have, if it is known where it begins. In the split that
-    /// begins with the log, the log itself says it, up to its end.
+    /// The dialect that a line of a split must have, if known at that position. In the first split, the log itself
+    /// determines it, up to the end of the split.
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
         fixed.then(|| self.options.asked.dialect.unwrap_or(split.dialect))
     }
 
-    /// Whether another dialect is in force at a line than the log's head said.
+    /// Whether the dialect at a line differs from that of the log's head.
     pub(super) fn strayed(&self, offset: u64) -> bool {
         self.fixed_dialect(offset)
             .is_some_and(|dialect| dialect != self.dialects.in_force())
     }
 
-    /// Fails for good at the next line, after [`strayed`](Self::strayed).
+    /// Returns the permanent error for the next line, after [`strayed`](Self::strayed).
     pub(super) fn stray(&mut self, input: &Buffer) -> ReadError {
         let base = self.here.clone();
         self.fail(input, &base, input.at, strayed_error(input.at))
     }
 
-    /// What follows belongs to other splits.
+    /// Ends the split. The following bytes belong to other splits.
     pub(super) fn end_split(&mut self, input: &mut Buffer) {
         self.done = true;
         self.open = None;
         input.release();
     }
 
-    /// Reads whole lines up to `end`, until a batch is full.
+    /// Reads complete lines up to `end`, until a batch is full.
     fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<Step> {
         let fixed = self.fixed_dialect(input.offset());
         let inner = self.inner();
@@ -217,7 +217,7 @@ impl LineReader {
                 b'<' | b'_' | b'"' => {
                     if !builder.is_open() {
                         builder.begin_message(position(at));
-                        // From here the message could be read again.
+                        // The message can be read again from here.
                         let mut start = here.clone();
                         start.advance_lines((line - base) as u64, lines);
                         *open = Some(start);
@@ -243,7 +243,7 @@ impl LineReader {
                     at += BOM.len();
                     continue;
                 }
-                _ => return no_statement(text, at, graphs),
+                _ => return expected_statement(text, at, graphs),
             }
             if byte(text, at) == b'#' {
                 let comment = at;
@@ -281,8 +281,8 @@ impl LineReader {
         Ok(Step::Read)
     }
 
-    /// Goes back to the start of the open message, which is to be read again in the next batch.
-    /// The bytes are at hand: it began after the last feed, since messages wait.
+    /// Returns to the start of the open message, which is read again for the next batch. Its bytes are buffered,
+    /// because it began after the last feed.
     fn go_back(&mut self, input: &mut Buffer) {
         if let Some(start) = self.open.take()
             && let Some(at) = input.index(start.offset())
@@ -294,7 +294,7 @@ impl LineReader {
         }
     }
 
-    /// What can be taken when no whole line is left.
+    /// Returns what is available when no complete line is left.
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;
@@ -309,7 +309,7 @@ impl LineReader {
         self.builder.take()
     }
 
-    /// The batch when it is full.
+    /// Returns the batch when it is full.
     fn take_full(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if self.builder.is_open() {
             if !self.builder.has_messages() {
@@ -320,9 +320,9 @@ impl LineReader {
         self.builder.take()
     }
 
-    /// Turns an error into the decoder's: the open message is lost. `base` is the position of byte `from`.
+    /// Converts an error to the decoder's. The open message is discarded. `base` is the position of byte `from`.
     fn fail(&mut self, input: &Buffer, base: &Lines, from: usize, error: LexError) -> ReadError {
-        // The last line lacks something at its end: more of it could have made it whole.
+        // The last line is incomplete, so more input could have made it valid.
         let class = match error.class {
             ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
             class => class,
@@ -336,13 +336,13 @@ impl LineReader {
         let skip = Skip::after_error(&input.bytes[start..input.at]);
         self.here = base.clone();
         self.here.advance(&input.bytes[from..input.at]);
-        // A split in another dialect cannot go on: it would miss delimiters.
+        // A split in another dialect cannot continue, because it would miss delimiters.
         self.skip = (!self.strayed(input.offset())).then_some(skip);
         found.resumable = self.skip.is_some();
         found
     }
 
-    /// The end of the whole lines that are valid UTF-8, and the error in the line after them.
+    /// The end of the complete lines that are valid UTF-8, and the error in the next line.
     fn valid(&self, input: &Buffer, end: usize) -> (usize, Option<Box<LexError>>) {
         let from = input.at;
         let text = input.bytes.get(from..end).unwrap_or_default();
@@ -367,7 +367,7 @@ impl LineReader {
         (from + line, Some(Box::new(error)))
     }
 
-    /// Reads some whole lines.
+    /// Reads some complete lines.
     fn step(&mut self, input: &mut Buffer) -> Lexed<Step> {
         let max = self.options.limits.max_message_bytes;
         let end = match block(input, &mut self.scanned, max) {
@@ -385,7 +385,7 @@ impl LineReader {
     }
 }
 
-/// The position after the line end that has to stand here, unless the text ends.
+/// The position after the line end that is required here, unless the text ends.
 #[inline]
 fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
     match byte(text, at) {
@@ -397,7 +397,7 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
 }
 
 #[cold]
-fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
+fn expected_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
     let found = lex::found(text, at);
     let expected = format!("expected a statement, MESSAGE, VERSION or a comment, found {found}");
     fail(at, lex::turtle(text, at, graphs, expected.into()))
@@ -415,7 +415,7 @@ fn byte_order_mark<T>(at: usize) -> Lexed<T> {
     )
 }
 
-/// The dialect that a line must have, if that is known.
+/// Checks the dialect of a line if it is known.
 fn check_dialect(fixed: Option<Dialect>, dialects: &Dialects, line: usize) -> Lexed<()> {
     if fixed.is_some_and(|dialect| dialect != dialects.in_force()) {
         return Err(Box::new(strayed_error(line)));
@@ -433,7 +433,7 @@ fn strayed_error(line: usize) -> LexError {
     }
 }
 
-/// Whether a delimiter ends a message; an empty one is begun for it when none is open.
+/// Whether a delimiter ends a message. If no message is open, an empty one is begun for it.
 fn ends_message(
     dialects: &mut Dialects,
     delimiter: Delimiter,
@@ -453,8 +453,8 @@ fn ends_message(
     }
 }
 
-/// The position after `MESSAGE`, and whether it ends a message. Before other text it changes no dialect, since those who
-/// only look for delimiters pass over such a line.
+/// The position after `MESSAGE`, and whether it ends a message. If other text follows, the dialect does not change,
+/// because readers that only look for delimiters ignore such a line.
 fn directive(
     dialects: &mut Dialects,
     builder: &mut BatchBuilder,
@@ -479,7 +479,7 @@ pub(super) fn is_word(text: &[u8], at: usize) -> bool {
     at == text.len() || matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r' | b'#' | b'"')
 }
 
-/// A version directive whose keyword ends at `at`.
+/// Reads a version directive whose keyword ends at `at`.
 pub(super) fn version(dialects: &mut Dialects, text: &[u8], at: usize) -> Lexed<usize> {
     let start = skip_space(text, at);
     if byte(text, start) != b'"' {
@@ -519,7 +519,7 @@ impl Reader for LineReader {
         &mut self.builder
     }
 
-    /// Goes to the start of the log, or of the split.
+    /// Returns to the start of the log or the split.
     fn reset(&mut self) {
         let options = &self.options;
         let split = options.split.filter(|split| split.start > 0);
@@ -543,7 +543,7 @@ impl Reader for LineReader {
             return Ok(None);
         }
         while !self.done {
-            // The LF of a CRLF that was cut in two belongs to a line already counted.
+            // The LF of a CRLF that was divided belongs to a line that has been counted.
             if self.after_cr && input.at < input.bytes.len() {
                 self.after_cr = false;
                 if input.bytes[input.at] == b'\n' {

@@ -1,9 +1,9 @@
-//! N-Triples and N-Quads, written one quad a line in canonical form.
+//! Encoding of N-Triples and N-Quads in canonical form, one quad per line.
 //!
 //! - In: batches.
-//! - Out: lines, `# @message` or `MESSAGE` between messages.
-//! - Cost: about one copy of the output; a term is checked and escaped once a batch.
-//! - Law: no term can end its token or its line; see [`crate::model::write`].
+//! - Out: lines, with `# @message` or `MESSAGE` between messages.
+//! - Cost: about one copy of the output. Each term is checked and escaped once per batch.
+//! - Law: a term cannot end its token or its line; see [`crate::model::write`].
 
 use super::options::RDF_STAR_SYNTAX;
 use crate::codec::messages::MessageLoop;
@@ -18,7 +18,7 @@ use crate::model::write::Style;
 use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
 use crate::syntax::text::terms::TermWriter;
 
-/// An encoder of N-Quads, or of N-Triples.
+/// Creates an encoder of N-Quads or N-Triples.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_term_that_repeats_meets_the_bound() {
+    fn repetitions_of_a_long_term_exceed_the_limit() {
         let mut builder = BatchBuilder::new(Limits::default());
         let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
         let long = builder
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triple_term_that_shares_its_parts_meets_the_bound() {
+    fn a_triple_term_with_shared_parts_exceeds_the_limit() {
         let mut builder = BatchBuilder::new(Limits::default());
         let p = builder.add_simple(TermKind::Iri, b"p", 0).unwrap();
         let mut term = p;

@@ -1,20 +1,21 @@
-//! N-Triples and N-Quads logs, RDF 1.1 and 1.2: read here, written by [`encode`].
+//! N-Triples and N-Quads logs, RDF 1.1 and 1.2. This module reads them; [`encode`] writes them.
 //!
-//! - In: a log in pieces cut anywhere ([`LineReader`]), one term ([`parse_term`]), or terms of
-//!   rows ([`CellReader`]).
-//! - Out: batches; a term that recurs is mostly stored once.
-//! - Cost: linear; memory holds a message, a piece and a batch. An unfinished line is scanned once.
-//! - Law: the cutting changes neither the messages nor the error; messages before an error come first.
+//! - In: a log in pieces cut anywhere ([`LineReader`]), a single term ([`parse_term`]), or the terms of rows
+//!   ([`CellReader`]).
+//! - Out: batches. Most repeated terms are stored once.
+//! - Cost: linear. Memory is bounded by one message, one piece and one batch. An incomplete line is scanned once.
+//! - Law: cutting the input differently changes neither messages nor the error. Messages before an error are returned
+//!   first.
 //!
-//! Messages are delimited as [`crate::syntax::text::dialect`] says. IRIs are absolute and of the characters of
-//! `IRIREF`, their escapes included; what their scheme asks for beyond that is not checked.
+//! [`crate::syntax::text::dialect`] describes how messages are delimited. IRIs are absolute and consist of the
+//! characters that `IRIREF` allows, including escapes. Rules of specific schemes are not checked.
 //!
-//! With `generalized` any term stands anywhere, and `<< s p o >>` (RDF-star) is a triple term too.
-//! `lenient` accepts these deviations and no other:
-//! - relative IRIs, and escapes of characters that an IRI cannot hold;
-//! - `MESSAGE` in a log that announces no messages, such as `VERSION "1.1"`;
+//! With `generalized`, any term is allowed in any position, and `<< s p o >>` (RDF-star) is also a triple term.
+//! `lenient` accepts exactly these deviations:
+//! - relative IRIs, and escapes of characters that are not allowed in IRIs;
+//! - `MESSAGE` in a log that does not announce messages, for example one with `VERSION "1.1"`;
 //! - a byte order mark at the start;
-//! - parts of a language tag longer than eight characters;
+//! - subtags of a language tag longer than eight characters;
 //! - the datatypes rdf:langString and rdf:dirLangString without a language tag.
 
 pub mod count;

@@ -1,4 +1,4 @@
-//! The options that N-Triples and N-Quads have of their own, and what a decoder was asked for.
+//! The options that only N-Triples and N-Quads have, and their values for a decoder.
 
 use crate::codec::options::{LENIENT, TEXT, limits};
 use crate::codec::spec::OptionSpec;
@@ -15,26 +15,26 @@ pub const GENERALIZED: OptionSpec = OptionSpec::switch(
 .shared()
 .group(TEXT);
 
-/// How triple terms are written.
+/// The syntax of triple terms in the output.
 pub const RDF_STAR_SYNTAX: OptionSpec = OptionSpec::switch(
     "rdf_star_syntax",
     "Write triple terms as << s p o >> in N-Triples and N-Quads.",
 )
 .group(TEXT);
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// The options of a decoder.
+pub(super) struct LineReadOptions {
     pub limits: Limits,
     pub parts: bool,
     pub lenient: bool,
     pub generalized: bool,
-    /// About the dialect.
+    /// Options about the dialect.
     pub asked: Asked,
     pub split: Option<Split>,
     pub first_index: Option<u64>,
 }
 
-impl Reading {
+impl LineReadOptions {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),

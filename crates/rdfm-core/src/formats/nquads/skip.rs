@@ -1,10 +1,9 @@
-//! Looks for the next delimiter, over whatever stands before it: after an error, and at the start of a
-//! split.
+//! The search for the next delimiter, after an error and at the start of a split.
 //!
 //! - In: lines.
-//! - Out: where the delimiter is; after an error the bytes skipped, the first MiB of them.
-//! - Law: the cutting changes nothing. What a line means depends on the line and the dialect alone,
-//!   so that every split of a log, and whoever counts its messages, finds the same delimiters.
+//! - Out: the position of the delimiter. After an error, also the first MiB of the skipped bytes.
+//! - Law: cutting the input differently changes nothing. The classification of a line depends only on the line and the
+//!   dialect, so that every split of a log, and the delimiter counter, finds the same delimiters.
 
 use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
@@ -15,43 +14,44 @@ use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
 use super::decode::{BOM, LineReader, is_word, version, without_end};
 
-/// Skipped bytes that are kept.
+/// Maximum number of skipped bytes to keep.
 pub(super) const KEPT: usize = 1 << 20;
 
-/// A skip under way.
+/// A skip in progress.
 pub(super) struct Skip {
     bytes: Vec<u8>,
-    /// Bytes that are kept.
+    /// Maximum number of bytes to keep.
     most: usize,
-    /// Within a line that is skipped whatever it holds: one too long, or of the split before.
+    /// Whether the position is in a line that is skipped regardless of its content: one that is too long, or one of the
+    /// previous split.
     inside: bool,
 }
 
-/// How a skip ended.
+/// The result of a skip.
 enum Found {
-    /// At a delimiter whose line begins at this byte of the log.
+    /// A delimiter whose line begins at this byte of the log.
     Delimiter(u64),
-    /// Without a delimiter.
+    /// No delimiter.
     End,
-    /// Bytes lack.
+    /// More bytes are needed.
     Feed,
-    /// At a line that brings another dialect.
+    /// A line that changes the dialect.
     Strayed,
 }
 
-/// What a line means to a reader that looks for delimiters.
+/// Classification of a line in a search for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
-    /// Nothing: it is blank, a comment or a version label.
+pub(super) enum LineKind {
+    /// Ignored: blank, a comment or a version label.
     Idle,
-    /// It holds a statement, or an error.
+    /// A statement, or an error.
     Content,
-    /// It ends a message, what stands before the delimiter included.
+    /// The end of a message, and whether content precedes the delimiter on the line.
     Ends { content: bool },
 }
 
 impl Skip {
-    /// After an error: begins with what stands before the line with the error.
+    /// A skip after an error. `before` is the text before the line with the error.
     pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
@@ -62,7 +62,7 @@ impl Skip {
         skip
     }
 
-    /// To a split: the first line end is fed first.
+    /// A skip to the start of a split. The rest of the previous line comes first.
     pub fn to_split() -> Self {
         Self {
             bytes: Vec::new(),
@@ -96,7 +96,7 @@ impl LineReader {
         Ok(Some(skip.bytes))
     }
 
-    /// Goes to the first delimiter of the split. False when bytes lack.
+    /// Moves to the first delimiter of the split. Returns false if more bytes are needed.
     pub(super) fn seek(&mut self, input: &mut Buffer) -> Result<bool, ReadError> {
         let Some(mut skip) = self.seek.take() else {
             return Ok(true);
@@ -113,7 +113,7 @@ impl LineReader {
         Ok(true)
     }
 
-    /// Skips lines that begin before a byte of the log, to the next delimiter.
+    /// Skips lines that begin before byte `before` of the log, up to the next delimiter.
     fn skip_lines(&mut self, input: &mut Buffer, skip: &mut Skip, before: u64) -> Found {
         let max = self.options.limits.max_message_bytes;
         loop {
@@ -140,7 +140,7 @@ impl LineReader {
             }
             let line = &rest[..length];
             let found = if inside || !may_delimit(line) {
-                Line::Content
+                LineKind::Content
             } else {
                 judge(
                     &mut self.dialects,
@@ -148,7 +148,7 @@ impl LineReader {
                     self.options.lenient && offset == 0,
                 )
             };
-            // On the way to a split, lines are those of the split before.
+            // Before the first delimiter of a split, lines belong to the previous split.
             if skip.most > 0
                 && !inside
                 && let Some(comment) = lone_comment(line)
@@ -158,7 +158,7 @@ impl LineReader {
                 let number = (!self.inner()).then(|| self.here.line());
                 self.dialects.note(comment, place, number);
             }
-            if !matches!(found, Line::Ends { content: false }) {
+            if !matches!(found, LineKind::Ends { content: false }) {
                 skip.add(line);
             }
             skip.inside = inside && !whole;
@@ -168,7 +168,7 @@ impl LineReader {
             }
             self.here.advance(line);
             input.at += length;
-            if matches!(found, Line::Ends { .. }) {
+            if matches!(found, LineKind::Ends { .. }) {
                 // An LF that belongs to this line's CR may follow.
                 self.after_cr = after_cr;
                 return Found::Delimiter(offset);
@@ -177,7 +177,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line is worth a [`judge`], where only delimiters and labels matter.
+/// Whether a line must be classified by [`judge`] when only delimiters and labels matter.
 #[inline]
 pub(super) fn may_delimit(line: &[u8]) -> bool {
     let rest = &line[skip_space(line, 0)..];
@@ -195,14 +195,13 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
     Some(&comment[..end.unwrap_or(comment.len())])
 }
 
-/// What a line means. A version label in it counts. `marked` says that a byte order mark may stand at
-/// its start.
-pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> Line {
+/// Classifies a line, and applies its version label. `marked`: a byte order mark may precede it.
+pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineKind {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
     }
     if std::str::from_utf8(line).is_err() {
-        return Line::Content;
+        return LineKind::Content;
     }
     let mut at = skip_space(line, 0);
     let rest = line.get(at..).unwrap_or_default();
@@ -213,10 +212,10 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
     } else if rest.starts_with(b"VERSION") && is_word(line, at + 7) {
         match version(dialects, line, at + 7) {
             Ok(end) => at = end,
-            Err(_) => return Line::Content,
+            Err(_) => return LineKind::Content,
         }
     } else if !matches!(rest.first(), None | Some(b'#' | b'\n' | b'\r')) {
-        // Any statement will do, whatever the options: what matters is where it ends.
+        // Any statement is accepted, regardless of the options, because only its end matters.
         let mut statements = Statements::uncached(Grammar {
             graphs: true,
             generalized: true,
@@ -231,7 +230,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
         });
         match statements.statement(&mut builder, line, at, false) {
             Ok(end) => at = end,
-            Err(_) => return Line::Content,
+            Err(_) => return LineKind::Content,
         }
         statement = true;
     }
@@ -241,15 +240,15 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
     let comment = match after.get(..end.unwrap_or(after.len())) {
         None | Some([]) => false,
         Some([b'#', comment @ ..]) => is_comment_delimiter(comment),
-        Some(_) => return Line::Content,
+        Some(_) => return LineKind::Content,
     };
-    // The directive comes first, and may change what comments mean.
+    // The directive comes first and may change the meaning of comments.
     let directive = message && dialects.resumes(Delimiter::Directive);
     let comment = comment && dialects.resumes(Delimiter::Comment);
     let content = statement || (message && !directive);
     match (directive || comment, content) {
-        (true, content) => Line::Ends { content },
-        (false, true) => Line::Content,
-        (false, false) => Line::Idle,
+        (true, content) => LineKind::Ends { content },
+        (false, true) => LineKind::Content,
+        (false, false) => LineKind::Idle,
     }
 }

@@ -1,12 +1,12 @@
-//! Tells N-Quads, which stands for N-Triples too, from a log's first bytes.
+//! Recognizes N-Quads, and thereby N-Triples, by a log's first bytes.
 
 use memchr::memchr;
 
 use crate::codec::sniff::{Sniff, head};
 use crate::syntax::text::sniff::{Line, is_blank, line_kind, lines};
 
-/// Whether every line is a statement, a directive or a comment, up to the first quad or the end. Lines of
-/// triples alone say it at the end only, since Turtle may follow.
+/// Whether every line is a statement, a directive or a comment, up to the first quad or the end. If there are only
+/// triples, the answer comes at the end, because Turtle may follow.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let mut triples = false;
     for line in lines(bytes, complete) {
@@ -37,7 +37,7 @@ mod tests {
     const QUAD: &[u8] = b"<a> <b> <c> <g> .\n";
 
     #[test]
-    fn a_quad_tells_it_whatever_follows() {
+    fn one_quad_suffices() {
         for start in [&b""[..], b"# c\n\n", TRIPLE, b"VERSION \"1.2\"\nMESSAGE\n"] {
             for end in [&b""[..], b"<a", b"x\n", b"\0", b"@prefix a: <b> .\n"] {
                 let head = [start, QUAD, end].concat();
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn triples_tell_it_at_the_end() {
+    fn triples_suffice_at_the_end() {
         assert_eq!(sniff(TRIPLE, false), Sniff::More);
         assert_eq!(sniff(TRIPLE, true), Sniff::Yes);
         let full = TRIPLE.repeat(400);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn other_lines_are_not_nquads() {
         for head in [&b""[..], b"\n", b"# c\n", b"MESSAGE\n"] {
             assert_eq!(sniff(head, false), Sniff::More);
             assert_eq!(sniff(head, true), Sniff::No);

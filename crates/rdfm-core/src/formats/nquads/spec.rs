@@ -1,9 +1,9 @@
-//! What N-Triples and N-Quads are.
+//! The formats N-Triples and N-Quads.
 
 use super::LineReader;
 use super::count::DelimiterCounter;
 use super::encode::encoder;
-use super::options::{GENERALIZED, RDF_STAR_SYNTAX, Reading};
+use super::options::{GENERALIZED, LineReadOptions, RDF_STAR_SYNTAX};
 use super::sniff::sniff;
 use crate::codec::carries::{Carries, TripleTerms};
 use crate::codec::input;
@@ -51,7 +51,7 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS],
     writes: &[WRITES, &[MERGE_GRAPHS]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = LineReadOptions::of(values, opening);
         Ok(input::decoder(
             NTRIPLES.name,
             LineReader::new(false, options),
@@ -78,7 +78,7 @@ pub static NQUADS: FormatSpec = FormatSpec {
     reads: &[BOUNDS, READS],
     writes: &[WRITES],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = LineReadOptions::of(values, opening);
         Ok(input::decoder(NQUADS.name, LineReader::new(true, options)))
     },
     encoder: |values, source| encoder(&NQUADS, values, source),
@@ -86,6 +86,6 @@ pub static NQUADS: FormatSpec = FormatSpec {
 };
 
 fn counter(values: &Values, opening: &Opening) -> Box<dyn codec::DelimiterCounter> {
-    let options = Reading::of(values, opening);
+    let options = LineReadOptions::of(values, opening);
     Box::new(DelimiterCounter::new(&options))
 }

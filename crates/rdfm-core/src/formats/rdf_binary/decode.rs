@@ -1,11 +1,11 @@
-//! Logs of RDF Protobuf and RDF Thrift to batches: finds rows and messages, keeps positions.
+//! Decoding of RDF Protobuf and RDF Thrift logs: finds rows and messages and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: a message an `RDF_Stream`; or, of rows alone, one message, also where there is no row.
-//! - Cost: linear; memory holds one row, one piece and one batch.
-//! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
+//! - Out: one message per `RDF_Stream`. If the log has only rows, exactly one message, even without any row.
+//! - Cost: linear. Memory is bounded by one row, one piece and one batch.
+//! - Law: a row is read only when it is complete. Cutting the input differently changes nothing.
 
-use super::options::{Framing, Reading};
+use super::options::{BinaryReadOptions, Framing};
 use super::protobuf::{self, looks_like_messages};
 use super::thrift;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -28,36 +28,36 @@ const ROW: u32 = 1;
 pub struct BinaryReader {
     /// Title of the format.
     title: &'static str,
-    /// Rows stand one after the other, as RDF Thrift has them.
+    /// Whether rows follow each other without lengths, as in RDF Thrift.
     bare: bool,
     asked: Option<Framing>,
     parts: bool,
     most: u64,
     terms: Terms<Quad>,
-    /// Of rows alone: whether the one message was begun.
+    /// Whether the single message of a log with only rows was begun.
     begun: bool,
     layout: Option<Layout>,
-    /// Bytes that must be there before a row is looked for again.
+    /// Number of bytes required before the row is read again.
     wanted: usize,
 }
 
-/// How rows stand in the log.
+/// The arrangement of rows in the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// Thrift: one after the other.
     Bare,
-    /// Protobuf: behind their lengths.
+    /// Protobuf: each after its length.
     Rows,
-    /// Protobuf: in messages behind theirs; bytes left of the open message.
+    /// Protobuf: in messages, each after its length. Contains the number of bytes left in the open message.
     Messages(u64),
 }
 
-/// What comes next in the buffer.
+/// The next unit in the buffer.
 enum Next {
-    /// Row bytes from here to there.
+    /// Start and end of a row in the buffer. The end may be unknown.
     Row(usize, usize),
     MessageEnd,
-    /// Something else was taken.
+    /// Something else was skipped.
     Skipped,
     Wait,
     Done,
@@ -67,8 +67,8 @@ enum Next {
 type Failure = (ErrorClass, Reason);
 
 impl BinaryReader {
-    /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
-    pub(super) fn new(title: &'static str, bare: bool, options: &Reading) -> Self {
+    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
+    pub(super) fn new(title: &'static str, bare: bool, options: &BinaryReadOptions) -> Self {
         Self {
             title,
             bare,
@@ -82,7 +82,7 @@ impl BinaryReader {
         }
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
+    /// The next batch, or `None` if more bytes are needed or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
             let result = match self.next(input)? {
@@ -111,7 +111,7 @@ impl BinaryReader {
         }
     }
 
-    /// Takes the row that stands in the buffer from `start` on, to `end` if that is known.
+    /// Reads the row in the buffer from `start`, up to `end` if that is known.
     #[inline]
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
@@ -132,7 +132,7 @@ impl BinaryReader {
             protobuf::row(bytes, &mut slots)
                 .and_then(|row| row.take::<Protobuf>(&slots, &mut self.terms))
                 .map_err(|error| match error.into_parts() {
-                    // The row is there: its own lengths do not fit it.
+                    // The row is complete, so lengths inside it are wrong.
                     (ErrorClass::Truncated, reason) => (ErrorClass::Malformed, reason),
                     other => other,
                 })?;
@@ -142,7 +142,7 @@ impl BinaryReader {
         Ok(())
     }
 
-    /// Takes bytes, also from what is left of the open message.
+    /// Consumes bytes, also from the rest of the open message.
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
@@ -151,7 +151,7 @@ impl BinaryReader {
         }
     }
 
-    /// A row of Thrift of which only so many bytes are there.
+    /// Handles an incomplete row of Thrift of which `there` bytes are buffered.
     #[cold]
     fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
         if there as u64 > self.most {
@@ -160,7 +160,7 @@ impl BinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, since what is there must be read from the start.
+        // Wait for half as much again, because the row is read from its start.
         self.wanted = there + there / 2 + 1;
         Ok(())
     }
@@ -206,7 +206,7 @@ impl BinaryReader {
                 return Ok(Next::Wait);
             }
             self.wanted = 0;
-            // One byte more than a row may have shows that it has more.
+            // One byte more than the maximum shows that a row is too large.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
             return Ok(Next::Row(input.at, input.at + rest.len().min(window)));
         }
@@ -216,7 +216,7 @@ impl BinaryReader {
         }
     }
 
-    /// The row of a length behind so many bytes of tag and length, once it is there.
+    /// Returns a row with the given length once it is complete. `prefix` is the size of its tag and length.
     #[inline]
     fn whole_row(
         &self,
@@ -259,7 +259,7 @@ impl BinaryReader {
         if left == 0 {
             return Ok(Next::MessageEnd);
         }
-        // One byte more than a field may have shows that it has more.
+        // One byte more than the maximum shows that a field is too large.
         let most = left.min(self.most.saturating_add(32));
         let window = rest
             .get(..usize::try_from(most).unwrap_or(usize::MAX))
@@ -306,13 +306,13 @@ impl BinaryReader {
         }
     }
 
-    /// What the first row looks like; `None` behind it.
+    /// Classifies the first row; `None` after it.
     fn start(&self, input: &Buffer) -> Option<Start> {
         let (taken, rest) = (input.offset(), input.rest());
         match self.layout {
             Some(Layout::Bare) if taken == 0 => Some(thrift::start(rest)),
             Some(Layout::Rows) if taken == 0 => Some(protobuf::start(rest)),
-            // The length alone was taken: the message is as long as it says.
+            // Only the length was consumed, and it gives the size of the message.
             Some(Layout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
                 Some(match rest.first() {
                     None => Start::Unclear,
@@ -343,7 +343,7 @@ fn wait_or_done(input: &Buffer) -> Next {
     }
 }
 
-/// The length that comes next, and the bytes that it takes.
+/// The next length, and its size in bytes.
 #[inline]
 fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>, Failure> {
     match long_varint(rest) {

@@ -1,13 +1,13 @@
-//! Batches to logs of RDF Protobuf and RDF Thrift.
+//! Encoding of batches as RDF Protobuf and RDF Thrift.
 //!
-//! - In: batches, cut anywhere between messages or (parts) inside one.
-//! - Out: an `RDF_Stream` a message, or rows alone.
-//! - Cost: a term is encoded once a batch and copied from there; memory holds the batch's terms, and an
-//!   `RDF_Stream` whole. A batch may not become longer than [`MAX_BYTES`], however often terms repeat.
-//! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error
-//!   nothing more is written. Where all messages become one, their blank nodes have different labels.
+//! - In: batches, cut anywhere between messages or, with parts, inside one.
+//! - Out: one `RDF_Stream` per message, or only rows.
+//! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a batch and one
+//!   complete `RDF_Stream`. A batch cannot produce more than [`MAX_BYTES`], even if terms repeat often.
+//! - Law: the bytes depend only on the messages, not on how they are divided into batches. Nothing is written after an
+//!   error. If all messages become one, their blank nodes get different labels.
 
-use super::options::{Framing, Writing};
+use super::options::{BinaryWriteOptions, Framing};
 use super::protobuf::ProtobufRows;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
@@ -32,26 +32,26 @@ pub(super) trait RowWriter: Send {
     /// Their terms.
     type Terms: TermWriter;
 
-    /// A row of three terms, or of four.
+    /// Appends a row with three or four terms.
     fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>);
-    /// A row.
+    /// Appends a prefix declaration.
     fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
 
-/// An encoder of RDF Thrift at the start of a log.
+/// Creates an encoder of RDF Thrift at the start of a log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = BinaryWriteOptions::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
     let writer = BinaryWriter::new(&options, abbreviates, false, ThriftRows);
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// An encoder of RDF Protobuf at the start of a log.
+/// Creates an encoder of RDF Protobuf at the start of a log.
 ///
 /// # Errors
-/// Options contradict each other.
+/// The options conflict.
 pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
-    let options = Writing::of(values);
+    let options = BinaryWriteOptions::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
@@ -69,22 +69,22 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
 
 /// Writes rows.
 struct BinaryWriter<W> {
-    /// Whether the format can also be written with messages behind their lengths.
+    /// Whether the format also supports length-prefixed messages.
     can_frame: bool,
     rows: W,
-    /// Messages are behind their lengths.
+    /// Whether messages are length-prefixed.
     in_message: bool,
     flat: bool,
     declared: Namespaces,
     terms: Encoded,
-    /// The graph that was looked at last.
+    /// The graph that was checked last.
     last_graph: TermId,
-    /// The open message, where its length goes before it.
+    /// The open message, if its length precedes it.
     message: Vec<u8>,
 }
 
 impl<W: RowWriter> BinaryWriter<W> {
-    fn new(options: &Writing, abbreviates: bool, in_message: bool, rows: W) -> Self {
+    fn new(options: &BinaryWriteOptions, abbreviates: bool, in_message: bool, rows: W) -> Self {
         Self {
             can_frame: false,
             rows,
@@ -97,7 +97,7 @@ impl<W: RowWriter> BinaryWriter<W> {
         }
     }
 
-    /// Appends the rows of quads to `out`, in which the message or batch begins at `start`.
+    /// Appends the rows of quads to `out`. The message or batch begins at `start`.
     fn quads(
         &mut self,
         table: &TermTable,
@@ -126,7 +126,7 @@ impl<W: RowWriter> BinaryWriter<W> {
         Ok(())
     }
 
-    /// Where rows may be longer than messages, the error says so.
+    /// Adds the remedy if rows could be written without the limit of a message.
     #[cold]
     fn explained(&self, (class, reason): (ErrorClass, Reason)) -> (ErrorClass, Reason) {
         let rows = Remedy::write("framing", "rows", "writes it row by row");
@@ -176,7 +176,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         })
     }
 
-    /// Declares a namespace, unless it is in force already.
+    /// Declares a namespace unless it is already declared.
     fn declare(&mut self, name: &[u8], iri: &[u8], out: &mut Vec<u8>) -> Refused<bool> {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
@@ -184,7 +184,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         self.declared.set(name, iri);
         if let Some(prefixes) = &mut self.terms.prefixes {
             if prefixes.declare(name, iri) == Declared::Refused {
-                // It is declared all the same, so that the name no longer means what it did.
+                // The name is declared nevertheless, so that its old meaning ends.
                 prefixes.forget(name);
             }
             self.terms.begin(0);

@@ -1,12 +1,11 @@
-//! RDF Binary, as Apache Jena defines it: RDF Protobuf and RDF Thrift, one model of rows in two encodings.
+//! RDF Binary as defined by Apache Jena: RDF Protobuf and RDF Thrift, two encodings of the same rows.
 //!
-//! - `row`: rows as they stand in the bytes; `protobuf`, `thrift`: rows to and from bytes. Their terms are in
-//!   `syntax`.
+//! - `row`: rows of a log. `protobuf`, `thrift`: conversion of rows to and from bytes. Their terms are in `syntax`.
 //! - [`decode`], [`encode`]: logs.
 //!
-//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`, each a message, or of
-//! length-prefixed rows that are one message together, as Jena writes them. RDF Thrift knows rows alone:
-//! a log is one message. Prefixes and the base stay in force to the end of the log.
+//! A log of RDF Protobuf is a sequence of length-prefixed `RDF_Stream`s, each of which is a message, or of
+//! length-prefixed rows that together form one message, as Jena writes them. RDF Thrift has only rows, so a log is one
+//! message. Prefixes and the base apply until the end of the log.
 
 pub mod decode;
 pub mod encode;

@@ -1,4 +1,4 @@
-//! The options that RDF Protobuf and RDF Thrift have of their own, and what the codecs were asked for.
+//! The options that only RDF Protobuf and RDF Thrift have, and their values for the codecs.
 
 use crate::codec::options::{FLAT, RDF_BINARY, VALUES, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
@@ -6,10 +6,10 @@ use crate::codec::values::Values;
 use crate::codec::{Opening, Parts};
 use crate::model::limits::Limits;
 
-/// How the rows of RDF Protobuf are held together.
+/// The possible framings of RDF Protobuf.
 pub const FRAMINGS: &[&str] = &["messages", "rows"];
 
-/// The framing of what is read.
+/// The framing of the input.
 pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
@@ -18,7 +18,7 @@ pub const READ_FRAMING: OptionSpec = OptionSpec::new(
 .default(Default::Detected)
 .group(RDF_BINARY);
 
-/// The framing of what is written.
+/// The framing of the output.
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
@@ -27,7 +27,7 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
 )
 .group(RDF_BINARY);
 
-/// IRIs abbreviated with the namespaces.
+/// Whether IRIs are abbreviated with the namespaces.
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
     "prefixed_names",
     ValueKind::Switch,
@@ -37,12 +37,12 @@ pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
 .off("full-iris")
 .group(RDF_BINARY);
 
-/// How the rows of an RDF Protobuf log are held together.
+/// The framing of rows in an RDF Protobuf log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Each message is a length and an `RDF_Stream`.
+    /// Each message is a length followed by an `RDF_Stream`.
     Messages,
-    /// Each row is behind its length, as Jena has it: the whole log is one message.
+    /// Each row follows its length, as in Jena. The entire log is one message.
     Rows,
 }
 
@@ -55,15 +55,15 @@ impl Framing {
     }
 }
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// The options of a decoder.
+pub(super) struct BinaryReadOptions {
     pub limits: Limits,
     pub parts: bool,
-    /// Or it is found out.
+    /// `None` means detection.
     pub framing: Option<Framing>,
 }
 
-impl Reading {
+impl BinaryReadOptions {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
@@ -74,18 +74,18 @@ impl Reading {
 }
 
 /// The options of an encoder.
-pub(super) struct Writing {
-    /// Messages unless given or `flat`.
+pub(super) struct BinaryWriteOptions {
+    /// By default, messages unless `flat`.
     pub framing: Option<Framing>,
-    /// Write all messages as one, their blank nodes kept apart.
+    /// Whether to write all messages as one, with separate blank nodes.
     pub flat: bool,
-    /// Abbreviate IRIs with the namespaces; RDF Thrift unless given, as Jena does.
+    /// Whether to abbreviate IRIs with the namespaces. The default is that of Jena: only in RDF Thrift.
     pub prefixed_names: Option<bool>,
-    /// Write numbers as values where their lexical forms are read back.
+    /// Whether to write numbers as native values if readers restore their lexical forms.
     pub values: bool,
 }
 
-impl Writing {
+impl BinaryWriteOptions {
     pub fn of(values: &Values) -> Self {
         Self {
             framing: Framing::of(values, &WRITE_FRAMING),

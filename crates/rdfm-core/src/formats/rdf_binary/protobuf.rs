@@ -1,12 +1,12 @@
-//! Rows of RDF Protobuf to and from bytes (`proto/rdf-binary.proto`).
+//! Conversion of RDF Protobuf rows to and from bytes (`proto/rdf-binary.proto`).
 //!
-//! - In: the bytes of one row, wholly there.
-//! - Out: [`Row`]; and rows, with fields in the order of their numbers, as protobuf's own writers have them.
-//! - Law: unknown fields are skipped; a field of the wrong wire type, or one that is repeated where
-//!   protobuf would merge, is an error.
+//! - In: the bytes of one complete row.
+//! - Out: [`BinaryRow`]; and rows with fields in the order of their numbers, like protobuf's own writers.
+//! - Law: unknown fields are skipped. A field with the wrong wire type is an error, and so is a repeated field that
+//!   protobuf would merge.
 
 use super::encode::RowWriter;
-use super::row::Row;
+use super::row::BinaryRow;
 use crate::codec::start::Start;
 use crate::syntax::rdf_binary::encode::Place;
 use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
@@ -24,9 +24,9 @@ const PREFIX: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
 const QUAD: u8 = 0x1a;
 
-/// A row; of a statement the terms go into slots, which must be empty.
+/// Reads a row. The terms of a statement go to `slots`, which must be empty.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
     let mut wire = Wire::new(bytes);
     let mut row = None;
     while !wire.is_done() {
@@ -40,27 +40,27 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>
         row = Some(match field {
             1 => {
                 let [name, iri] = strings(payload, "the prefix declaration")?;
-                Row::Prefix(name, iri)
+                BinaryRow::Prefix(name, iri)
             }
             2 => {
                 statement(payload, TRIPLE_FIELDS, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
             3 => {
                 statement(payload, QUAD_FIELDS, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
-            _ => Row::Base(string(payload, "the base")?),
+            _ => BinaryRow::Base(string(payload, "the base")?),
         });
     }
     row.ok_or_else(|| unset("the row"))
 }
 
-/// Whether the first bytes of a log are of messages, not of rows; `None` where more bytes are needed.
+/// Whether the log consists of messages, not of rows; `None` if more bytes are needed.
 ///
-/// Both begin with a length. A message then has the tag of a row, a row that of its kind; the tag of a
-/// prefix declaration is the same byte. What follows tells: in a message, three lengths later, comes
-/// another tag, where the prefix declaration has text.
+/// Both begin with a length. A message continues with the tag of a row, and a row with the tag of its kind; the tag of a
+/// prefix declaration is the same byte. In a message, the byte three lengths later is another tag, but in a prefix
+/// declaration it is text.
 pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     let mut rest = first;
     if varint(&mut rest)? == 0 {
@@ -83,13 +83,13 @@ pub(super) fn looks_like_messages(first: &[u8]) -> Option<bool> {
     }
 }
 
-/// What the first bytes of a log of rows look like: a row whose field fills it.
+/// Classifies the first bytes of a log of rows: it must be a row whose field fills it.
 pub(super) fn start(first: &[u8]) -> Start {
     let mut rest = first;
     let Some(length) = varint(&mut rest) else {
         return Start::Unclear;
     };
-    // No further than the row, since more may be there or not.
+    // Only up to the end of the row, because further bytes may not be buffered.
     let row = rest.get(..length as usize).unwrap_or(rest);
     match *row {
         [] => Start::Unclear,
@@ -116,14 +116,14 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
             Some(value)
         }
         crate::syntax::wire::Varint::Incomplete => None,
-        // No length: whichever it is taken for says what is wrong.
+        // Not a valid length. Both interpretations report the error.
         crate::syntax::wire::Varint::TooLong => Some(0),
     }
 }
 
-/// Writes RDF Protobuf rows, each behind its length.
+/// Writes length-prefixed RDF Protobuf rows.
 pub(super) struct ProtobufRows {
-    /// As fields of an `RDF_Stream`.
+    /// Whether rows are fields of an `RDF_Stream`.
     pub in_message: bool,
 }
 
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_tell_messages_from_rows() {
+    fn messages_and_rows_differ_in_their_first_bytes() {
         let mut prefix = Vec::new();
         let mut message = Vec::new();
         for (name, iri) in [

@@ -1,6 +1,6 @@
 //! Rows of logs, in both encodings.
 //!
-//! - Law: texts are unchecked slices of the log.
+//! - Law: texts are slices of the log that have not been validated.
 
 use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
@@ -10,7 +10,7 @@ use crate::syntax::wire::Checked;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row<'a> {
+pub(super) enum BinaryRow<'a> {
     /// Name and IRI.
     Prefix(&'a [u8], &'a [u8]),
     Base(&'a [u8]),
@@ -18,12 +18,12 @@ pub(super) enum Row<'a> {
     Statement,
 }
 
-impl Row<'_> {
-    /// Takes the row up.
+impl BinaryRow<'_> {
+    /// Adds the row to the open message.
     #[inline]
     pub fn take<R: TermReader>(self, slots: &Slots<'_>, terms: &mut Terms<Quad>) -> Checked<()> {
         match self {
-            Row::Statement => {
+            BinaryRow::Statement => {
                 let subject = terms.term::<R>(slots.get(0)?, 0, 0)?;
                 let predicate = terms.term::<R>(slots.get(1)?, 1, 0)?;
                 let object = terms.term::<R>(slots.get(2)?, 2, 0)?;
@@ -42,8 +42,8 @@ impl Row<'_> {
                 })?;
                 Ok(())
             }
-            Row::Prefix(name, iri) => terms.prefix(name, iri),
-            Row::Base(iri) => terms.set_base(iri),
+            BinaryRow::Prefix(name, iri) => terms.prefix(name, iri),
+            BinaryRow::Base(iri) => terms.set_base(iri),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Tells RDF Protobuf and RDF Thrift from a log's first bytes.
+//! Recognizes RDF Protobuf and RDF Thrift by a log's first bytes.
 
 use crate::codec::sniff::Sniff;
 use crate::syntax::wire::length_at;
 
-/// Whether a row of RDF Protobuf comes first whose lengths fit each other, alone or in a message.
+/// Whether the log begins with a row of RDF Protobuf, alone or in a message, whose lengths are consistent.
 pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
     let shows = || {
         let empty = head.iter().take_while(|&&byte| byte == 0).count(); // messages
@@ -39,12 +39,12 @@ impl Field {
     }
 }
 
-/// Whether what stands there is one row: a field that fills it, and what begins it.
+/// Whether the bytes are one row: a field that fills the range and has a plausible start.
 fn is_row(data: &[u8], at: usize, end: usize) -> bool {
     row_begins(data, at, end) == Some(true)
 }
 
-/// The same; None if the bytes end before it shows.
+/// The same; `None` if the bytes end too early to decide.
 fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
     let row = Field::at(data, at)?;
     let inner = Field::at(data, row.start)?;
@@ -58,7 +58,7 @@ fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
             iri.tag == 0x12 && iri.end == end
         }
         0x0a => inner.tag == 0x12 && inner.end == end,
-        // A triple or a quad: its first term, which is a field that fills it.
+        // A triple or a quad: its first term is a field that fills its range.
         0x12 | 0x1a => {
             let term = Field::at(data, inner.start)?;
             let is_term = matches!(term.tag, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
@@ -70,7 +70,7 @@ fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
     })
 }
 
-/// Whether a prefix declaration of RDF Thrift comes first, or a statement that begins with a term.
+/// Whether the log begins with a prefix declaration of RDF Thrift or a statement that begins with a term.
 pub fn thrift(head: &[u8], complete: bool) -> Sniff {
     let shows = match head {
         [0x1c, 0x18, ..] => prefix_fits(head) == Some(true),
@@ -82,7 +82,7 @@ pub fn thrift(head: &[u8], complete: bool) -> Sniff {
     Sniff::of(shows, complete)
 }
 
-/// Whether a name, an IRI and two ends of structs follow each other.
+/// Whether a name, an IRI and the ends of two structs follow each other.
 fn prefix_fits(head: &[u8]) -> Option<bool> {
     let (name, at) = length_at(head, 2)?;
     let tag = at + name;
@@ -102,11 +102,11 @@ mod tests {
     const BASE: &[u8] = b"\x07\x22\x05\x0a\x03a:b";
 
     #[test]
-    fn a_row_tells_protobuf() {
+    fn protobuf_is_recognized_by_its_first_row() {
         for row in [PREFIX, TRIPLE, BASE] {
             let message = [&[row.len() as u8 + 1, 0x0a], row].concat();
-            let behind_empty = [b"\0\0", &*message].concat();
-            for head in [row, &message, &behind_empty] {
+            let after_empty = [b"\0\0", &*message].concat();
+            for head in [row, &message, &after_empty] {
                 assert_eq!(protobuf(head, false), Sniff::Yes, "{head:x?}");
                 assert_eq!(protobuf(&[head, b"\xff"].concat(), true), Sniff::Yes);
                 for end in 0..4 {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_protobuf() {
+    fn inconsistent_lengths_are_not_protobuf() {
         for head in [
             &b"\0\0\0"[..],
             b"\n\n\n\n\n\n",
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_or_a_term_tells_thrift() {
+    fn thrift_is_recognized_by_a_prefix_or_a_term() {
         for head in [
             &b"\x1c\x18\x01e\x18\x04a:b/\0\0"[..],
             b"\x2c\x1c\x1c",

@@ -1,8 +1,8 @@
-//! What RDF Protobuf and RDF Thrift are.
+//! The formats RDF Protobuf and RDF Thrift.
 
 use super::decode::BinaryReader;
 use super::encode::{protobuf, thrift};
-use super::options::{PREFIXED_NAMES, READ_FRAMING, Reading, WRITE_FRAMING};
+use super::options::{BinaryReadOptions, PREFIXED_NAMES, READ_FRAMING, WRITE_FRAMING};
 use super::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
@@ -31,7 +31,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[READ_FRAMING]],
     writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = BinaryReadOptions::of(values, opening);
         let reader = BinaryReader::new(PROTOBUF.title, false, &options);
         Ok(input::decoder(PROTOBUF.name, reader))
     },
@@ -59,7 +59,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     reads: &[BOUNDS],
     writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = BinaryReadOptions::of(values, opening);
         let reader = BinaryReader::new(THRIFT.title, true, &options);
         Ok(input::decoder(THRIFT.name, reader))
     },

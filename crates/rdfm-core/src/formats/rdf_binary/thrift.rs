@@ -1,11 +1,11 @@
-//! Rows of RDF Thrift to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
+//! Conversion of RDF Thrift rows to and from bytes, in Thrift's compact protocol (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
-//! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error.
+//! - In: bytes that begin with a row. If they end inside it, the class of the error is Truncated.
+//! - Out: [`BinaryRow`] and its length; and rows in the form of Thrift's own writers.
+//! - Law: unknown fields are skipped up to a maximum depth. A field with the wrong type is an error.
 
 use super::encode::RowWriter;
-use super::row::Row;
+use super::row::BinaryRow;
 use crate::codec::start::Start;
 use crate::syntax::rdf_binary::encode::Place;
 use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
@@ -14,9 +14,9 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::Checked;
 
-/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
+/// Reads a row and returns its length in bytes. The terms of a statement go to `slots`, which must be empty.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
     let mut wire = Compact { rest: bytes };
     let mut row = None;
     let mut last = 0;
@@ -32,15 +32,15 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
         row = Some(match field {
             1 => {
                 let [name, iri] = wire.strings("the prefix declaration")?;
-                Row::Prefix(name, iri)
+                BinaryRow::Prefix(name, iri)
             }
             2 => {
                 statement(&mut wire, 3, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
             _ => {
                 statement(&mut wire, 4, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
         });
     }
@@ -48,9 +48,9 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-/// What the first bytes of a log look like: a declaration with a text, or a statement with a term.
+/// Classifies the first bytes of a log: a declaration with a text, or a statement with a term, is a row.
 ///
-/// No more bytes are looked at than an error at the start has seen.
+/// Examines only bytes that an error at the start has seen.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,

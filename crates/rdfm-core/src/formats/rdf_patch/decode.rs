@@ -1,16 +1,16 @@
-//! Logs of RDF Patch to batches: finds rows and patches, keeps positions.
+//! Decoding of RDF Patch logs: finds rows and patches and tracks positions.
 //!
-//! - In: pieces, cut anywhere; rows may stand anywhere on lines, and over several.
-//! - Out: batches of complete patches, as soon as the bytes at hand hold no other.
-//! - Cost: linear. A row that is not wholly there is read again when a line has ended or half as much again is
-//!   there.
-//! - Law: an incomplete row is read once it is surely whole, so that pieces change neither patches nor errors.
+//! - In: pieces, cut anywhere. Rows may begin anywhere on a line and may span several lines.
+//! - Out: batches of complete patches, once the buffered bytes contain no further complete patch.
+//! - Cost: linear. An incomplete row is read again when a line has ended or when half as much again is buffered.
+//! - Law: a row is accepted only once it is certainly complete, so that cutting the input differently changes neither
+//!   patches nor errors.
 
 use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
 
-use super::options::Reading;
-use super::rows::{self, Row};
+use super::options::PatchReadOptions;
+use super::rows::{self, TextRow};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
@@ -23,45 +23,46 @@ use crate::syntax::ntriples::lex::LexError;
 use crate::syntax::ntriples::{Grammar, Statements};
 use crate::syntax::text::position::Lines;
 
-/// Bytes behind an error that it may depend on; more is seen of the text before an error is told.
+/// Maximum number of bytes after an error that it may depend on. An error is reported only once more than these are
+/// buffered.
 const AHEAD: usize = 4096;
 /// A row shorter than this is read again at every line end.
 const SHORT: usize = 64 << 10;
-/// A row longer than this is read again when eight times as much is there.
+/// A row longer than this is read again once eight times as many bytes are buffered.
 const LONG: usize = 1 << 20;
-/// Skipped bytes that are kept.
+/// Maximum number of skipped bytes to keep.
 const KEPT: usize = 1 << 20;
-/// White space between `Z` and its dot that is looked through while patches are skipped.
+/// Maximum white space between `Z` and its dot in a search for a segment.
 const SEGMENT: usize = 1024;
 /// A byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads RDF Patch.
 pub struct PatchReader {
-    options: Reading,
+    options: PatchReadOptions,
     statements: Statements,
     builder: PatchBuilder,
-    /// Where the bytes at hand begin.
+    /// Position of the first buffered byte.
     lines: Lines,
-    /// Length of the checked text at the start of the bytes at hand.
+    /// Number of buffered bytes from the start that are valid UTF-8.
     valid: usize,
-    /// The byte after the checked text is no UTF-8.
+    /// Whether the byte after them is invalid.
     invalid: bool,
-    /// Within a comment between rows.
+    /// Whether the position is in a comment between rows.
     comment: bool,
-    /// The open patch has operations other than headers.
+    /// Whether the open patch has operations other than headers.
     changes: bool,
-    /// Where the open patch begins in the log.
+    /// Start of the open patch in the log.
     open: u64,
-    /// Bytes of the incomplete row that were read.
+    /// Number of bytes of the incomplete row that were read.
     tried: usize,
     skip: Option<Skip>,
 }
 
-/// A skip to the next segment under way.
+/// A skip to the next segment.
 struct Skip {
     bytes: Vec<u8>,
-    /// Within a line that is none.
+    /// Whether the position is in a line that is not a segment.
     inside: bool,
 }
 
@@ -73,18 +74,18 @@ impl Skip {
     }
 }
 
-/// What comes next in the text.
+/// The next unit in the text.
 enum Next {
-    /// A row up to here.
-    Row(usize, Row),
-    /// A header behind other rows, which begins the next patch.
+    /// A row that ends here.
+    Row(usize, TextRow),
+    /// A header after other rows, which begins the next patch.
     Boundary,
-    /// Bytes lack, or this is the end.
+    /// More bytes are needed, or the input has ended.
     Feed,
 }
 
 impl PatchReader {
-    pub(super) fn new(options: Reading) -> Self {
+    pub(super) fn new(options: PatchReadOptions) -> Self {
         Self {
             statements: Statements::new(Grammar {
                 graphs: true,
@@ -107,7 +108,7 @@ impl PatchReader {
         }
     }
 
-    /// Checks what was fed since the last call.
+    /// Validates the bytes fed since the last call.
     fn check_utf8(&mut self, input: &Buffer) {
         if self.invalid || self.valid == input.bytes.len() {
             return;
@@ -121,7 +122,7 @@ impl PatchReader {
         }
     }
 
-    /// Goes to the first byte of the next row. False where there is none in the text.
+    /// Moves to the first byte of the next row. Returns false if the text contains no further row.
     fn find(&mut self, input: &mut Buffer) -> Result<bool, LexError> {
         loop {
             let text = input.bytes.get(input.at..self.valid).unwrap_or_default();
@@ -169,7 +170,7 @@ impl PatchReader {
             }
         }
         let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
-        // A row that is longer than a message may be is not looked at to its end.
+        // A row longer than the maximum size of a message is not read to its end.
         let window = start.saturating_add(most).saturating_add(2 * AHEAD);
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
@@ -200,11 +201,11 @@ impl PatchReader {
         }
     }
 
-    /// Whether an incomplete row is to be read again with the bytes that came since.
+    /// Whether to read an incomplete row again with the additional bytes.
     #[inline]
     fn worthwhile(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        // What is read again leaves its terms in the batch: of long rows that must stay little.
+        // PatchReadOptions a row again leaves unused terms in the batch, which must be few for long rows.
         let more = if self.tried < LONG {
             self.tried / 2
         } else {
@@ -226,23 +227,23 @@ impl PatchReader {
         }
     }
 
-    /// The next batch, or None where bytes lack or all are read.
+    /// The next batch, or `None` if more bytes are needed or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, LexError> {
         self.check_utf8(input);
         loop {
-            // An incomplete row is not looked at twice.
+            // An incomplete row is not read twice.
             if self.tried == 0 && !self.comment {
                 self.quads(input)?;
             }
             let ended = match self.next(input)? {
-                Next::Row(end, Row::Operation(operation)) => {
+                Next::Row(end, TextRow::Operation(operation)) => {
                     self.take_row(input, end, operation)?;
                     if self.options.parts && self.builder.part_full() {
                         return Ok(self.complete().or_else(|| Some(self.builder.take_part())));
                     }
                     continue;
                 }
-                Next::Row(end, Row::End) => {
+                Next::Row(end, TextRow::End) => {
                     if !self.builder.is_open() {
                         self.builder.begin_message(input.offset());
                     }
@@ -273,7 +274,7 @@ impl PatchReader {
         }
     }
 
-    /// Takes rows of quads that stand on lines of their own, as nearly all do, up to one that does not.
+    /// Reads quad rows that are alone on their lines, as nearly all are, up to the first other row.
     #[inline]
     fn quads(&mut self, input: &mut Buffer) -> Result<(), LexError> {
         let text = input.bytes.get(..self.valid).unwrap_or_default();
@@ -285,7 +286,7 @@ impl PatchReader {
                 Some([b'D', b' ', ..]) => OperationCode::Delete,
                 _ => break,
             };
-            // What is wrong, or incomplete, is found out again with more care.
+            // Invalid or incomplete rows are read again by the slower path.
             let Ok((end, mut quad)) = self.statements.quad(&mut self.builder, text, at + 2) else {
                 break;
             };
@@ -318,7 +319,7 @@ impl PatchReader {
         self.builder.take_complete(&mut FxHashMap::default())
     }
 
-    /// Adds the operation of a row that ends here.
+    /// Adds the operation of a row that ends at `end`.
     #[inline]
     fn take_row(
         &mut self,
@@ -349,7 +350,7 @@ impl PatchReader {
         Ok(())
     }
 
-    /// Prefixed names behind the row mean something else.
+    /// Changes the meaning of prefixed names after the row.
     fn prefix(&mut self, operation: Operation) -> Result<(), Reason> {
         let table = self.builder.table();
         let iri =
@@ -359,7 +360,7 @@ impl PatchReader {
             .set_prefix(table.text(operation.name), iri, most)
     }
 
-    /// The error of a log, from which the next segment may be found.
+    /// Converts an error to the decoder's, and prepares the skip to the next segment.
     #[cold]
     fn fail(&mut self, input: &Buffer, error: LexError) -> ReadError {
         let LexError { at, class, reason } = error;
@@ -382,7 +383,7 @@ impl PatchReader {
         found
     }
 
-    /// Where the open patch begins among the bytes at hand, if that is near.
+    /// Start of the open patch in the buffer, if it is close enough.
     fn start(&self, input: &Buffer) -> usize {
         let open = self.builder.is_open().then_some(self.open);
         open.and_then(|open| input.index(open))
@@ -391,7 +392,7 @@ impl PatchReader {
     }
 }
 
-/// Goes behind the next segment that begins a line. False when bytes lack.
+/// Skips to the position after the next segment that begins a line. Returns false if more bytes are needed.
 fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
     loop {
         let rest = input.rest();
@@ -422,7 +423,7 @@ fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
     }
 }
 
-/// Where the dot of a segment is, or would be; None if none begins here.
+/// Position of a segment's dot, or where it would be. `None` if no segment begins here.
 fn segment(rest: &[u8]) -> Option<usize> {
     let rest = rest.strip_prefix(b"Z")?;
     let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
@@ -430,8 +431,8 @@ fn segment(rest: &[u8]) -> Option<usize> {
     matches!(rest.get(space), None | Some(b'.')).then_some(space + 1)
 }
 
-/// Whether a row ends with the dot before `end` whatever follows: the token before it is closed, or another
-/// byte than those of a name follows.
+/// Whether a row certainly ends with the dot before `end`: the token before the dot is closed, or the next byte cannot
+/// be part of a name.
 #[inline]
 fn is_whole(text: &[u8], end: usize) -> bool {
     let before = end.checked_sub(2).and_then(|at| text.get(at));
@@ -445,10 +446,10 @@ fn is_whole(text: &[u8], end: usize) -> bool {
     !text.get(end..).unwrap_or_default().iter().all(name)
 }
 
-/// Whether an error is the same whatever follows the text.
+/// Whether an error does not depend on further text.
 fn is_sure(text: &[u8], at: usize) -> bool {
-    let behind = text.get(at..).unwrap_or_default();
-    behind.len() > AHEAD || memchr::memchr2(b'\n', b'\r', behind).is_some()
+    let after = text.get(at..).unwrap_or_default();
+    after.len() > AHEAD || memchr::memchr2(b'\n', b'\r', after).is_some()
 }
 
 #[cold]

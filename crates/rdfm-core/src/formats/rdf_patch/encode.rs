@@ -1,10 +1,10 @@
-//! Patches to RDF Patch, in the form that Jena and rdflib read.
+//! Encoding of patches as RDF Patch, in the form that Jena and rdflib read.
 //!
 //! - In: batches of patches.
-//! - Out: a row a line, `Z .` between patches. Numbers in full, blank nodes as `<_:label>`, prefixes and what
-//!   they stand for as strings.
-//! - Cost: about one copy of the output; a term is checked and escaped once a batch.
-//! - Law: what is written is read as the same patches, empty ones too.
+//! - Out: one row per line, with `Z .` between patches. Numbers are written in full, blank nodes as `<_:label>`, and
+//!   prefixes and their IRIs as strings.
+//! - Cost: about one copy of the output. Each term is checked and escaped once per batch.
+//! - Law: decoding returns the same patches, including empty ones.
 
 use super::order::{Order, Patches, ordered};
 use super::spec::TEXT;
@@ -24,7 +24,7 @@ use crate::syntax::text::terms::TermWriter;
 
 const SEGMENT: &[u8] = b"Z .\n";
 
-/// An encoder at the start of a log.
+/// Creates an encoder at the start of a log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     Box::new(MessageLoop::new(&TEXT, values, PatchWriter::new(values)))
 }
@@ -95,7 +95,8 @@ impl PatchWriter {
         Ok(())
     }
 
-    /// A row that is neither a quad nor around a transaction: these are few, and kept out of the loop over the others.
+    /// Writes a row other than a quad or the begin or end of a transaction. These are rare, so they are kept out of the
+    /// main loop.
     #[inline(never)]
     fn other_row(
         &mut self,
@@ -133,7 +134,7 @@ impl PatchWriter {
             OperationCode::DeletePrefix => {
                 out.extend_from_slice(b"PD ");
                 string(table, row.name, out);
-                // rdflib takes what stands between two spaces, here nothing, for the IRI.
+                // rdflib uses the text between two spaces as the IRI, which is empty here.
                 let graph = row.graph != TermId::DEFAULT_GRAPH;
                 out.extend_from_slice(if graph { b" " } else { b"  " });
             }
@@ -155,7 +156,7 @@ impl PatchWriter {
     }
 }
 
-/// Whether a name is a word to every reader; others are written as strings.
+/// Whether every reader accepts a name as a word. Other names are written as strings.
 fn is_word(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(u8::is_ascii_alphanumeric)
 }

@@ -1,11 +1,12 @@
-//! Patches as Apache Jena and rdflib write them: RDF Patch, rows of text, and the same rows in Thrift.
+//! Patches in the formats of Apache Jena and rdflib: RDF Patch, which consists of rows of text, and the same rows in
+//! Thrift.
 //!
-//! - `decode`, `rows`: text to patches, and what a row says. `encode`: patches to text.
+//! - `decode`, `rows`: text to patches, and single rows. `encode`: patches to text.
 //! - `thrift`: the same in Thrift.
-//! - `order`: where a patch ends, and where its headers stand; the same in both encodings.
+//! - `order`: boundaries of patches and positions of headers, the same in both encodings.
 //!
-//! A log is patches one after the other. A segment (`Z`) ends a patch; a header behind other rows begins one.
-//! Labels of blank nodes are those of the store that patches change: they stay as they are.
+//! A log is a sequence of patches. A segment (`Z`) ends a patch; a header after other rows begins one. Labels of blank
+//! nodes belong to the store that the patches change, so they are never renamed.
 
 mod decode;
 mod encode;

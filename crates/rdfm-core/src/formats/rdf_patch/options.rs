@@ -1,4 +1,4 @@
-//! The options that the formats of patches have of their own, and what a decoder was asked for.
+//! The options that only the formats of patches have, and their values for a decoder.
 
 use crate::codec::options::{LENIENT, limits};
 use crate::codec::spec::OptionSpec;
@@ -8,21 +8,21 @@ use crate::model::limits::Limits;
 
 const GROUP: &str = "RDF Patch";
 
-/// Headers that stand elsewhere than at the front.
+/// Headers that are not at the front.
 pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
     "headers_first",
     "RDF Patch: write headers that stand behind other operations of their patch at its front.",
 )
 .group(GROUP);
 
-/// The options of a decoder, and how it was opened.
-pub(super) struct Reading {
+/// The options of a decoder.
+pub(super) struct PatchReadOptions {
     pub limits: Limits,
     pub parts: bool,
     pub lenient: bool,
 }
 
-impl Reading {
+impl PatchReadOptions {
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),

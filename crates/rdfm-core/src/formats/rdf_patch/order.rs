@@ -1,6 +1,6 @@
-//! Where a patch ends, and where its headers stand.
+//! Boundaries of patches, and positions of headers.
 //!
-//! - Law: what is written is read as the same patches, since a header behind other rows begins a patch.
+//! - Law: decoding returns the same patches, since a header after other rows would begin a new patch.
 
 use super::options::HEADERS_FIRST;
 use crate::codec::messages::{Counts, Dropped};
@@ -14,28 +14,28 @@ const LATE: &str =
     "a header follows other operations of its patch, where it would begin the next one";
 const PARTS: &str = "a header is in a later part of its patch than its first operations, so it cannot go to the front";
 
-/// The patches that are written: where segments stand between them, and what their operations look like.
+/// State of the patches being written: segments, and the kinds of operations so far.
 pub(super) struct Patches {
-    /// What ends a patch.
+    /// The bytes that end a patch.
     segment: &'static [u8],
-    /// Headers that stand behind other operations go to the front.
+    /// Whether headers after other operations are moved to the front.
     first: bool,
-    /// Patches that were begun.
+    /// Number of patches begun.
     begun: u64,
-    /// The patch before the one that was begun last has no operations.
+    /// Whether the patch before the last one begun has no operations.
     empty_before: bool,
-    /// The open patch has operations other than headers.
+    /// Whether the open patch has operations other than headers.
     changes: bool,
-    /// The open patch has operations.
+    /// Whether the open patch has operations.
     any: bool,
-    /// Headers that went to the front.
+    /// Number of headers moved to the front.
     moved: u64,
 }
 
-/// How the operations of a patch are written.
+/// The order in which the operations of a patch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// As they are.
+    /// Unchanged.
     Given,
     /// The headers, then the others.
     HeadersFirst,
@@ -54,7 +54,7 @@ impl Patches {
         }
     }
 
-    /// A patch begins.
+    /// Begins a patch.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         if self.begun > 0 {
             out.extend_from_slice(self.segment);
@@ -64,24 +64,24 @@ impl Patches {
         self.empty_before = !std::mem::take(&mut self.any);
     }
 
-    /// The patch that was begun last is not written: the log ends with the one before it.
+    /// Removes the last patch begun: the log ends with the one before it.
     pub fn take_back(&mut self, out: &mut Vec<u8>) {
         self.begun -= 1;
         self.any = !self.empty_before;
         self.finish(out);
     }
 
-    /// The log ends. A patch without operations shows by its end alone.
+    /// Ends the log. A patch without operations is represented only by its end.
     pub fn finish(&self, out: &mut Vec<u8>) {
         if self.begun > 0 && !self.any {
             out.extend_from_slice(self.segment);
         }
     }
 
-    /// How the operations of a patch, or of a part of it, are written.
+    /// The order in which the operations of a patch, or of a part of it, are written.
     ///
     /// # Errors
-    /// A header stands where it cannot be written.
+    /// A header is in a position where it cannot be written.
     pub fn order(&mut self, operations: &[Operation]) -> Refused<Order> {
         let header = |operation: &&Operation| operation.code == OperationCode::Header;
         if !operations.iter().any(|operation| header(&operation)) {
@@ -94,9 +94,9 @@ impl Patches {
         } else {
             operations.iter().take_while(header).count()
         };
-        let behind = operations.get(leading..).unwrap_or_default();
-        let late = if self.changes || !behind.is_empty() {
-            behind.iter().filter(header).count()
+        let rest = operations.get(leading..).unwrap_or_default();
+        let late = if self.changes || !rest.is_empty() {
+            rest.iter().filter(header).count()
         } else {
             0
         };
@@ -110,12 +110,12 @@ impl Patches {
             (_, true, false) => Order::HeadersFirst,
         };
         self.moved += late as u64;
-        self.changes |= !behind.is_empty();
+        self.changes |= !rest.is_empty();
         self.any |= !operations.is_empty();
         Ok(order)
     }
 
-    /// What was left out.
+    /// Counts of what was omitted.
     pub fn dropped(&self, dropped: Dropped) -> Counts {
         vec![
             ("namespaces", dropped.namespaces),
@@ -124,14 +124,14 @@ impl Patches {
         ]
     }
 
-    /// Another log begins.
+    /// Prepares for another log.
     pub fn reset(&mut self) {
         (self.begun, self.moved) = (0, 0);
         (self.empty_before, self.changes, self.any) = (false, false, false);
     }
 }
 
-/// The operations of a patch in an order.
+/// The operations of a patch in the given order.
 pub(super) fn ordered(
     operations: &[Operation],
     order: Order,

@@ -1,9 +1,9 @@
-//! Rows of RDF Patch: what each says.
+//! Parsing of single rows of RDF Patch.
 //!
-//! - In: text that is valid UTF-8, and the position of a row's first byte.
-//! - Out: an operation whose terms stand in the batch, or the end of a patch; and the position behind the row.
-//! - Cost: linear in the text; quads as [`crate::syntax::ntriples`] reads them.
-//! - Law: nothing is counted or declared that an incomplete row says.
+//! - In: valid UTF-8, and the position of a row's first byte.
+//! - Out: an operation whose terms are in the batch, or the end of a patch; and the position after the row.
+//! - Cost: linear in the text. [`crate::syntax::ntriples`] reads the quads.
+//! - Law: an incomplete row is not counted and declares nothing.
 
 use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME, is_iri_text};
@@ -14,9 +14,9 @@ use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found
 use crate::syntax::ntriples::{Statements, other_string};
 use crate::syntax::text::scan;
 
-/// What a row says.
+/// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row {
+pub(super) enum TextRow {
     Operation(Operation),
     /// `Z`: the patch ends.
     End,
@@ -31,7 +31,7 @@ pub(super) fn row(
     builder: &mut PatchBuilder,
     text: &[u8],
     start: usize,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, TextRow)> {
     if let [code @ (b'A' | b'D'), b' ' | b'\t', ..] = text[start..] {
         let code = if code == b'A' {
             OperationCode::Add
@@ -50,11 +50,11 @@ fn quad(
     text: &[u8],
     at: usize,
     code: OperationCode,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, TextRow)> {
     let at = skip_space(text, at);
     let (end, mut quad) = statements.quad(builder, text, at)?;
     quad.graph = default_graph::read(builder.table(), quad.graph);
-    Ok((end, Row::Operation(Operation::of(code, quad))))
+    Ok((end, TextRow::Operation(Operation::of(code, quad))))
 }
 
 #[inline(never)]
@@ -63,14 +63,14 @@ fn other(
     builder: &mut PatchBuilder,
     text: &[u8],
     start: usize,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, TextRow)> {
     let letters = text[start..].iter();
     let at = start
         + letters
             .take_while(|byte| byte.is_ascii_alphabetic())
             .count();
     if chars::is(byte(text, at), NAME) || byte(text, at) == b':' {
-        return no_row(text, start);
+        return expected_row(text, start);
     }
     let code = match &text[start..at] {
         b"A" => OperationCode::Add,
@@ -84,9 +84,9 @@ fn other(
         b"TA" => OperationCode::Abort,
         b"Z" => {
             let at = dot(statements, text, at, "Z")?;
-            return Ok((at, Row::End));
+            return Ok((at, TextRow::End));
         }
-        _ => return no_row(text, start),
+        _ => return expected_row(text, start),
     };
     statements.begin_row();
     let mut operation = Operation::bare(code);
@@ -118,12 +118,12 @@ fn other(
             dot(statements, text, at, "the prefix")?
         }
     };
-    Ok((end, Row::Operation(operation)))
+    Ok((end, TextRow::Operation(operation)))
 }
 
 #[cold]
-fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
-    // No further than the first letter: what follows may lack.
+fn expected_row<T>(text: &[u8], at: usize) -> Lexed<T> {
+    // Only the first letter is checked, because the rest may not be buffered.
     let hint = if byte(text, at).is_ascii_lowercase() {
         "; codes are capital letters"
     } else {
@@ -138,7 +138,7 @@ fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
     )
 }
 
-/// The position behind the dot of a row.
+/// The position after the dot of a row.
 fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
     let at = statements.space(text, at);
     if byte(text, at) != b'.' {
@@ -147,8 +147,8 @@ fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<us
     Ok(at + 1)
 }
 
-/// The position behind a header's value and the dot. rdflib writes `H prev` without one: there the row ends
-/// with its line.
+/// The position after a header's value and the dot. rdflib writes `H prev` without a dot; there the row ends at the end
+/// of its line.
 fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
     let next = statements.space(text, at);
     let line = text.get(at..next).unwrap_or_default();
@@ -159,7 +159,7 @@ fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
     }
 }
 
-/// The graph of a prefix, if there is one.
+/// The graph of a prefix, or the default graph.
 fn graph(
     statements: &mut Statements,
     builder: &mut PatchBuilder,
@@ -186,7 +186,7 @@ fn named_graph(
     Ok((end, default_graph::read(builder.table(), graph)))
 }
 
-/// The key of a header, or a prefix: a word, or a string.
+/// The key of a header, or a prefix: a word or a string.
 fn name(
     statements: &Statements,
     builder: &mut PatchBuilder,
@@ -196,9 +196,9 @@ fn name(
 ) -> Lexed<(usize, TermId)> {
     let start = statements.space(text, at);
     if matches!(byte(text, start), b'"' | b'\'') {
-        let mut said = Vec::new();
-        let end = other_string(text, start, &mut said)?.end + 1;
-        return Ok((end, add(builder, TermKind::Literal, &said)));
+        let mut unescaped = Vec::new();
+        let end = other_string(text, start, &mut unescaped)?.end + 1;
+        return Ok((end, add(builder, TermKind::Literal, &unescaped)));
     }
     let (mut at, mut end) = (start, start);
     while let Some((c, width)) = character(text, at) {
@@ -206,7 +206,7 @@ fn name(
             break;
         }
         at += width;
-        // A dot at the end belongs to the row.
+        // A trailing dot belongs to the row.
         if c != '.' {
             end = at;
         }
@@ -228,7 +228,7 @@ fn name(
     Ok((end, add(builder, TermKind::Literal, &text[start..end])))
 }
 
-/// What a prefix stands for: an IRI, or a string that says it.
+/// The IRI of a prefix, which may be written as a string.
 fn namespace(
     statements: &mut Statements,
     builder: &mut PatchBuilder,
@@ -237,10 +237,10 @@ fn namespace(
 ) -> Lexed<(usize, TermId)> {
     let start = statements.space(text, at);
     if matches!(byte(text, start), b'"' | b'\'') {
-        let mut said = Vec::new();
-        let end = other_string(text, start, &mut said)?.end + 1;
-        statements.check_iri(&said, start)?;
-        return Ok((end, add(builder, TermKind::Iri, &said)));
+        let mut unescaped = Vec::new();
+        let end = other_string(text, start, &mut unescaped)?.end + 1;
+        statements.check_iri(&unescaped, start)?;
+        return Ok((end, add(builder, TermKind::Iri, &unescaped)));
     }
     if byte(text, start) == b'<' {
         let (end, id) = statements.lone_term(builder, text, start)?;
@@ -255,7 +255,7 @@ fn namespace(
     )
 }
 
-/// Adds a term that is only its text, uncounted.
+/// Adds a term that consists only of its text, without charging for it.
 fn add(builder: &mut PatchBuilder, kind: TermKind, text: &[u8]) -> TermId {
     let flags = match kind {
         TermKind::Iri if is_iri_text(text) => flags::PLAIN,

@@ -1,8 +1,8 @@
-//! What RDF Patch is, as text and in Thrift.
+//! The formats RDF Patch and RDF Patch in Thrift.
 
 use super::decode::PatchReader;
 use super::encode;
-use super::options::{HEADERS_FIRST, Reading};
+use super::options::{HEADERS_FIRST, PatchReadOptions};
 use super::thrift;
 use super::thrift::decode::BinaryReader;
 use crate::codec::carries::Carries;
@@ -34,7 +34,7 @@ pub static TEXT: FormatSpec = FormatSpec {
     reads: &[BOUNDS, &[LENIENT]],
     writes: &[&[LENIENT, HEADERS_FIRST]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = PatchReadOptions::of(values, opening);
         Ok(input::decoder(TEXT.name, PatchReader::new(options)))
     },
     encoder: |values, _| Ok(encode::encoder(values)),
@@ -61,7 +61,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     reads: &[BOUNDS],
     writes: &[&[HEADERS_FIRST]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = PatchReadOptions::of(values, opening);
         Ok(input::decoder(THRIFT.name, BinaryReader::new(&options)))
     },
     encoder: |values, _| Ok(thrift::encode::encoder(values)),

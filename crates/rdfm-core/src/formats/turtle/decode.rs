@@ -1,10 +1,10 @@
-//! Reads Turtle and TriG logs: the grammar of [`machine`](super::machine) in the frame of
+//! Decoding of Turtle and TriG logs: connects the grammar of [`machine`](super::machine) to
 //! [`text::grammar`](crate::syntax::text::grammar).
 
 use std::sync::Arc;
 
 use super::machine::Machine;
-use super::terms::Terms;
+use super::terms::TurtleTerms;
 use crate::codec::input::Skipped;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::{FormatSpec, Made};
@@ -16,7 +16,7 @@ use crate::model::term::Quad;
 use crate::syntax::text::dialect::{Asked, Dialects};
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
-/// A decoder of Turtle or TriG.
+/// Creates a decoder of Turtle or TriG.
 ///
 /// # Errors
 /// The base is not an absolute IRI.
@@ -31,7 +31,7 @@ pub(super) fn decoder(
         machine: Machine::new(
             BatchBuilder::new(limits(values)),
             Dialects::new(&asked),
-            Terms::new(values.text(&BASE), values.switch(&LENIENT))?,
+            TurtleTerms::new(values.text(&BASE), values.switch(&LENIENT))?,
             format.carries.graphs,
             parts,
         ),
@@ -41,7 +41,7 @@ pub(super) fn decoder(
 }
 
 struct Turtle {
-    /// About the dialect.
+    /// Options about the dialect.
     asked: Asked,
     machine: Machine,
 }
@@ -77,7 +77,7 @@ impl Grammar for Turtle {
         true
     }
 
-    /// What was declared before the error stays declared.
+    /// Declarations before the error remain in effect.
     fn discard(&mut self) {
         self.machine.builder.discard_content();
     }

@@ -1,11 +1,11 @@
-//! Turtle and TriG, written for people: prefixes, and consecutive quads grouped.
+//! Encoding of Turtle and TriG in readable form: with prefixes, and consecutive quads grouped.
 //!
 //! - In: batches.
-//! - Out: `PREFIX` lines where the log declares them, statements grouped by subject and predicate, blocks of
-//!   named graphs, `# @message` or `MESSAGE` between messages.
-//! - Cost: one copy of the output; a term is checked, abbreviated and escaped once a batch.
-//! - Law: quads keep their order and repetitions; the text does not depend on how messages are cut into
-//!   batches; no term can end its token.
+//! - Out: `PREFIX` lines at the positions where the log declares them, statements grouped by subject and predicate,
+//!   blocks of named graphs, and `# @message` or `MESSAGE` between messages.
+//! - Cost: one copy of the output. Each term is checked, abbreviated and escaped once per batch.
+//! - Law: quads keep their order and repetitions. The text does not depend on how messages are divided into batches. A
+//!   term cannot end its token.
 
 use crate::codec::options::LENIENT;
 use crate::codec::spec::{FormatSpec, Made};
@@ -24,10 +24,10 @@ use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextWriter, ho
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// An encoder of TriG, or of Turtle.
+/// Creates an encoder of TriG or Turtle.
 ///
 /// # Errors
-/// An option does not fit.
+/// The options conflict.
 pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
@@ -54,13 +54,13 @@ struct Blocks {
     lenient: bool,
     prefixes: Prefixes,
     terms: Memo,
-    /// Apart from the others, since a predicate may be written `a`.
+    /// Separate from the other terms, because a predicate may be written as `a`.
     predicates: Memo,
-    /// By datatype or language: what ends a literal, from its closing quote on.
+    /// The end of a literal from its closing quote, by datatype or language.
     ends: Memo,
-    /// The last quad, whose statement and block are not ended yet.
+    /// The last quad. Its statement and block have not ended.
     open: Option<Quad>,
-    /// The same in canonical text, from a part of a message to the next, whose ids mean other terms.
+    /// The same as canonical text, for the next part of a message, in which ids refer to other terms.
     carried: Option<Carried>,
 }
 
@@ -71,7 +71,7 @@ struct Carried {
     graph: Vec<u8>,
 }
 
-/// How much a quad shares with the open statement.
+/// The part of the open statement that a quad shares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shares {
     Nothing,
@@ -299,8 +299,8 @@ const fn is_plain(term: Term) -> bool {
     term.flags & flags::PLAIN != 0
 }
 
-/// Whether a lexical form alone is read as a literal of this datatype with this very form, also by readers
-/// that make numbers of it: no doubles, no plus signs, no zeros in front, no minus before a zero.
+/// Whether readers interpret a lexical form without quotes as a literal with this datatype and exactly this form, even
+/// if they convert it to a number. Excluded are doubles, plus signs, leading zeros, and a minus before zero.
 fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     let Some(name) = datatype.strip_prefix(XSD) else {
         return false;
@@ -324,7 +324,7 @@ fn is_shorthand(text: &[u8], datatype: &[u8]) -> bool {
     }
 }
 
-/// Number of digits at the start, and what follows them.
+/// Number of leading digits, and the rest.
 fn digits(text: &[u8]) -> (usize, &[u8]) {
     let count = text
         .iter()

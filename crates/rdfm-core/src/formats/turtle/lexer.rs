@@ -1,9 +1,9 @@
-//! The tokens of Turtle and TriG that take more than a byte.
+//! Turtle and TriG tokens that are longer than one byte.
 //!
-//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
-//! - Out: where the token ends and what it is made of; or [`Stop`].
-//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
-//! - Law: a token is decided by its own bytes and the few that follow it, never by how they were cut.
+//! - In: valid UTF-8, the start of a token, and how far an earlier attempt scanned it.
+//! - Out: the end of the token and its parts, or [`Stop`].
+//! - Cost: one pass over a token. Scanning a token that arrives in pieces continues where it stopped.
+//! - Law: a token depends on its own bytes and the few that follow, and not on how they were cut.
 
 use memchr::{memchr, memchr2};
 
@@ -15,21 +15,21 @@ use crate::model::remedy::Reason;
 use crate::model::term::flags;
 use crate::syntax::text::grammar::GrammarError;
 
-/// Why no token was read.
+/// The reason why no token was returned.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The text ends before the token is decided; all before `scanned` need not be looked at again.
+    /// More text is needed. The bytes before `scanned` need not be scanned again.
     Need {
         /// Index in the text.
         scanned: usize,
-        /// The token's own note of where in itself that is.
+        /// State of the token's scan at that index.
         phase: u8,
     },
-    /// The input is wrong.
+    /// The input is invalid.
     Error(Box<GrammarError>),
 }
 
-/// A token, or why there is none.
+/// A token, or the reason why there is none.
 pub(super) type Lexed<T> = Result<T, Stop>;
 
 impl Stop {
@@ -73,7 +73,7 @@ pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> Stop {
     Stop::malformed(bad, bad_iri_text(text, bad))
 }
 
-/// What to say of a character that may not stand in an IRI.
+/// The error text for a character that is not allowed in an IRI.
 #[cold]
 pub(super) fn bad_iri_text(text: &[u8], bad: usize) -> String {
     format!(
@@ -103,7 +103,7 @@ pub(super) struct Text {
     pub end: usize,
     /// Whether there are escapes.
     pub escaped: bool,
-    /// Whether the text between the quotes is [`flags::PLAIN`] as it stands.
+    /// Whether the text between the quotes is [`flags::PLAIN`] without changes.
     pub plain: bool,
     /// Whether it is in three quotes.
     pub long: bool,
@@ -176,18 +176,18 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
     }
 }
 
-/// Whether a raw text can be written between quotes as it is.
+/// Whether a text can be written between quotes without changes.
 fn is_plain(text: &[u8]) -> bool {
     !text.iter().any(|&byte| is(byte, ESCAPE))
 }
 
-/// The first byte from `at` that is `mark`, `"`, `\`, DEL or a control character; or the end.
+/// Index of the first byte from `at` that is `mark`, `"`, `\`, DEL or a control character, or the length of the text.
 #[inline]
 fn special(text: &[u8], mut at: usize, mark: u8) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
     let marks = ONES * u64::from(mark);
-    // Eight bytes at a time; the lowest hit is exact, borrows can only add hits above it.
+    // Eight bytes at a time. The lowest hit is exact; borrows can only add hits above it.
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
     while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
@@ -336,16 +336,16 @@ pub(super) struct Name {
     pub escaped: bool,
 }
 
-/// What begins with a letter or a colon.
+/// A token that begins with a letter or a colon.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Word {
     /// A prefixed name.
     Name(Name),
-    /// A word without a colon that ends at an index: a keyword perhaps.
+    /// The end of a word without a colon, which may be a keyword.
     Bare(usize),
 }
 
-/// Whether a byte may go on in a prefixed name, escapes included.
+/// Whether a byte can continue a prefixed name, including escapes.
 #[inline]
 pub(super) fn in_name(byte: u8) -> bool {
     is(byte, NAME) || matches!(byte, b'.' | b':' | b'%' | b'\\' | 0x80..)
@@ -367,12 +367,12 @@ fn skip_name(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// How many of eight bytes, from the lowest, are ASCII letters, digits, `_` or `-`.
+/// Number of leading bytes of eight that are ASCII letters, digits, `_` or `-`.
 #[inline]
 fn names_at_start(word: u64) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
-    // Seven bits a byte: sums below do not carry into the next byte.
+    // Seven bits per byte, so that sums do not carry into the next byte.
     let low = word & !HIGHS;
     let from = |bytes: u64, first: u8| bytes + ONES * u64::from(0x80 - first);
     let folded = low | (ONES * 0x20);
@@ -384,7 +384,7 @@ fn names_at_start(word: u64) -> usize {
     ((names ^ HIGHS).trailing_zeros() / 8) as usize
 }
 
-/// The name or word at `start`. A word is read up to its colon before it may be a keyword.
+/// The name or word at `start`. It is scanned up to its colon before it can be a keyword.
 #[inline]
 pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     if from <= start {
@@ -431,7 +431,7 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     Ok(Word::Bare(end))
 }
 
-/// The index of the colon that ends a prefix, if a run of name bytes begins with one.
+/// Index of the colon that ends a prefix, if the run of name bytes begins with one.
 fn prefix_end(run: &[u8]) -> Option<usize> {
     let colon = memchr(b':', run)?;
     let prefix = std::str::from_utf8(&run[..colon]).ok()?;
@@ -440,7 +440,7 @@ fn prefix_end(run: &[u8]) -> Option<usize> {
     good.then_some(colon)
 }
 
-/// Checks the local part of a name, whose bytes end at `run` at the latest.
+/// Checks the local part of a name, which ends at or before `run`.
 fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
     let mut name = Name {
         colon,
@@ -453,7 +453,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
         let next = match byte {
             b'.' if at == colon + 1 => break,
             b'.' => {
-                // Part of the name only if something else of it follows.
+                // Part of the name only if another part of the name follows.
                 at += 1;
                 continue;
             }
@@ -528,12 +528,12 @@ fn char_at(text: &[u8], at: usize) -> Option<char> {
         .and_then(|chunk| chunk.valid().chars().next())
 }
 
-/// Appends the local part of a name with its backslashes taken out.
+/// Appends the local part of a name without its backslashes.
 pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
     let mut rest = local;
     while let Some(at) = memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
-        // What was escaped stands for itself, even a backslash's like.
+        // An escaped character represents itself, even a backslash.
         let Some(&byte) = rest.get(at + 1) else {
             return;
         };
@@ -639,7 +639,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
 /// The error of a language tag that is followed by an underscore.
 #[cold]
 fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
-    // Errors show less.
+    // More bytes than an error shows.
     let near = &text[end..text.len().min(end + 64)];
     let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
     if more == near.len() && near.len() < 64 && !eof {
@@ -660,7 +660,7 @@ pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> 
     Ok(at)
 }
 
-/// What a number is.
+/// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Integer,
@@ -668,7 +668,7 @@ pub(super) enum Number {
     Double,
 }
 
-/// The number at `start`, the longest that there is. `phase` is that of an earlier [`Stop::Need`].
+/// The longest number at `start`. `phase` is that of an earlier [`Stop::Need`].
 pub(super) fn number(
     text: &[u8],
     start: usize,
@@ -706,7 +706,7 @@ pub(super) fn number(
             mantissa = false;
         }
         if phase < EXPONENT && mantissa {
-            // `e`, perhaps a sign, and a digit: otherwise the number ends before them.
+            // `e`, an optional sign, and a digit. Otherwise the number ends before `e`.
             let by = exponent - at + 1;
             let sign = ahead(by)?;
             let signed = usize::from(matches!(sign, b'+' | b'-'));
@@ -732,7 +732,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bytes_at_a_time_are_as_one() {
+    fn scanning_eight_bytes_equals_scanning_each() {
         for byte in 0..=255u8 {
             for place in 0..8 {
                 let mut bytes = *b"aZ09_-zA";
@@ -759,7 +759,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_the_longest_that_there_are() {
+    fn numbers_are_as_long_as_possible() {
         for (text, kind, length) in [
             ("1", Number::Integer, 1),
             ("+1 ", Number::Integer, 2),

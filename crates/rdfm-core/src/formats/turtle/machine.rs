@@ -1,17 +1,15 @@
-//! The grammar of Turtle and TriG as a push-down automaton: every token is a checkpoint.
+//! The grammar of Turtle and TriG as a push-down automaton that can pause after every token.
 //!
-//! - In: text that is valid UTF-8, growing at its end ([`Machine::run`]).
+//! - In: valid UTF-8 that grows at its end ([`Machine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
-//! - Cost: linear in the text; memory holds a small frame for each open bracket.
-//! - Law: nothing is rolled back and nothing recurses. Where the text ends inside a token, only that
-//!   token is looked at again, from where the last look ended.
+//! - Cost: linear in the text. Memory holds a small frame for each open bracket.
+//! - Law: no rollback and no recursion. If the text ends inside a token, only that token is scanned further.
 //!
-//! A bracket that stands for a node (`[…]`, `(…)`) gives its node to the frame below as soon as it is
-//! known not to be empty, so quads come in the order in which they are read.
+//! A bracket that represents a node (`[…]`, `(…)`) passes its node to the frame below once it is known not to be empty,
+//! so quads are emitted in the order of the text.
 //!
-//! Here are the states, what each token does in them, and the terms that are tokens of their own. What stands
-//! between tokens is in `space`, the directives in `directives`, strings and numbers in `literals`, what
-//! stops the reading in `errors`, and how it goes on in `skip`.
+//! This file contains the states, their transitions, and single-token terms. Space between tokens is in `space`,
+//! directives in `directives`, strings and numbers in `literals`, errors in `errors`, and recovery in `skip`.
 
 mod directives;
 mod errors;
@@ -24,7 +22,7 @@ use literals::Pending;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{self, Lexed, Stop, Word};
-use super::terms::{Known, Terms, limit};
+use super::terms::{GrammarTerm, TurtleTerms, limit};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{SPACE, is};
@@ -34,10 +32,10 @@ use crate::model::term::{Quad, TermId};
 use crate::syntax::text::dialect::{Dialects, Met};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
-/// What a frame waits for.
+/// The token that a frame expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// A statement, a directive, a delimiter, or the end (of the log or the graph block).
+enum FrameState {
+    /// A statement, a directive, a delimiter, or the end of the log or graph block.
     Statement,
     PrefixName,
     PrefixIri,
@@ -47,16 +45,16 @@ enum State {
     DelimiterEnd,
     GraphName,
     GraphBrace,
-    /// A verb, or the `{` of a graph block named by the subject.
+    /// A verb, or the `{` of a graph block whose name is the subject.
     VerbOrGraph,
     Verb,
-    /// A verb, or the end of a subject that may stand alone.
+    /// A verb, or the end of a subject that can be a complete statement.
     VerbOrNone,
     /// A verb, or the end after a `;`.
     VerbOrEnd,
     Object,
     AfterObject,
-    /// What a `~` names, perhaps nothing.
+    /// The optional reifier after `~`.
     Reifier,
     /// The first token after `[`.
     Anonymous,
@@ -73,12 +71,12 @@ enum State {
     TermVerb,
     TermObject,
     TermEnd,
-    /// What may follow a string.
+    /// The optional tag or datatype of a string.
     LiteralTail,
     Datatype,
 }
 
-/// How a list of predicates and objects ends.
+/// The end of a list of predicates and objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Dot,
@@ -86,10 +84,10 @@ enum End {
     Annotation,
 }
 
-/// One open bracket or statement. Ids that are not set yet are 0.
+/// One open bracket or statement. Ids that are not yet set are 0.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    state: State,
+    state: FrameState,
     end: End,
     subject: TermId,
     predicate: TermId,
@@ -100,7 +98,7 @@ struct Frame {
 const NONE: TermId = TermId::DEFAULT_GRAPH;
 
 impl Frame {
-    const fn new(state: State) -> Self {
+    const fn new(state: FrameState) -> Self {
         Self {
             state,
             end: End::Dot,
@@ -111,7 +109,7 @@ impl Frame {
         }
     }
 
-    const fn list(state: State, end: End, subject: TermId) -> Self {
+    const fn list(state: FrameState, end: End, subject: TermId) -> Self {
         Self {
             end,
             subject,
@@ -120,7 +118,7 @@ impl Frame {
     }
 }
 
-/// How a node was written; decides what may follow a subject.
+/// The form of a node, which determines what may follow a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
     Term,
@@ -129,7 +127,7 @@ enum Written {
     Reified,
 }
 
-// What may stand in a position.
+// The kinds of terms that a position allows.
 const IRIS: u8 = 1;
 const LITERALS: u8 = 2;
 const COLLECTIONS: u8 = 4;
@@ -140,38 +138,38 @@ const BNODES: u8 = 64;
 const SUBJECT: u8 = IRIS | BNODES | COLLECTIONS | PROPERTY_LISTS | REIFIED;
 const OBJECT: u8 = SUBJECT | LITERALS | TRIPLE_TERMS;
 
-/// What a position takes, and its name.
-const fn position(state: State) -> (u8, &'static str) {
+/// The terms that a position allows, and its name in errors.
+const fn position(state: FrameState) -> (u8, &'static str) {
     match state {
-        State::Statement => (SUBJECT, "a statement"),
-        State::Item => (OBJECT, "an item or ')'"),
-        State::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
-        State::ReifiedObject => (
+        FrameState::Statement => (SUBJECT, "a statement"),
+        FrameState::Item => (OBJECT, "an item or ')'"),
+        FrameState::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
+        FrameState::ReifiedObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS | REIFIED,
             "an object (no list) in '<< >>'",
         ),
-        State::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
-        State::TermObject => (
+        FrameState::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
+        FrameState::TermObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS,
             "an object (no list) in '<<( )>>'",
         ),
-        State::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
-        State::Reifier | State::ReifiedReifier => (IRIS | BNODES, "a reifier"),
+        FrameState::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
+        FrameState::Reifier | FrameState::ReifiedReifier => (IRIS | BNODES, "a reifier"),
         _ => (OBJECT, "an object"),
     }
 }
 
 /// The state of a log between two tokens.
 pub(super) struct Machine {
-    /// Index in the text of the next token.
+    /// Index of the next token in the text.
     pub pos: usize,
-    /// Byte in the log of the text's first byte.
+    /// Byte offset of the text in the log.
     pub offset: u64,
-    /// Whether only white space stands before the text on its first line.
+    /// Whether only white space precedes the text on its first line.
     pub blank: bool,
     pub builder: BatchBuilder,
     pub dialects: Dialects,
-    terms: Terms,
+    terms: TurtleTerms,
     top: Frame,
     below: Vec<Frame>,
     depth: u32,
@@ -182,16 +180,16 @@ pub(super) struct Machine {
     full: bool,
     reach: Reach,
     in_comment: bool,
-    /// How far beyond `pos` the incomplete token was scanned, and its phase.
+    /// Number of bytes after `pos` that were scanned for the incomplete token, and its phase.
     scanned: (usize, u8),
     pending: Pending,
     prefix: Vec<u8>,
-    /// Whether a directive began with `@` and so ends with a dot.
+    /// Whether the directive began with `@`, so that it ends with a dot.
     dotted: bool,
-    /// What the `@message` before its dot does, and where it began.
+    /// The effect of an `@message` before its dot, and its position.
     delimiter: (Met, u64),
     unescaped: Vec<u8>,
-    /// On the way to the next delimiter, behind an error.
+    /// The search for the next delimiter after an error.
     search: Option<Box<skip::Search>>,
 }
 
@@ -199,7 +197,7 @@ impl Machine {
     pub fn new(
         builder: BatchBuilder,
         dialects: Dialects,
-        terms: Terms,
+        terms: TurtleTerms,
         quads_format: bool,
         parts: bool,
     ) -> Self {
@@ -210,7 +208,7 @@ impl Machine {
             builder,
             dialects,
             terms,
-            top: Frame::new(State::Statement),
+            top: Frame::new(FrameState::Statement),
             below: Vec::new(),
             depth: 0,
             graph: NONE,
@@ -230,14 +228,14 @@ impl Machine {
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Prepares for another log. The builder has been reset.
     pub fn reset(&mut self, dialects: Dialects) {
         self.pos = 0;
         self.offset = 0;
         self.blank = true;
         self.dialects = dialects;
         self.terms.reset();
-        self.top = Frame::new(State::Statement);
+        self.top = Frame::new(FrameState::Statement);
         self.below.clear();
         self.depth = 0;
         self.graph = NONE;
@@ -253,7 +251,7 @@ impl Machine {
         self.search = None;
     }
 
-    /// Reads on in `text` from [`Self::pos`] until something has to happen.
+    /// Reads `text` from [`Self::pos`] until the caller must act.
     pub fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
         self.reach = reach;
         loop {
@@ -262,8 +260,8 @@ impl Machine {
             }
             match self.step(text) {
                 Ok(()) => {}
-                Err(Stop::Error(error)) => return self.told(text, error),
-                // A comment ended a message, and the batch with it.
+                Err(Stop::Error(error)) => return self.report(text, error),
+                // A comment ended a message and filled the batch.
                 Err(Stop::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
                 }
@@ -281,7 +279,7 @@ impl Machine {
         }
     }
 
-    /// Takes the open message's part; ids of open frames move to the next batch.
+    /// Takes a part of the open message. Ids in open frames are moved to the next batch.
     pub fn take_part(&mut self) -> MessageBatch {
         self.full = false;
         let batch = self.builder.take_part();
@@ -289,7 +287,7 @@ impl Machine {
         batch
     }
 
-    /// The completed messages, if any. An open message moves to the next batch.
+    /// Takes the completed messages, if any. An open message moves to the next batch.
     pub fn take(&mut self) -> Option<MessageBatch> {
         self.full = false;
         let mut moved = FxHashMap::default();
@@ -303,7 +301,10 @@ impl Machine {
     }
 
     fn move_ids(&mut self, from: &MessageBatch, moved: &mut FxHashMap<TermId, TermId>) {
-        if matches!(self.top.state, State::LiteralTail | State::Datatype) {
+        if matches!(
+            self.top.state,
+            FrameState::LiteralTail | FrameState::Datatype
+        ) {
             self.pending.text.offset = self
                 .builder
                 .append_text(from.table().span(self.pending.text));
@@ -338,7 +339,7 @@ impl Machine {
         self.full = self.builder.full();
     }
 
-    /// Opens a message if none is open: its first statement begins here.
+    /// Opens a message if none is open.
     #[inline]
     fn open(&mut self) {
         if !self.builder.is_open() {
@@ -355,7 +356,10 @@ impl Machine {
 
     #[inline]
     fn pop(&mut self) {
-        self.top = self.below.pop().unwrap_or(Frame::new(State::Statement));
+        self.top = self
+            .below
+            .pop()
+            .unwrap_or(Frame::new(FrameState::Statement));
     }
 
     /// Opens a bracket.
@@ -403,7 +407,7 @@ impl Machine {
     }
 
     #[inline]
-    fn known(&mut self, known: Known) -> Lexed<TermId> {
+    fn known(&mut self, known: GrammarTerm) -> Lexed<TermId> {
         self.terms
             .known(&mut self.builder, known)
             .map_err(|exceeded| limit(self.pos, exceeded))
@@ -415,7 +419,7 @@ impl Machine {
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
-    fn emit_known(&mut self, subject: TermId, predicate: Known, object: TermId) -> Lexed<()> {
+    fn emit_known(&mut self, subject: TermId, predicate: GrammarTerm, object: TermId) -> Lexed<()> {
         let predicate = self.known(predicate)?;
         self.emit(subject, predicate, object)
     }
@@ -426,49 +430,49 @@ impl Machine {
             .map_err(|exceeded| limit(self.pos, exceeded))
     }
 
-    /// Says that `reifier` reifies the triple.
+    /// Adds the quad that makes `reifier` reify the triple.
     fn reify(&mut self, reifier: TermId, triple: [TermId; 3]) -> Lexed<()> {
         let term = self.triple_term(triple)?;
-        self.emit_known(reifier, Known::Reifies, term)
+        self.emit_known(reifier, GrammarTerm::Reifies, term)
     }
 
-    /// A node for the top frame, which waits for one.
+    /// Passes a node to the top frame, which expects one.
     #[inline]
     fn deliver(&mut self, node: TermId, written: Written) -> Lexed<()> {
         match self.top.state {
-            State::Object => {
+            FrameState::Object => {
                 self.top.object = node;
                 self.top.reifier = NONE;
-                self.top.state = State::AfterObject;
+                self.top.state = FrameState::AfterObject;
                 self.emit(self.top.subject, self.top.predicate, node)?;
             }
-            State::Statement => {
+            FrameState::Statement => {
                 let state = match written {
-                    Written::Term if self.in_graph => State::Verb,
-                    Written::Term => State::VerbOrGraph,
-                    Written::Collection => State::Verb,
-                    Written::PropertyList | Written::Reified => State::VerbOrNone,
+                    Written::Term if self.in_graph => FrameState::Verb,
+                    Written::Term => FrameState::VerbOrGraph,
+                    Written::Collection => FrameState::Verb,
+                    Written::PropertyList | Written::Reified => FrameState::VerbOrNone,
                 };
                 self.push(Frame::list(state, End::Dot, node));
             }
-            State::Item => {
+            FrameState::Item => {
                 let mut cell = self.top.subject;
                 if self.top.object != NONE {
                     let next = self.anonymous()?;
-                    self.emit_known(cell, Known::Rest, next)?;
+                    self.emit_known(cell, GrammarTerm::Rest, next)?;
                     cell = next;
                 }
                 self.top.subject = cell;
                 self.top.object = node;
-                self.emit_known(cell, Known::First, node)?;
+                self.emit_known(cell, GrammarTerm::First, node)?;
             }
-            State::GraphName => {
+            FrameState::GraphName => {
                 self.graph = node;
-                self.top.state = State::GraphBrace;
+                self.top.state = FrameState::GraphBrace;
             }
-            State::Reifier => {
+            FrameState::Reifier => {
                 self.top.reifier = node;
-                self.top.state = State::AfterObject;
+                self.top.state = FrameState::AfterObject;
                 let Frame {
                     subject,
                     predicate,
@@ -477,36 +481,36 @@ impl Machine {
                 } = self.top;
                 self.reify(node, [subject, predicate, object])?;
             }
-            State::ReifiedSubject => {
+            FrameState::ReifiedSubject => {
                 self.top.subject = node;
-                self.top.state = State::ReifiedVerb;
+                self.top.state = FrameState::ReifiedVerb;
             }
-            State::ReifiedObject => {
+            FrameState::ReifiedObject => {
                 self.top.object = node;
-                self.top.state = State::ReifiedAfter;
+                self.top.state = FrameState::ReifiedAfter;
             }
-            State::ReifiedReifier => {
+            FrameState::ReifiedReifier => {
                 self.top.reifier = node;
-                self.top.state = State::ReifiedEnd;
+                self.top.state = FrameState::ReifiedEnd;
             }
-            State::TermSubject => {
+            FrameState::TermSubject => {
                 self.top.subject = node;
-                self.top.state = State::TermVerb;
+                self.top.state = FrameState::TermVerb;
             }
-            State::TermObject => {
+            FrameState::TermObject => {
                 self.top.object = node;
-                self.top.state = State::TermEnd;
+                self.top.state = FrameState::TermEnd;
             }
-            // No other state waits for a node.
+            // No other state expects a node.
             _ => {}
         }
         Ok(())
     }
 
-    /// A node whose token ends at `end`.
+    /// Passes a node whose token ends at `end`.
     #[inline]
     fn node(&mut self, node: TermId, end: usize) -> Lexed<()> {
-        if self.top.state == State::Statement {
+        if self.top.state == FrameState::Statement {
             self.open();
         }
         self.pos = end;
@@ -519,86 +523,87 @@ impl Machine {
     fn step(&mut self, text: &[u8]) -> Lexed<()> {
         let byte = self.space(text)?;
         match self.top.state {
-            State::Object
-            | State::TermObject
-            | State::TermSubject
-            | State::ReifiedSubject
-            | State::ReifiedObject
-            | State::GraphName => self.value(text, byte),
-            State::Verb | State::VerbOrGraph | State::VerbOrNone | State::VerbOrEnd => {
-                self.verb_or_end(text, byte)
-            }
-            State::AfterObject => self.after_object(text, byte),
-            State::Statement => self.statement(text, byte),
-            State::Item => {
+            FrameState::Object
+            | FrameState::TermObject
+            | FrameState::TermSubject
+            | FrameState::ReifiedSubject
+            | FrameState::ReifiedObject
+            | FrameState::GraphName => self.value(text, byte),
+            FrameState::Verb
+            | FrameState::VerbOrGraph
+            | FrameState::VerbOrNone
+            | FrameState::VerbOrEnd => self.verb_or_end(text, byte),
+            FrameState::AfterObject => self.after_object(text, byte),
+            FrameState::Statement => self.statement(text, byte),
+            FrameState::Item => {
                 if byte == b')' {
                     self.pos += 1;
                     let cell = self.top.subject;
                     self.unnest();
-                    let nil = self.known(Known::Nil)?;
-                    return self.emit_known(cell, Known::Rest, nil);
+                    let nil = self.known(GrammarTerm::Nil)?;
+                    return self.emit_known(cell, GrammarTerm::Rest, nil);
                 }
                 self.value(text, byte)
             }
-            State::LiteralTail => self.literal_tail(text, byte),
-            State::Datatype => {
+            FrameState::LiteralTail => self.literal_tail(text, byte),
+            FrameState::Datatype => {
                 let (datatype, end) =
                     self.iri(text, self.pos, byte, "a datatype IRI after '^^'")?;
                 self.pop();
                 let literal = self.typed(datatype);
                 self.node(literal, end)
             }
-            State::Anonymous => self.anonymous_or_list(text, byte),
-            State::Collection => self.collection(byte),
-            State::Reifier => {
+            FrameState::Anonymous => self.anonymous_or_list(text, byte),
+            FrameState::Collection => self.collection(byte),
+            FrameState::Reifier => {
                 if starts_reifier(text, self.pos, byte, self.reach)? {
                     return self.value(text, byte);
                 }
                 let reifier = self.anonymous()?;
                 self.deliver(reifier, Written::Term)
             }
-            State::ReifiedVerb | State::TermVerb => {
+            FrameState::ReifiedVerb | FrameState::TermVerb => {
                 let (predicate, end) = self.verb(text, byte, "a predicate")?;
                 self.pos = end;
                 self.top.predicate = predicate;
-                self.top.state = if self.top.state == State::ReifiedVerb {
-                    State::ReifiedObject
+                self.top.state = if self.top.state == FrameState::ReifiedVerb {
+                    FrameState::ReifiedObject
                 } else {
-                    State::TermObject
+                    FrameState::TermObject
                 };
                 Ok(())
             }
-            State::ReifiedAfter if byte == b'~' => {
+            FrameState::ReifiedAfter if byte == b'~' => {
                 self.pos += 1;
-                self.top.state = State::ReifiedReifier;
+                self.top.state = FrameState::ReifiedReifier;
                 Ok(())
             }
-            State::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
+            FrameState::ReifiedReifier if starts_reifier(text, self.pos, byte, self.reach)? => {
                 self.value(text, byte)
             }
-            State::ReifiedAfter | State::ReifiedReifier | State::ReifiedEnd => {
+            FrameState::ReifiedAfter | FrameState::ReifiedReifier | FrameState::ReifiedEnd => {
                 self.end_reified(text)
             }
-            State::TermEnd => self.end_triple_term(text),
-            State::GraphBrace => {
+            FrameState::TermEnd => self.end_triple_term(text),
+            FrameState::GraphBrace => {
                 if byte != b'{' {
                     return self.unexpected(text, "'{' after the graph name");
                 }
                 self.pos += 1;
-                self.top.state = State::Statement;
+                self.top.state = FrameState::Statement;
                 self.in_graph = true;
                 Ok(())
             }
-            State::PrefixName
-            | State::PrefixIri
-            | State::BaseIri
-            | State::VersionLabel
-            | State::DirectiveEnd
-            | State::DelimiterEnd => self.directive(text, byte),
+            FrameState::PrefixName
+            | FrameState::PrefixIri
+            | FrameState::BaseIri
+            | FrameState::VersionLabel
+            | FrameState::DirectiveEnd
+            | FrameState::DelimiterEnd => self.directive(text, byte),
         }
     }
 
-    /// `>>`: the triple is reified.
+    /// `>>`: ends a reified triple.
     fn end_reified(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b">>", "'>>'")?;
         let Frame {
@@ -616,7 +621,7 @@ impl Machine {
         self.deliver(reifier, Written::Reified)
     }
 
-    /// `)>>`.
+    /// `)>>`: ends a triple term.
     fn end_triple_term(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b")>>", "')>>'")?;
         let Frame {
@@ -630,7 +635,7 @@ impl Machine {
         self.deliver(term, Written::Term)
     }
 
-    /// A token of fixed bytes.
+    /// Reads a token of fixed bytes.
     fn expect(&mut self, text: &[u8], token: &[u8], what: &str) -> Lexed<()> {
         let rest = &text[self.pos..];
         if rest.starts_with(token) {
@@ -643,7 +648,7 @@ impl Machine {
         self.unexpected(text, what)
     }
 
-    /// Where to go on in the token at `start`, if it is the one that was incomplete.
+    /// Where to continue scanning the token at `start`.
     #[inline]
     fn resume(&mut self, start: usize) -> (usize, u8) {
         if start != self.pos {
@@ -658,7 +663,7 @@ impl Machine {
         self.reach == Reach::End
     }
 
-    /// Refuses a token that is longer than a message may be.
+    /// Rejects a token that exceeds the maximum size of a message.
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
         if (end - start) as u64 > self.max_token() {
@@ -667,7 +672,7 @@ impl Machine {
         Ok(())
     }
 
-    /// An IRI or prefixed name: its term and where it ends.
+    /// An IRI or prefixed name: its term and its end.
     #[inline]
     fn iri(
         &mut self,
@@ -707,11 +712,11 @@ impl Machine {
             let start = self.pos;
             let from = self.resume(start).0;
             if text.get(start + 1).is_some_and(|&next| is(next, SPACE)) {
-                return Ok((self.known(Known::Type)?, start + 1));
+                return Ok((self.known(GrammarTerm::Type)?, start + 1));
             }
             match lexer::word(text, start, from, self.eof())? {
                 Word::Bare(end) if end == start + 1 => {
-                    return Ok((self.known(Known::Type)?, end));
+                    return Ok((self.known(GrammarTerm::Type)?, end));
                 }
                 Word::Bare(end) => return self.bad_word(text, start, end, expected),
                 Word::Name(name) => {
@@ -724,7 +729,7 @@ impl Machine {
         self.iri(text, self.pos, byte, expected)
     }
 
-    /// A node, a literal or the opening of one, as the top frame's state allows.
+    /// A node, a literal, or the start of one, if the state of the top frame allows it.
     #[inline]
     fn value(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let (allowed, expected) = position(self.top.state);
@@ -755,19 +760,19 @@ impl Machine {
                 self.node(id, end)
             }
             b'[' if allowed & BNODES != 0 => {
-                if self.top.state == State::Statement {
+                if self.top.state == FrameState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(State::Anonymous))?;
+                self.nest(Frame::new(FrameState::Anonymous))?;
                 self.top.subject = self.anonymous()?;
                 self.pos += 1;
                 Ok(())
             }
             b'(' if allowed & COLLECTIONS != 0 => {
-                if self.top.state == State::Statement {
+                if self.top.state == FrameState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(State::Collection))?;
+                self.nest(Frame::new(FrameState::Collection))?;
                 self.pos += 1;
                 Ok(())
             }
@@ -790,7 +795,7 @@ impl Machine {
                         if allowed & LITERALS != 0 && (word == b"true" || word == b"false") {
                             let id = self
                                 .terms
-                                .bare(&mut self.builder, word, Known::Boolean)
+                                .bare(&mut self.builder, word, GrammarTerm::Boolean)
                                 .map_err(|exceeded| limit(start, exceeded))?;
                             return self.node(id, end);
                         }
@@ -806,13 +811,13 @@ impl Machine {
     fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
         let (state, kind, length) = match text.get(self.pos + 2) {
             None if !self.eof() => return Err(Stop::need(self.pos)),
-            Some(b'(') => (State::TermSubject, TRIPLE_TERMS, 3),
-            _ => (State::ReifiedSubject, REIFIED, 2),
+            Some(b'(') => (FrameState::TermSubject, TRIPLE_TERMS, 3),
+            _ => (FrameState::ReifiedSubject, REIFIED, 2),
         };
         if allowed & kind == 0 {
             return self.unexpected(text, expected);
         }
-        if self.top.state == State::Statement {
+        if self.top.state == FrameState::Statement {
             self.open();
         }
         self.nest(Frame::new(state))?;
@@ -833,14 +838,14 @@ impl Machine {
         let below = self
             .below
             .last()
-            .map_or(State::Statement, |frame| frame.state);
+            .map_or(FrameState::Statement, |frame| frame.state);
         if position(below).0 & PROPERTY_LISTS == 0 {
             return self.unexpected(text, "']', since no property list may stand here");
         }
-        // The bracket stays open: only the frame changes.
+        // The bracket remains open. Only its frame is replaced.
         self.pop();
         self.deliver(node, Written::PropertyList)?;
-        self.push(Frame::list(State::Verb, End::Bracket, node));
+        self.push(Frame::list(FrameState::Verb, End::Bracket, node));
         Ok(())
     }
 
@@ -849,13 +854,13 @@ impl Machine {
         if byte == b')' {
             self.pos += 1;
             self.unnest();
-            let nil = self.known(Known::Nil)?;
+            let nil = self.known(GrammarTerm::Nil)?;
             return self.deliver(nil, Written::Collection);
         }
         let cell = self.anonymous()?;
         self.pop();
         self.deliver(cell, Written::Collection)?;
-        self.push(Frame::list(State::Item, End::Dot, cell));
+        self.push(Frame::list(FrameState::Item, End::Dot, cell));
         Ok(())
     }
 
@@ -865,32 +870,32 @@ impl Machine {
     fn verb_or_end(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let state = self.top.state;
         match byte {
-            b';' if state == State::VerbOrEnd => {
+            b';' if state == FrameState::VerbOrEnd => {
                 self.pos += 1;
                 return Ok(());
             }
             b'.' | b']' | b'|' | b'}'
-                if matches!(state, State::VerbOrEnd | State::VerbOrNone)
+                if matches!(state, FrameState::VerbOrEnd | FrameState::VerbOrNone)
                     && self.end_list(text, byte)? =>
             {
                 return Ok(());
             }
-            b'{' if state == State::VerbOrGraph => return self.graph_block(),
+            b'{' if state == FrameState::VerbOrGraph => return self.graph_block(),
             _ => {}
         }
         let expected = match state {
-            State::VerbOrEnd => match self.top.end {
+            FrameState::VerbOrEnd => match self.top.end {
                 End::Dot => "a predicate or '.' after ';'",
                 End::Bracket => "a predicate or ']' after ';'",
                 End::Annotation => "a predicate or '|}' after ';'",
             },
-            State::VerbOrNone => "a predicate or '.'",
+            FrameState::VerbOrNone => "a predicate or '.'",
             _ => "a predicate after the subject",
         };
         let (predicate, end) = self.verb(text, byte, expected)?;
         self.pos = end;
         self.top.predicate = predicate;
-        self.top.state = State::Object;
+        self.top.state = FrameState::Object;
         Ok(())
     }
 
@@ -899,17 +904,17 @@ impl Machine {
         match byte {
             b';' => {
                 self.pos += 1;
-                self.top.state = State::VerbOrEnd;
+                self.top.state = FrameState::VerbOrEnd;
                 Ok(())
             }
             b',' => {
                 self.pos += 1;
-                self.top.state = State::Object;
+                self.top.state = FrameState::Object;
                 Ok(())
             }
             b'~' => {
                 self.pos += 1;
-                self.top.state = State::Reifier;
+                self.top.state = FrameState::Reifier;
                 Ok(())
             }
             b'{' => {
@@ -926,7 +931,7 @@ impl Machine {
                     self.reify(reifier, [subject, predicate, object])?;
                 }
                 self.top.reifier = NONE;
-                self.nest(Frame::list(State::Verb, End::Annotation, reifier))
+                self.nest(Frame::list(FrameState::Verb, End::Annotation, reifier))
             }
             _ => {
                 if self.end_list(text, byte)? {
@@ -976,7 +981,7 @@ impl Machine {
         self.graph = NONE;
     }
 
-    /// The `{` after a subject that turns out to name a graph.
+    /// The `{` after a subject, which makes the subject the name of a graph.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
             return self.no_graphs();
@@ -1022,13 +1027,13 @@ impl Machine {
     }
 }
 
-/// Whether a byte may begin a name or keyword.
+/// Whether a byte can begin a name or keyword.
 #[inline]
 fn starts_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b':' || byte >= 0x80
 }
 
-/// Whether a token names a reifier.
+/// Whether a token begins a reifier.
 fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool> {
     match byte {
         b'<' => match text.get(pos + 1) {

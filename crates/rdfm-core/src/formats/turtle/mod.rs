@@ -1,13 +1,13 @@
-//! Turtle and TriG logs: one parser for both, RDF 1.1 and 1.2, both message dialects; and their writer.
+//! Turtle and TriG logs: one parser for both, RDF 1.1 and 1.2, and both message dialects; and their encoder.
 //!
-//! - [`decode`]: bytes in pieces to batches; errors with their positions.
-//! - `machine`: the grammar, as a push-down automaton with an explicit stack; its directives, literals, space
-//!   and errors are files of their own.
+//! - [`decode`]: pieces of bytes to batches, and errors with positions.
+//! - `machine`: the grammar, as a push-down automaton with an explicit stack. Directives, literals, space and errors
+//!   are in separate files.
 //! - `terms`: prefixes, base, labels and the term cache.
 //! - `lexer`: the tokens.
 //! - [`encode`]: batches to bytes.
 //!
-//! Anonymous blank nodes are named `_g0`, `_g1`, … in each message, apart from its other labels: see
+//! In each message, anonymous blank nodes are named `_g0`, `_g1`, … and differ from its other labels: see
 //! [`crate::model::labels`].
 
 pub mod decode;

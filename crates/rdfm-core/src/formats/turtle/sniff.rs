@@ -1,4 +1,4 @@
-//! Tells TriG, which stands for Turtle too, from a log's first bytes.
+//! Recognizes TriG, and thereby Turtle, by a log's first bytes.
 
 use memchr::memchr;
 
@@ -7,13 +7,13 @@ use crate::syntax::text::sniff::{
     Line, behind_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
 };
 
-/// Whether there is a directive of Turtle, or at the end something that begins like a statement; unless it
-/// is N-Quads, XML or JSON.
+/// Whether there is a Turtle directive, or at the end a text that begins like a statement. N-Quads, XML and JSON are
+/// excluded.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let mut text = Vec::new();
     let (mut is_text, mut line_format, mut triples) = (true, true, false);
     for line in lines(bytes, complete) {
-        // A text in a binary log may look like a directive.
+        // Text in a binary log may look like a directive.
         is_text &= !line.iter().copied().any(is_control);
         if is_blank(line) {
             continue;
@@ -41,7 +41,7 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     Sniff::of(begins, complete)
 }
 
-/// Whether XML or JSON begins, comments left out.
+/// Whether a text begins with XML or JSON, ignoring comments.
 fn is_other(text: &[u8]) -> bool {
     let text = trim_start(text);
     let json = text.split_first().is_some_and(|(first, rest)| {
@@ -55,7 +55,7 @@ fn is_other(text: &[u8]) -> bool {
     json || is_xml(text)
 }
 
-/// Whether a line begins with a directive of Turtle.
+/// Whether a line begins with a Turtle directive.
 fn is_directive(line: &[u8]) -> bool {
     let line = trim_start(line);
     for directive in [&b"@prefix"[..], b"@base", b"@version"] {
@@ -77,19 +77,19 @@ fn is_directive(line: &[u8]) -> bool {
     if !word.eq_ignore_ascii_case(b"prefix") && !word.eq_ignore_ascii_case(b"base") {
         return false;
     }
-    // An IRI, perhaps behind a name and a colon.
+    // An IRI, possibly after a name and a colon.
     let end = rest.iter().position(|&byte| is_space(byte));
-    let (name, behind) = rest
+    let (name, after) = rest
         .split_at_checked(end.unwrap_or(rest.len()))
         .unwrap_or_default();
     name.first() == Some(&b'<')
         || name.array_windows().any(|pair| pair == b":<")
-        || (name.last() == Some(&b':') && trim_start(behind).first() == Some(&b'<'))
+        || (name.last() == Some(&b':') && trim_start(after).first() == Some(&b'<'))
 }
 
-/// Whether a subject or graph begins, and something that may stand behind it.
+/// Whether a text begins with a subject or graph and something that may follow it.
 fn begins_statement(text: &[u8]) -> bool {
-    let behind = match trim_start(text) {
+    let after = match trim_start(text) {
         [b'<', iri @ ..] => behind_iri(iri, b"<"),
         [b'_', b':', label @ ..] => {
             let ends = |byte: &u8| is_space(*byte) || b"<>\"'()[]{}".contains(byte);
@@ -99,7 +99,7 @@ fn begins_statement(text: &[u8]) -> bool {
         [b'[' | b'(', rest @ ..] => Some(rest),
         _ => None,
     };
-    match trim_start(behind.unwrap_or_default()) {
+    match trim_start(after.unwrap_or_default()) {
         [b'<', iri @ ..] => behind_iri(iri, b"<").is_some(),
         [b'a', next, ..] => is_space(*next),
         [b'[' | b']' | b'{' | b'"' | b'(', ..] | [b'_', b':', ..] => true,
@@ -114,7 +114,7 @@ mod tests {
     const PREFIX: &[u8] = b"@prefix a: <b> .\n";
 
     #[test]
-    fn a_directive_tells_it_whatever_follows() {
+    fn one_directive_suffices() {
         for directive in [
             "@prefix a: <b> .",
             " @base <b> .",
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_directive() {
+    fn other_lines_are_not_directives() {
         for line in [
             "prefix",
             "prefix a",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_tells_it_at_the_end() {
+    fn a_statement_suffices_at_the_end() {
         for text in [
             "<a> a <b> ;",
             "<a>\n  <b> 1 .",
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_another_format() {
+    fn other_formats_are_not_trig() {
         for start in [
             "<a> <b> <c> <g> .\n",
             "{ \"@id\": 1,\n",

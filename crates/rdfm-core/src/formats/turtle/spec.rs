@@ -1,4 +1,4 @@
-//! What Turtle and TriG are.
+//! The formats Turtle and TriG.
 
 use super::decode::decoder;
 use super::encode::encoder;

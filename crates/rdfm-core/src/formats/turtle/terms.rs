@@ -1,11 +1,10 @@
-//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and the cache that finds a
-//! term again in the batch under construction.
-//!
-//! - In: tokens, by where they stand in the text.
-//! - Out: term ids of the batch under construction.
-//! - Cost: a term met before costs one probe of a direct-mapped table and one comparison with the
-//!   arena. An entry proves itself (batch, kind, bytes), so a stale or overwritten one is harmless.
-//! - Law: namespaces are interned, so a prefix that every message binds anew keeps its entries.
+//! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and a cache of the terms in the current
+//! batch.
+//! - In: tokens, by their positions in the text.
+//! - Out: term ids in the current batch.
+//! - Cost: a known term costs one probe of a direct-mapped table and one comparison with the arena. Each entry is
+//!   verified by batch, kind and bytes, so a stale or overwritten one is harmless.
+//! - Law: namespaces are interned, so a prefix that every message redeclares keeps its cache entries.
 
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
@@ -20,10 +19,10 @@ use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 use crate::syntax::iri::{has_scheme, parse_base, resolve};
 
-/// Terms that the grammar itself names.
+/// Terms that the grammar uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Known {
+pub(super) enum GrammarTerm {
     Type,
     First,
     Rest,
@@ -35,7 +34,7 @@ pub(super) enum Known {
     Double,
 }
 
-const KNOWN: [&[u8]; 9] = [
+const GRAMMAR_TERMS: [&[u8]; 9] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first",
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest",
@@ -47,15 +46,15 @@ const KNOWN: [&[u8]; 9] = [
     b"http://www.w3.org/2001/XMLSchema#double",
 ];
 
-/// Entries of the term cache.
+/// Number of entries in the term cache.
 const SLOTS: usize = 4096;
-/// Entries of the prefix cache.
+/// Number of entries in the prefix cache.
 const PREFIX_SLOTS: usize = 64;
-/// Interned namespaces, and their bytes, at which those no longer bound are forgotten.
+/// Limits for interned namespaces and their bytes. Above them, namespaces without a prefix are evicted.
 const MAX_NAMESPACES: usize = 4096;
 const MAX_NAMESPACE_BYTES: usize = 1 << 20;
 
-// What a cache entry is of; from `FIRST_NAMESPACE` on a name of that namespace.
+// Kinds of cache entries. From `FIRST_NAMESPACE` on, the entry is a name in that namespace.
 const KEY_IRI: u32 = 0;
 const KEY_BNODE: u32 = 1;
 const KEY_LANGUAGE: u32 = 2;
@@ -63,53 +62,53 @@ const KEY_NUMBER: u32 = 3;
 const FIRST_NAMESPACE: u32 = 4;
 
 #[derive(Clone, Copy, Default)]
-struct Slot {
-    /// The batch, as [`BatchBuilder::serial`]; 0 is none.
+struct TermSlot {
+    /// The batch, as [`BatchBuilder::serial`]; 0 means none.
     serial: u32,
     id: TermId,
     key: u32,
-    /// The message that was charged for it last.
+    /// The last message that was charged for the term.
     message: u32,
 }
 
 struct Namespace {
     iri: Box<[u8]>,
-    /// Never given to two namespaces while a cache entry may name it.
+    /// Not reused for another namespace while a cache entry may contain it.
     key: u32,
 }
 
-/// The terms' state of one log.
-pub(super) struct Terms {
+/// State of the terms of one log.
+pub(super) struct TurtleTerms {
     lenient: bool,
     first_base: Option<Iri<String>>,
     base: Option<Iri<String>>,
-    /// The index of each prefix's namespace.
+    /// Index of each prefix's namespace.
     prefixes: Vec<usize>,
     prefix_of_name: FxHashMap<Box<[u8]>, usize>,
-    /// Short names of prefixes, packed, and the index of each.
+    /// Short names of prefixes, packed, with the index of each prefix.
     prefix_slots: [(u64, u32); PREFIX_SLOTS],
     namespaces: Vec<Namespace>,
     namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
     namespace_bytes: usize,
-    /// Bytes of the IRIs that prefixes are bound to, each as often as it is.
+    /// Total bytes of the IRIs of all prefixes.
     bound_bytes: usize,
     next_key: u32,
-    slots: Box<[Slot]>,
-    known: [Slot; KNOWN.len()],
-    /// The message that is open, or the next one; of many, since it may wrap.
+    slots: Box<[TermSlot]>,
+    known: [TermSlot; GRAMMAR_TERMS.len()],
+    /// Number of the open message, or of the next one. It may wrap.
     message: u32,
     scratch: Vec<u8>,
     resolved: String,
     labels: Labels,
-    /// The message in which declarations may have been skipped: the last with an error of its own.
+    /// The last message with an error of its own. Its declarations may have been skipped.
     skipped: Option<u64>,
-    /// Prefixes that stood in what was skipped with other IRIs, and where each was bound.
+    /// Prefixes that the skipped text declares with other IRIs, and their previous indices.
     lost: FxHashMap<Box<[u8]>, usize>,
-    /// A base stood in what was skipped.
+    /// Whether the skipped text declares another base.
     base_lost: bool,
 }
 
-/// A limit of the builder as an error at a byte.
+/// Converts an exceeded limit of the builder to an error at a byte.
 #[cold]
 pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
     Stop::error(at, ErrorClass::Limit, exceeded.0)
@@ -117,7 +116,8 @@ pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mixes length, ends and middle of a text. Texts that differ elsewhere share a slot, no more.
+/// Hashes the length, the ends and the middle of a text. Texts that differ only elsewhere share a slot, which is
+/// harmless.
 #[inline]
 fn hash(text: &[u8], key: u32) -> usize {
     let mut word = (u64::from(key) << 32 ^ text.len() as u64).wrapping_mul(MIX);
@@ -138,7 +138,7 @@ fn hash(text: &[u8], key: u32) -> usize {
     ((word ^ word >> 32).wrapping_mul(MIX) >> 52) as usize & (SLOTS - 1)
 }
 
-/// Whether two texts are the same; short ones without a call.
+/// Whether two texts are equal. Short texts are compared without a call.
 #[inline]
 fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -153,18 +153,18 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-impl Terms {
-    /// No prefixes; a base perhaps.
+impl TurtleTerms {
+    /// Creates the state without prefixes and with an optional base.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
     pub fn new(base: Option<&str>, lenient: bool) -> Result<Self, Reason> {
         let base = parse_base(base)?;
-        let slots = vec![Slot::default(); SLOTS].into_boxed_slice();
+        let slots = vec![TermSlot::default(); SLOTS].into_boxed_slice();
         Ok(Self::at_start(base, lenient, slots))
     }
 
-    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[Slot]>) -> Self {
+    fn at_start(base: Option<Iri<String>>, lenient: bool, slots: Box<[TermSlot]>) -> Self {
         Self {
             lenient,
             first_base: base.clone(),
@@ -178,7 +178,7 @@ impl Terms {
             bound_bytes: 0,
             next_key: FIRST_NAMESPACE,
             slots,
-            known: [Slot::default(); KNOWN.len()],
+            known: [TermSlot::default(); GRAMMAR_TERMS.len()],
             message: 0,
             scratch: Vec::new(),
             resolved: String::new(),
@@ -189,19 +189,19 @@ impl Terms {
         }
     }
 
-    /// Goes to the start of another log. What the cache holds is of earlier batches, and so never found.
+    /// Prepares for another log. Cache entries belong to earlier batches, so they are never found.
     pub fn reset(&mut self) {
         let (base, slots) = (self.first_base.take(), std::mem::take(&mut self.slots));
         *self = Self::at_start(base, self.lenient, slots);
     }
 
-    /// A message is skipped.
+    /// Records that a message is skipped.
     pub fn skip_message(&mut self, index: u64) {
         self.skipped = Some(index);
     }
 
-    /// A prefix is declared in what is skipped, perhaps with an IRI that can be told. If it is another one than now,
-    /// the prefix is not known any more.
+    /// Records a prefix declaration in skipped text, with its IRI if known. If the IRI differs from the current one,
+    /// the prefix becomes undeclared.
     pub fn skip_prefix(&mut self, name: &[u8], iri: Option<&[u8]>) {
         let Some(&at) = self.prefix_of_name.get(name) else {
             return;
@@ -214,7 +214,7 @@ impl Terms {
         self.lost.insert(name.into(), at);
     }
 
-    /// A base is declared in what is skipped, as [`skip_prefix`](Self::skip_prefix).
+    /// Records a base declaration in skipped text, like [`skip_prefix`](Self::skip_prefix).
     pub fn skip_base(&mut self, iri: Option<&[u8]>) {
         let same = iri.is_some() && iri == self.base.as_ref().map(|base| base.as_str().as_bytes());
         self.base_lost |= !same;
@@ -230,15 +230,15 @@ impl Terms {
         Stop::malformed(start, reason.perhaps_declared_in(self.skipped))
     }
 
-    /// A message ended.
+    /// Ends the message.
     #[inline]
     pub fn end_message(&mut self) {
         self.labels.begin_message();
         self.message = self.message.wrapping_add(1);
     }
 
-    /// The open message moved from the batch `serial` to the one under construction. Its terms are found
-    /// there, so that it counts nothing twice.
+    /// Updates the cache after the open message moved from batch `serial` to the current one, so that its terms are not
+    /// counted twice.
     pub fn move_ids(
         &mut self,
         serial: u32,
@@ -256,8 +256,8 @@ impl Terms {
         }
     }
 
-    /// Counts a term found again. What a message counts must not depend on the batch that it is in, so the
-    /// first use in a message counts as if the term were new.
+    /// Counts a cached term. The size of a message must not depend on its batch, so the first use in a message counts
+    /// like a new term.
     #[inline]
     fn reuse(
         &mut self,
@@ -285,7 +285,7 @@ impl Terms {
 
     #[inline]
     fn remember(&mut self, builder: &BatchBuilder, at: usize, key: u32, id: TermId) {
-        self.slots[at] = Slot {
+        self.slots[at] = TermSlot {
             serial: builder.serial(),
             id,
             key,
@@ -293,17 +293,17 @@ impl Terms {
         };
     }
 
-    /// A term that the grammar names.
+    /// A term that the grammar uses.
     #[inline]
     pub fn known(
         &mut self,
         builder: &mut BatchBuilder,
-        known: Known,
+        known: GrammarTerm,
     ) -> Result<TermId, LimitExceeded> {
         let slot = &mut self.known[known as usize];
-        let iri = KNOWN[known as usize];
+        let iri = GRAMMAR_TERMS[known as usize];
         if slot.serial != builder.serial() {
-            *slot = Slot {
+            *slot = TermSlot {
                 serial: builder.serial(),
                 id: builder.add_simple(TermKind::Iri, iri, flags::PLAIN)?,
                 key: KEY_IRI,
@@ -316,7 +316,7 @@ impl Terms {
         Ok(slot.id)
     }
 
-    /// The IRI between the angle brackets at `start` and before `end`.
+    /// The IRI in angle brackets at `start`; `end` is the index after them.
     #[inline]
     pub fn iri(
         &mut self,
@@ -356,7 +356,7 @@ impl Terms {
         Ok(id)
     }
 
-    /// The IRI of an `IRIREF` token, checked, unescaped and made absolute, with its flags.
+    /// The IRI of an `IRIREF` token after validation, unescaping and resolution, with its flags.
     fn resolve<'a>(
         &'a mut self,
         text: &'a [u8],
@@ -377,7 +377,7 @@ impl Terms {
                 return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
             }
             iri = &self.scratch;
-            // What a lenient writer escaped; no base applies to it.
+            // An escaped character that `lenient` accepts. No base applies to such an IRI.
             if bad.is_some() {
                 return Ok((iri, 0));
             }
@@ -386,7 +386,7 @@ impl Terms {
             return Ok((iri, flags::PLAIN));
         }
         let base = self.base.as_ref().filter(|_| !self.base_lost);
-        // A base that was lost would have applied, lenient or not.
+        // A lost base would have applied, whether or not the reader is lenient.
         let lenient = self.lenient && !self.base_lost;
         let lacks = base.is_none();
         match resolve(iri, base, lenient, &mut self.resolved) {
@@ -400,7 +400,8 @@ impl Terms {
         }
     }
 
-    /// As [`resolve`](Self::resolve), for namespaces and bases: what is built on them has to be plain.
+    /// Like [`resolve`](Self::resolve), for namespaces and bases, from which other IRIs are built: the result must be
+    /// plain.
     fn resolve_directive<'a>(
         &'a mut self,
         text: &'a [u8],
@@ -414,7 +415,7 @@ impl Terms {
         }
     }
 
-    /// The term of a prefixed name: `prefix` and `local` without the colon between them.
+    /// The term of a prefixed name.
     #[inline]
     pub fn name(
         &mut self,
@@ -480,7 +481,7 @@ impl Terms {
     fn namespace_of(&mut self, text: &[u8], start: usize, colon: usize) -> Option<usize> {
         let length = colon - start;
         let packed = match text[start..].first_chunk::<8>() {
-            // The eighth byte holds the length, so no two names are the same number, and none is 0.
+            // The eighth byte contains the length, so different names have different numbers, and none is 0.
             Some(chunk) if length < 8 => {
                 u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1) | (length as u64 + 1) << 56
             }
@@ -553,7 +554,7 @@ impl Terms {
         self.namespace_of_iri.insert(iri, at);
         self.next_key += 1;
         if self.next_key == u32::MAX {
-            self.slots.fill(Slot::default());
+            self.slots.fill(TermSlot::default());
             self.next_key = FIRST_NAMESPACE;
             for namespace in &mut self.namespaces {
                 namespace.key = self.next_key;
@@ -563,7 +564,7 @@ impl Terms {
         at
     }
 
-    /// Keeps the namespaces that a prefix is bound to. Their keys stay, so cached names stay too.
+    /// Evicts namespaces without a prefix. The keys of the others stay the same, so their cached names remain valid.
     fn forget_unbound(&mut self) {
         let mut old: Vec<Option<Namespace>> = std::mem::take(&mut self.namespaces)
             .into_iter()
@@ -602,7 +603,7 @@ impl Terms {
         }
     }
 
-    /// The blank node of a label, without its `_:`.
+    /// The blank node of a label without `_:`.
     #[inline]
     pub fn bnode(
         &mut self,
@@ -623,15 +624,15 @@ impl Terms {
         Ok(id)
     }
 
-    /// The blank node of a label that may be an escape, or like a generated one. What it stands for
-    /// depends on the message, so it is not looked up.
+    /// The blank node of a label that may be an escape or may look like a generated one. Its term depends on the
+    /// message, so it is not cached.
     fn odd_bnode(
         &mut self,
         builder: &mut BatchBuilder,
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
-        if let Some(said) = write::read_label(label) {
-            return builder.add_simple(TermKind::Bnode, &said, 0);
+        if let Some(decoded) = write::read_label(label) {
+            return builder.add_simple(TermKind::Bnode, &decoded, 0);
         }
         builder.add_simple(TermKind::Bnode, self.labels.given(label), flags::PLAIN)
     }
@@ -658,13 +659,13 @@ impl Terms {
         Ok(id)
     }
 
-    /// A literal written without quotes: a number or a boolean.
+    /// A literal without quotes: a number or a boolean.
     #[inline]
     pub fn bare(
         &mut self,
         builder: &mut BatchBuilder,
         lexical: &[u8],
-        datatype: Known,
+        datatype: GrammarTerm,
     ) -> Result<TermId, LimitExceeded> {
         let datatype = self.known(builder, datatype)?;
         let at = hash(lexical, KEY_NUMBER);

@@ -1,15 +1,15 @@
-//! A context of the user's, and how IRIs and properties are written with it.
+//! A user's context, and how it abbreviates IRIs and properties.
 //!
-//! - In: the JSON text of a context, compiled as for reading; IRIs.
+//! - In: the JSON text of a context, compiled as for decoding; IRIs.
 //! - Out: the [`Key`]s of a predicate, the names of types and nodes, aliases of keywords.
-//! - Cost: a few look-ups in the context an IRI; keys are remembered.
-//! - Law: a name is given only if the reader's own rules make the same IRI of it.
+//! - Cost: a few lookups in the context per IRI. Keys are cached.
+//! - Law: a name is used only if the decoder's rules expand it to the same IRI.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::formats::jsonld::context::{Active, Contexts, Expanded, INITIAL, Namespace};
+use crate::formats::jsonld::context::{ActiveContext, Contexts, Expanded, INITIAL, Namespace};
 use crate::formats::jsonld::definition::{Coercion, Containers, Definition, Mapping, Override};
 use crate::formats::jsonld::iri::is_iri;
 use crate::formats::jsonld::keyword::Keyword;
@@ -20,41 +20,41 @@ use crate::model::error::quote;
 use crate::model::limits::Limits;
 use crate::syntax::json::{Bounds, Kind, Tape, View, parse, write};
 
-/// Predicates whose keys are remembered.
+/// Maximum number of predicates with cached keys.
 const MAX_KNOWN: usize = 1 << 14;
-/// Terms of one predicate that are looked at.
+/// Maximum number of terms considered per predicate.
 const MAX_TERMS: usize = 48;
 
-/// Where the value of the one key of a context document stands in its tape.
+/// Node of the `@context` value in the tape of a context document.
 const VALUE: u32 = 2;
 
-/// What the strings of a property become.
+/// How strings of a property are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coerced {
-    /// Strings, perhaps of a language.
+    /// As strings, with an optional language.
     Text(Option<Box<[u8]>>),
-    /// Nodes, named by their IRIs.
+    /// As nodes, by IRI.
     Id,
-    /// Nodes, named as types are.
+    /// As nodes, named like types.
     Vocab,
-    /// Literals of a datatype.
+    /// As literals with a datatype.
     Datatype(Box<[u8]>),
 }
 
-/// How the values of a key stand.
+/// How the values of a key are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// One alone, several in an array.
+    /// A single value alone, several in an array.
     Values,
-    /// In an array.
+    /// Always in an array.
     Set,
-    /// The array is one list.
+    /// As one list, in an array.
     List,
-    /// By language.
+    /// As a language map.
     Language,
 }
 
-/// A key that stands for a predicate.
+/// A key for a predicate.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub name: Vec<u8>,
@@ -62,30 +62,30 @@ pub struct Key {
     pub holder: Holder,
 }
 
-/// The keys that a predicate may have, the best first.
+/// The keys that a predicate may have, best first.
 pub type Keys = Arc<[Key]>;
 
 /// A context to compact with.
 pub struct Compact {
-    active: Active,
+    active: ActiveContext,
     /// `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
-    /// Terms by what they mean, the best first.
+    /// Terms by IRI, best first.
     terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
-    /// The longest IRI first.
+    /// Longest IRI first.
     prefixes: Vec<Namespace>,
-    /// Keywords in quotes, and what stands for them.
+    /// Keywords in quotes, and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
-    known: FxHashMap<Box<[u8]>, Keys>,
+    cached: FxHashMap<Box<[u8]>, Keys>,
     scratch: Vec<u8>,
 }
 
 impl Compact {
-    /// Compiles a context: an object or an array, or a document that holds one as its `@context`.
+    /// Compiles a context: an object or an array, or a document with an `@context`.
     ///
     /// # Errors
-    /// It is no context, or holds what this writer does not use; the text names the entry.
+    /// The context is invalid, or uses a feature that this encoder does not support. The error contains the entry.
     pub fn new(text: &str) -> Result<Self, String> {
         let limits = Limits::default();
         let bounds = Bounds {
@@ -138,7 +138,7 @@ impl Compact {
             terms,
             prefixes,
             aliases,
-            known: FxHashMap::default(),
+            cached: FxHashMap::default(),
             scratch: Vec::new(),
         })
     }
@@ -152,32 +152,32 @@ impl Compact {
         copy(&view, VALUE, sink, out);
     }
 
-    /// Whether `null` cannot clear the context.
+    /// Whether the context has protected terms, which `null` cannot clear.
     pub fn is_protected(&self) -> bool {
         self.active.state.protected > 0
     }
 
-    /// Whether a reader of the context gets this namespace.
+    /// Whether a reader of the context obtains this namespace.
     pub fn has(&self, name: &[u8], iri: &[u8]) -> bool {
         self.prefixes
             .iter()
             .any(|(known, theirs)| **known == *name && theirs.iri() == iri)
     }
 
-    /// What stands for a keyword, given in quotes.
+    /// The alias of a keyword, which is given in quotes.
     pub fn alias(&self, quoted: &[u8]) -> Option<&[u8]> {
         let (_, alias) = self.aliases.iter().find(|(known, _)| *known == quoted)?;
         Some(alias)
     }
 
-    /// Whether a blank node could be taken for a term.
+    /// Whether a blank node could be read as a term.
     pub fn is_term(&self, text: &[u8]) -> bool {
         self.active.state.terms.get(text).is_some()
     }
 
-    /// The keys of a predicate; none if no key means it.
+    /// The keys of a predicate; empty if no key expands to it.
     pub fn keys(&mut self, iri: &[u8]) -> Keys {
-        if let Some(keys) = self.known.get(iri) {
+        if let Some(keys) = self.cached.get(iri) {
             return keys.clone();
         }
         let names = self.candidates(iri, true);
@@ -185,10 +185,10 @@ impl Compact {
             .into_iter()
             .filter_map(|name| self.key(name, iri))
             .collect();
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
+        if self.cached.len() >= MAX_KNOWN {
+            self.cached.clear();
         }
-        self.known.insert(iri.into(), keys.clone());
+        self.cached.insert(iri.into(), keys.clone());
         keys
     }
 
@@ -238,7 +238,7 @@ impl Compact {
         })
     }
 
-    /// The name of a node, or of a type with `vocab`; None if a reader takes none for this IRI.
+    /// The name of a node, or of a type with `vocab`. `None` if a reader would not accept any name for this IRI.
     pub fn name(&mut self, iri: &[u8], vocab: bool) -> Option<Vec<u8>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let names = self.candidates(iri, vocab).into_iter();
@@ -248,18 +248,18 @@ impl Compact {
         found
     }
 
-    /// Whether a reader takes a name for an IRI, which is appended, and for nothing more.
+    /// Whether a name expands to an IRI, which is appended, and has no scoped context.
     fn names(&self, name: &[u8], vocab: bool, out: &mut Vec<u8>) -> bool {
         out.clear();
         let terms = &self.active.state.terms;
         if vocab && terms.get(name).is_some_and(|found| found.scoped.is_some()) {
             return false;
         }
-        // Relative names are for no writer: it knows no base.
+        // Relative names are not used, because the encoder has no base.
         self.active.state.expand(name, vocab, false, out) == Expanded::Text && is_iri(out)
     }
 
-    /// What might name an IRI: terms, the rest behind `@vocab`, behind a prefix, all of it.
+    /// Possible names of an IRI: terms, the rest after `@vocab` or after a prefix, and the full IRI.
     fn candidates(&self, iri: &[u8], vocab: bool) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         if vocab {
@@ -285,7 +285,7 @@ impl Compact {
     }
 }
 
-/// Whether a definition says nothing but what a writer knows.
+/// Whether a definition uses only features that the encoder supports.
 fn is_plain(definition: &Definition) -> bool {
     !definition.reverse
         && definition.scoped.is_none()
@@ -294,7 +294,7 @@ fn is_plain(definition: &Definition) -> bool {
         && definition.direction == Override::Default
 }
 
-/// A keyword in quotes, if a writer uses names for it.
+/// A keyword in quotes, if the encoder uses its aliases.
 fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
     Some(match keyword {
         Keyword::Graph => b"\"@graph\"",
@@ -309,7 +309,7 @@ fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
     })
 }
 
-/// Refuses what a writer does not know: remote contexts, and what changes nodes below.
+/// Rejects unsupported features: remote contexts, and entries that affect nested nodes.
 fn check(view: &View<'_>) -> Result<(), String> {
     let contexts: Vec<u32> = match view.kind(VALUE) {
         Kind::Array => view.items(VALUE).collect(),
@@ -348,7 +348,7 @@ fn remote(url: &[u8]) -> String {
     )
 }
 
-/// The context as the value of the one key of a document, and its tape.
+/// The context as the only entry of a document, and its tape.
 fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     let source = text.as_bytes();
     let (mut tape, value) = context_document(source, "compact_with", bounds)?;

@@ -1,11 +1,11 @@
-//! How IRIs are written: compacted with the log's namespaces, which are the context, or in full.
+//! IRIs in the output: compacted with the log's namespaces, which form the context, or in full.
 //!
 //! - In: declarations in log order; IRIs.
-//! - Out: the context object, of the namespaces that a message declares or uses; tokens.
-//! - Cost: a search for the namespace an IRI, once a batch; another where namespaces came behind the first
+//! - Out: a context object with the namespaces that a message declares or uses, and tokens.
+//! - Cost: one search for the namespace per IRI and batch, plus another if namespaces were declared after the first
 //!   message.
-//! - Law: a reader of the context gets every IRI back byte for byte. An IRI in full whose scheme is also a
-//!   prefix would be taken for a compact one: such a message is written without the context.
+//! - Law: a reader of the context gets every IRI back byte for byte. A full IRI whose scheme is also a prefix would be
+//!   read as a compact IRI. A message with such an IRI is written without the context.
 
 use rustc_hash::FxHashMap;
 
@@ -16,33 +16,34 @@ use crate::model::namespaces::MAX_WHOLE;
 use crate::syntax::needed::Needed;
 use crate::syntax::prefixes::Declared;
 
-/// What an IRI was written as.
+/// How readers interpret a written IRI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
-    /// What a reader gives back.
+    /// As the same IRI.
     Safe,
-    /// What a reader with the context would take for another one.
+    /// As another IRI, because of the context.
     Hazard,
 }
 
-/// The namespaces in force, and those of them that the context has.
+/// The declared namespaces, and those in the context.
 #[derive(Default)]
 pub struct Names {
     needed: Needed,
-    /// How many namespaces in force begin with a scheme alone.
+    /// Number of declared namespaces whose IRI has a bare scheme (no `//`), by scheme.
     schemes: FxHashMap<Box<[u8]>, u32>,
     /// Numbers of the namespaces in the context.
     context: Vec<u32>,
-    /// By number, whether it is one of these.
+    /// Whether a namespace is in the context, by number.
     in_context: Vec<bool>,
-    /// Nothing was declared since the first message.
+    /// Whether nothing was declared after the first message.
     unchanged: bool,
 }
 
 impl Names {
     /// Declares a namespace for the next message.
     ///
-    /// Refused is what a context cannot say: an empty name, and a name that is the scheme of a namespace.
+    /// Refuses declarations that a context cannot represent: an empty name, and a name that is the scheme of a
+    /// namespace.
     pub fn declare(&mut self, name: &[u8], iri: &[u8]) -> Declared {
         let scheme = bare_scheme(iri);
         if name.is_empty()
@@ -60,7 +61,7 @@ impl Names {
         declared
     }
 
-    /// Counts a namespace's scheme, in place of that of the one before.
+    /// Counts the scheme of a namespace and removes that of the previous one.
     fn count(&mut self, before: Option<Box<[u8]>>, scheme: Option<&[u8]>) {
         if let Some(scheme) = scheme {
             *self.schemes.entry(scheme.into()).or_default() += 1;
@@ -91,13 +92,13 @@ impl Names {
         self.context.is_empty()
     }
 
-    /// A batch begins.
+    /// Starts a batch.
     pub fn begin_batch(&mut self) {
         self.needed.begin_batch();
     }
 
-    /// Makes the context one that has what a message needs, and tells whether it is another one then. With
-    /// `each` it is the message's own: it has no more than that, but all of a few that never change.
+    /// Adapts the context to a message. Returns true if it changed. With `each`, the context is the message's own and
+    /// contains only what it needs, unless the log has few namespaces that never change: then it contains all of them.
     pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         let new = self.needed.waiting() > 0;
         let all = self.needed.len();
@@ -126,7 +127,7 @@ impl Names {
         new || !stays
     }
 
-    /// Makes the context one of all namespaces.
+    /// Puts all namespaces into the context.
     pub fn take_all(&mut self) {
         self.set_context((0..self.needed.len() as u32).collect());
     }
@@ -142,7 +143,7 @@ impl Names {
         self.context = context;
     }
 
-    /// The context was written: what was declared waits no more.
+    /// Marks declarations as written with the context.
     pub fn settle(&mut self) {
         self.needed.settle();
     }
@@ -155,7 +156,7 @@ impl Names {
             sink.begin_key(out);
             S::text(name, true, out);
             sink.end_key(out);
-            // Only such an IRI makes a prefix of a plain term.
+            // Only such an IRI makes a plain term a prefix.
             let ends = matches!(
                 iri.last(),
                 Some(b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
@@ -180,7 +181,7 @@ impl Names {
         sink.end_object(out);
     }
 
-    /// Appends the token of an IRI, compacted if `context` is in force.
+    /// Appends the token of an IRI, compacted if the context applies.
     pub fn iri<S: Sink>(
         &self,
         text: &[u8],
@@ -208,20 +209,20 @@ impl Names {
     }
 }
 
-/// The scheme of an IRI, unless `//` follows it, which no compact IRI has behind its prefix.
+/// The scheme of an IRI, unless `//` follows, which no compact IRI has after its prefix.
 fn bare_scheme(iri: &[u8]) -> Option<&[u8]> {
     let colon = memchr::memchr(b':', iri)?;
     (!iri[colon + 1..].starts_with(b"//")).then_some(&iri[..colon])
 }
 
-/// Whether a text is an absolute IRI. JSON-LD's readers drop the statements of any other.
+/// Whether a text is an absolute IRI. JSON-LD readers drop statements with any other.
 pub fn is_absolute(text: &[u8]) -> bool {
     is_usual(text)
         || (chars::is_iri_text(text)
             && std::str::from_utf8(text).is_ok_and(|text| oxiri::Iri::parse(text).is_ok()))
 }
 
-/// `http://` or `https://`, letters, digits and a few marks: most IRIs, which need no parser.
+/// Recognizes most IRIs without a parser: `http://` or `https://`, letters, digits and a few marks.
 fn is_usual(text: &[u8]) -> bool {
     let Some(rest) = text
         .strip_prefix(b"http")

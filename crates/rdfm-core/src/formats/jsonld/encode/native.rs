@@ -1,21 +1,20 @@
-//! Literals that JSON's numbers and booleans say without loss.
+//! Literals that JSON numbers and booleans can represent without loss.
 //!
 //! - In: a lexical form and its datatype.
-//! - Out: the token, if reading it by JSON-LD's rules gives back this very form, also for readers that make
-//!   doubles of all numbers.
-//! - Cost: linear in forms of at most 24 bytes.
+//! - Out: a token that JSON-LD readers convert to the same lexical form, even if they store all numbers as doubles.
+//! - Cost: linear, for forms of at most 24 bytes.
 
 use crate::formats::jsonld::number::{self, Digits};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// Digits that any double keeps.
+/// Number of digits that every double preserves.
 const MAX_DIGITS: usize = 15;
 
-/// The datatypes that may be native.
+/// The datatypes with a native form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// Another one.
+    /// Any other datatype.
     None,
     Boolean,
     Integer,
@@ -23,7 +22,7 @@ pub enum Native {
 }
 
 impl Native {
-    /// Of a datatype's IRI.
+    /// Native form for a datatype's IRI.
     pub fn of(datatype: &[u8]) -> Self {
         match datatype.strip_prefix(XSD) {
             Some(b"boolean") => Self::Boolean,
@@ -33,7 +32,7 @@ impl Native {
         }
     }
 
-    /// Appends the token; false where there is none without loss.
+    /// Appends the token. Returns false if there is none without loss.
     pub fn write(self, text: &[u8], out: &mut Vec<u8>) -> bool {
         match self {
             Self::None => false,
@@ -70,7 +69,7 @@ impl Native {
     }
 }
 
-/// Whether reading a number gives this lexical form. With few digits only rounding may change it: 0.07 is
+/// Whether a reader returns this lexical form. With this few digits, only rounding can change it: 0.07 becomes
 /// 7.000000000000001E-2.
 fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     let mut read = Vec::with_capacity(24);
@@ -78,8 +77,8 @@ fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     read == text
 }
 
-/// A canonical double (`d.dddEn`) with a fraction, in digits without an exponent: a number without a
-/// fraction would be read as an integer.
+/// Converts a canonical double (`d.dddEn`) with a fraction to digits without an exponent. A number without a fraction
+/// would be read as an integer.
 fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (sign, rest) = match text.strip_prefix(b"-") {
         Some(rest) => (&b"-"[..], rest),
@@ -97,7 +96,7 @@ fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     {
         return None;
     }
-    // `1.0E0` has one digit, and none behind the point.
+    // `1.0E0` has one digit and no fraction.
     let fraction = if fraction == b"0" { b"" } else { fraction };
     let (negative, digits) = match exponent.strip_prefix(b"-") {
         Some(digits) => (true, digits),
@@ -108,7 +107,7 @@ fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     };
     let shift = usize::from(digit - b'0');
     if negative {
-        // From 1E-6 on, so that no reader or writer in between turns to exponents.
+        // Only from 1E-6 on, so that other software does not rewrite the number with an exponent.
         if !(1..=6).contains(&shift) {
             return None;
         }

@@ -1,16 +1,16 @@
-//! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
+//! Encoding of the nodes of a message: keys, values, nested nodes, lists.
 //!
 //! - In: a [`Shape`] and its quads.
 //! - Out: events and tokens.
-//! - Cost: a token is made once a batch and term, then copied. The recursion is as deep as the shape nests.
-//! - Law: what is written means the quads of the shape and no others.
+//! - Cost: a token is created once per term and batch, then copied. Recursion is as deep as the nodes nest.
+//! - Law: the output contains exactly the quads of the shape.
 
 use std::ops::Range;
 
 use super::compact::{Coerced, Compact, Holder, Key, Keys};
 use super::names::{Names, Wrote, is_absolute};
 use super::native::Native;
-use super::shape::{Known, Node, Property, Shape};
+use super::shape::{Node, Property, Shape, Vocabulary};
 use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
@@ -19,21 +19,21 @@ use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{Style, TermError, term_error};
 use crate::syntax::text::encode::{Memo, Stop, holds_labels};
 
-/// The message that is written.
+/// The message to write.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     pub table: &'a TermTable,
     pub quads: &'a [Quad],
     pub style: &'a Style,
-    /// The context is in force.
+    /// Whether the context applies.
     pub context: bool,
-    /// The context around the nodes is not for them.
+    /// Whether the surrounding context does not apply to the nodes.
     pub reset: bool,
-    /// Values, types and keys as the expanded form has them: arrays, and objects for all literals.
+    /// Whether to write values, types and keys in expanded form: arrays, and objects for all literals.
     pub expanded: bool,
 }
 
-/// The only thing known of a key in full: nothing becomes of its strings.
+/// The key of a property without coercion.
 static PLAIN: Key = Key {
     name: Vec::new(),
     coerced: Coerced::Text(None),
@@ -47,23 +47,23 @@ pub struct Nodes<S> {
     pub sink: S,
     pub shape: Shape,
     pub names: Names,
-    /// The user's context, instead of the names.
+    /// The user's context, which replaces the names.
     pub compact: Option<Compact>,
-    /// It is in force.
+    /// Whether that context applies.
     pub compacting: bool,
-    /// Keys chosen for the values of the open properties, and where these values' quads are.
+    /// The keys chosen for the values of the open properties, with the positions of the values' quads.
     chosen: Vec<(u32, u32)>,
     /// Tokens of IRIs as types, with the user's context.
     types: Memo,
     /// Tokens of IRIs, blank nodes and tags.
     tokens: Memo,
-    /// By datatype.
+    /// Native form by datatype.
     natives: Vec<(u32, Native)>,
     batch: u32,
     scratch: Vec<u8>,
-    /// Write IRIs that no JSON-LD reader takes.
+    /// Whether to write IRIs that JSON-LD readers reject.
     lenient: bool,
-    /// A token was written that a reader of the context would take for another term.
+    /// Whether a token was written that a reader would interpret as another term because of the context.
     pub hazard: bool,
 }
 
@@ -86,7 +86,7 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// A batch begins.
+    /// Starts a batch.
     pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.names.begin_batch();
@@ -105,13 +105,13 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// The context changed: tokens are to be made anew.
+    /// Discards cached tokens after a change of the context.
     pub fn forget(&mut self) {
         self.tokens.forget();
         self.types.forget();
     }
 
-    /// Makes the context of the names one for a message; tells whether it is another one then.
+    /// Adapts the context of the names to a message. Returns true if it changed.
     pub fn turn_to(&mut self, batch: &MessageBatch, message: usize, each: bool) -> bool {
         if self.compact.is_some() {
             return false;
@@ -123,17 +123,17 @@ impl<S: Sink> Nodes<S> {
         turned
     }
 
-    /// Whether there is a context, in force or not.
+    /// Whether there is a context, whether or not it applies.
     pub fn has_context(&self) -> bool {
         self.compact.is_some() || !self.names.is_empty()
     }
 
-    /// Whether `null` cannot clear the context.
+    /// Whether the context has protected terms, which `null` cannot clear.
     pub fn is_protected(&self) -> bool {
         self.compact.as_ref().is_some_and(Compact::is_protected)
     }
 
-    /// Opens the value of a keyword, which stands in quotes in every syntax.
+    /// Writes a keyword as a key. It is quoted in every syntax.
     #[inline]
     pub fn keyword(&mut self, quoted: &[u8], out: &mut Vec<u8>) {
         self.sink.begin_key(out);
@@ -148,7 +148,7 @@ impl<S: Sink> Nodes<S> {
         self.sink.end_key(out);
     }
 
-    /// The nodes of a graph that stand inside no other.
+    /// Writes the nodes of a graph that are not nested in another.
     pub fn tops(
         &mut self,
         message: Message<'_>,
@@ -165,7 +165,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// Opens the object of a node or graph.
+    /// Begins the object of a node or graph.
     pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
         self.sink.begin_object(out);
         if message.reset {
@@ -180,7 +180,7 @@ impl<S: Sink> Nodes<S> {
         out.extend_from_slice(b"null");
     }
 
-    /// What is between the braces of a node.
+    /// Writes the entries of a node.
     pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Node {
             subject,
@@ -193,7 +193,7 @@ impl<S: Sink> Nodes<S> {
         }
         let mut typed = None;
         for at in properties.clone() {
-            if self.shape.properties[at as usize].known == Known::Type {
+            if self.shape.properties[at as usize].vocabulary == Vocabulary::Type {
                 typed = self.types(message, at, out)?;
                 break;
             }
@@ -216,7 +216,7 @@ impl<S: Sink> Nodes<S> {
         self.name(message, id, out)
     }
 
-    /// `"@type": …`, if nodes are all that the property has. Gives it back if it was written.
+    /// Writes `"@type": …` if all values are nodes. Returns the property if it was written.
     fn types(
         &mut self,
         message: Message<'_>,
@@ -249,11 +249,13 @@ impl<S: Sink> Nodes<S> {
 
     fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
         let Property {
-            predicate, known, ..
+            predicate,
+            vocabulary,
+            ..
         } = self.shape.properties[at as usize];
         let range = self.shape.places(at);
         if self.compacting {
-            return self.compacted(message, predicate, known, range, out);
+            return self.compacted(message, predicate, vocabulary, range, out);
         }
         self.sink.begin_key(out);
         self.name(message, predicate, out)?;
@@ -264,7 +266,7 @@ impl<S: Sink> Nodes<S> {
         }
         for at in range {
             let object = self.shape.quad(message.quads, at).object;
-            self.value(message, object, known, &PLAIN, out)?;
+            self.value(message, object, vocabulary, &PLAIN, out)?;
         }
         if many {
             self.sink.end_array(out);
@@ -272,12 +274,12 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// A property with the user's context, its values under the keys that fit them.
+    /// Writes a property with the user's context. Each value has the key that fits best.
     fn compacted(
         &mut self,
         message: Message<'_>,
         predicate: TermId,
-        known: Known,
+        vocabulary: Vocabulary,
         range: Range<u32>,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -290,11 +292,11 @@ impl<S: Sink> Nodes<S> {
             None => Keys::default(),
         };
         let from = self.chosen.len();
-        // A key of a list holds one.
+        // Keys with a list container that are in use; each can have only one list.
         let mut taken = 0_u64;
         for place in range {
             let object = self.shape.quad(message.quads, place).object;
-            let Some(chosen) = self.choose(message, object, known, &keys, taken) else {
+            let Some(chosen) = self.choose(message, object, vocabulary, &keys, taken) else {
                 self.hazard = true;
                 continue;
             };
@@ -331,7 +333,7 @@ impl<S: Sink> Nodes<S> {
                     let cell = self.shape.inner(message.table, object);
                     self.items(message, cell, key, out)?;
                 } else {
-                    self.value(message, object, known, key, out)?;
+                    self.value(message, object, vocabulary, key, out)?;
                 }
             }
             if many {
@@ -342,12 +344,12 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The number of the key that a value is best written with.
+    /// The number of the best key for a value.
     fn choose(
         &mut self,
         message: Message<'_>,
         object: TermId,
-        known: Known,
+        vocabulary: Vocabulary,
         keys: &Keys,
         taken: u64,
     ) -> Option<u32> {
@@ -360,7 +362,7 @@ impl<S: Sink> Nodes<S> {
         let is_list = literal.is_none()
             && match self.shape.inner(table, object) {
                 Some(inner) => self.shape.is_list(inner),
-                None => known != Known::Rest && self.shape.is_nil(table, object),
+                None => vocabulary != Vocabulary::Rest && self.shape.is_nil(table, object),
             };
         let tagged = term.kind == TermKind::LangLiteral && !is_directed(term);
         let mut best: Option<(u8, u32)> = None;
@@ -388,7 +390,7 @@ impl<S: Sink> Nodes<S> {
         best.map(|(_, number)| number)
     }
 
-    /// Whether a literal under a key is a scalar.
+    /// Whether a literal can be written as a scalar under a key.
     fn fits(&mut self, message: Message<'_>, literal: Term, key: &Key) -> bool {
         let of = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
@@ -409,7 +411,7 @@ impl<S: Sink> Nodes<S> {
         }
     }
 
-    /// The values of a key, by their languages.
+    /// Writes the values of a key as a language map.
     fn by_language(
         &mut self,
         message: Message<'_>,
@@ -454,13 +456,13 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// An object of a property, or an item of a list, under a key.
+    /// Writes an object of a property or an item of a list, under a key.
     #[inline]
     fn value(
         &mut self,
         message: Message<'_>,
         object: TermId,
-        property: Known,
+        property: Vocabulary,
         key: &Key,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
@@ -482,7 +484,7 @@ impl<S: Sink> Nodes<S> {
             }
             _ => {}
         }
-        let nil = property != Known::Rest && self.shape.is_nil(message.table, object);
+        let nil = property != Vocabulary::Rest && self.shape.is_nil(message.table, object);
         if !nil && matches!(key.coerced, Coerced::Id | Coerced::Vocab) {
             self.sink.scalar(out);
             return match key.coerced {
@@ -500,7 +502,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// `"@list": […]` from its first cell.
+    /// Writes `"@list": […]` from its first cell.
     fn list(
         &mut self,
         message: Message<'_>,
@@ -512,7 +514,7 @@ impl<S: Sink> Nodes<S> {
         self.items(message, cell, key, out)
     }
 
-    /// The array of a list's items.
+    /// Writes the array of a list's items.
     fn items(
         &mut self,
         message: Message<'_>,
@@ -523,7 +525,7 @@ impl<S: Sink> Nodes<S> {
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
-            self.value(message, first, Known::First, key, out)?;
+            self.value(message, first, Vocabulary::First, key, out)?;
             cell = self.shape.inner(message.table, rest);
             if out.len() > message.style.most {
                 return Err(Stop::TooLong);
@@ -621,7 +623,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// How literals of a datatype may be native.
+    /// The native form of literals with a datatype.
     #[inline]
     fn native(&mut self, table: &TermTable, datatype: TermId) -> Native {
         let entry = &mut self.natives[datatype.index()];
@@ -631,7 +633,7 @@ impl<S: Sink> Nodes<S> {
         entry.1
     }
 
-    /// The token of a type.
+    /// Writes a type.
     fn type_name(
         &mut self,
         message: Message<'_>,
@@ -649,7 +651,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The token of an IRI with the user's context.
+    /// Writes an IRI with the user's context.
     fn new_iri(
         &mut self,
         message: Message<'_>,
@@ -672,7 +674,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// The token of an IRI, a blank node or a language tag.
+    /// Writes an IRI, a blank node or a language tag.
     #[inline]
     pub fn name(
         &mut self,
@@ -726,7 +728,7 @@ impl<S: Sink> Nodes<S> {
                 S::text(&self.scratch, true, out);
             }
         }
-        // A sink may move a long key, and what is kept is a place in the output.
+        // A sink may move a long key, but the cache stores positions in the output.
         let stays = out.len() - start <= MAX_KEY;
         if stays && (message.style.apart.is_none() || !holds_labels(term.kind)) {
             self.tokens.keep(id, start, out);
@@ -734,7 +736,7 @@ impl<S: Sink> Nodes<S> {
         Ok(())
     }
 
-    /// Whether a reader of the user's context takes what is in the scratch for a term.
+    /// Whether a reader of the user's context would interpret the scratch text as a term.
     fn is_term(&self) -> bool {
         self.compact
             .as_ref()

@@ -1,14 +1,13 @@
-//! The quads of a message as JSON-LD has them: graphs, their nodes, the properties of these; which blank
-//! nodes stand inside others, and which are lists.
+//! The structure of a message in JSON-LD: graphs, their nodes, the nodes' properties, nested blank nodes and lists.
 //!
 //! - In: a message's quads.
-//! - Out: [`Shape`]: an order of the quads with its divisions, all in the order in which things first come.
-//! - Cost: linear in the quads; memory for a batch's terms and a message's quads, kept.
-//! - Law: depends on the message alone; every quad stands in one property of one node.
+//! - Out: [`Shape`]: the grouped order of the quads. Groups are in order of first occurrence.
+//! - Cost: linear in the quads. Memory for the terms of a batch and the quads of a message is reused.
+//! - Law: the result depends only on the message. Every quad belongs to one property of one node.
 //!
-//! A blank node stands inside another node if one quad alone has it as object, in the graph that its own
-//! quads are in, and nothing else names it. Cycles of such nodes are cut at their first, and nesting ends at
-//! [`MAX_NESTED`], so that readers with a bound of their own follow.
+//! A blank node is nested in another node if it is the object of exactly one quad, in the same graph as its own quads,
+//! and nothing else refers to it. Cycles of such nodes are cut at the first one. Nesting ends at [`MAX_NESTED`], for
+//! readers with a limit of their own.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -19,18 +18,18 @@ use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 
-/// Nodes within nodes.
+/// Maximum nesting of nodes.
 const MAX_NESTED: u8 = 12;
 
-/// So many terms are compared each with each.
+/// Up to this number, terms are compared pairwise.
 const FEW: usize = 12;
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// What the shape knows an IRI to be.
+/// IRIs with a special role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Known {
-    /// Another term.
+pub enum Vocabulary {
+    /// Any other term.
     #[default]
     Other,
     Type,
@@ -53,17 +52,17 @@ pub struct Node {
     pub subject: TermId,
     /// Its [`Shape::properties`].
     pub properties: Range<u32>,
-    /// The node that it stands inside of.
+    /// The node that it would be nested in.
     inside: Option<u32>,
-    place: Place,
+    place: Placement,
     depth: u8,
     list: List,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Placement {
     Unknown,
-    /// On the way from a node to the one it is inside of.
+    /// On the current path from a node to the one that contains it.
     Walked,
     Top,
     Inside,
@@ -81,38 +80,38 @@ enum List {
 pub struct Property {
     /// The predicate.
     pub predicate: TermId,
-    /// Which one it is.
-    pub known: Known,
-    /// Where its quads are in [`Shape::quads`].
+    /// Its role.
+    pub vocabulary: Vocabulary,
+    /// Range of its quads in the grouped order.
     pub quads: Range<u32>,
 }
 
-/// What the batch's term table says of a term; by term id.
+/// Properties of a term in the batch, by term id.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct TermEntry {
     generation: u32,
-    /// The first id of this batch with the same text.
+    /// First id in this batch with the same text.
     same: TermId,
-    known: Known,
+    vocabulary: Vocabulary,
 }
 
-/// A blank node of the message; by term id.
+/// A blank node of the message, by term id.
 #[derive(Clone, Copy, Default)]
 struct Blank {
     generation: u32,
-    /// Quads that have it as object; one that `@type` would write counts twice.
+    /// Number of quads with it as object. A quad that `@type` would represent counts twice.
     uses: u32,
-    /// The node of its quads, and how many there are, one a graph.
+    /// The node of its quads, and the number of such nodes (one per graph).
     node: u32,
     nodes: u32,
-    /// The node of a quad that has it as object.
+    /// The node of a quad with it as object.
     user: u32,
-    /// The graph of that quad and of its own node.
+    /// The graph of that quad, and the graph of its own node.
     used_in: u32,
-    stands_in: u32,
+    defined_in: u32,
 }
 
-/// Marks of terms, all forgotten at once.
+/// Numbers of terms, which can all be cleared at once.
 #[derive(Default)]
 struct Marks {
     entries: Vec<(u32, u32)>,
@@ -131,7 +130,7 @@ impl Marks {
         }
     }
 
-    /// The number of a term; a new one gets the number given.
+    /// The number of a term. A new term gets the given number.
     #[inline]
     fn number(&mut self, id: TermId, new: u32) -> u32 {
         let entry = &mut self.entries[id.index()];
@@ -142,16 +141,16 @@ impl Marks {
     }
 }
 
-/// The shape of one message at a time.
+/// The shape of the current message.
 #[derive(Default)]
 pub struct Shape {
-    /// Indices of the message's quads.
+    /// Indices of the message's quads, grouped.
     order: Vec<u32>,
     pub graphs: Vec<Graph>,
     pub nodes: Vec<Node>,
     pub properties: Vec<Property>,
-    entries: Vec<Entry>,
-    /// Ids by the hash of their texts, open addressing.
+    entries: Vec<TermEntry>,
+    /// Ids by the hash of their texts, with open addressing.
     slots: Vec<(u32, TermId)>,
     batch: u32,
     blanks: Vec<Blank>,
@@ -165,24 +164,24 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A batch begins: ids mean other terms.
+    /// Starts a batch, in which ids refer to other terms.
     pub fn begin_batch(&mut self, terms: usize) {
         if self.entries.len() < terms {
-            self.entries.resize(terms, Entry::default());
+            self.entries.resize(terms, TermEntry::default());
             self.blanks.resize(terms, Blank::default());
             self.slots = vec![(0, TermId(0)); (terms * 2).next_power_of_two()];
         }
         self.batch = self.batch.wrapping_add(1);
         if self.batch == 0 {
-            self.entries.fill(Entry::default());
+            self.entries.fill(TermEntry::default());
             self.slots.fill((0, TermId(0)));
             self.batch = 1;
         }
     }
 
-    /// The entry of a term of the batch.
+    /// The entry of a term in the batch.
     #[inline]
-    fn entry(&mut self, table: &TermTable, id: TermId) -> Entry {
+    fn entry(&mut self, table: &TermTable, id: TermId) -> TermEntry {
         let entry = self.entries[id.index()];
         if entry.generation == self.batch {
             return entry;
@@ -190,27 +189,27 @@ impl Shape {
         self.new_entry(table, id)
     }
 
-    fn new_entry(&mut self, table: &TermTable, id: TermId) -> Entry {
+    fn new_entry(&mut self, table: &TermTable, id: TermId) -> TermEntry {
         let term = table.term(id);
         let text = table.text_of(term);
         let mask = self.slots.len() - 1;
         let mut at = FxBuildHasher.hash_one((text, term.kind)) as usize & mask;
-        let mut entry = Entry {
+        let mut entry = TermEntry {
             generation: self.batch,
             same: id,
-            known: Known::Other,
+            vocabulary: Vocabulary::Other,
         };
         loop {
             let (generation, other) = self.slots[at];
             if generation != self.batch {
                 self.slots[at] = (self.batch, id);
                 if term.kind == TermKind::Iri {
-                    entry.known = match text.strip_prefix(RDF) {
-                        Some(b"type") => Known::Type,
-                        Some(b"first") => Known::First,
-                        Some(b"rest") => Known::Rest,
-                        Some(b"nil") => Known::Nil,
-                        _ => Known::Other,
+                    entry.vocabulary = match text.strip_prefix(RDF) {
+                        Some(b"type") => Vocabulary::Type,
+                        Some(b"first") => Vocabulary::First,
+                        Some(b"rest") => Vocabulary::Rest,
+                        Some(b"nil") => Vocabulary::Nil,
+                        _ => Vocabulary::Other,
                     };
                 }
                 break;
@@ -225,20 +224,20 @@ impl Shape {
         entry
     }
 
-    /// The places of a property's quads.
+    /// Positions of a property's quads.
     pub fn places(&self, property: u32) -> Range<u32> {
         self.properties[property as usize].quads.clone()
     }
 
-    /// The quad at a place.
+    /// The quad at a position.
     #[inline]
     pub fn quad<'a>(&self, quads: &'a [Quad], place: u32) -> &'a Quad {
         &quads[self.order[place as usize] as usize]
     }
 
-    /// Whether a node stands inside another.
+    /// Whether a node is nested in another.
     pub fn is_inside(&self, node: u32) -> bool {
-        self.nodes[node as usize].place == Place::Inside
+        self.nodes[node as usize].place == Placement::Inside
     }
 
     /// Whether a node is a cell of a list that ends with rdf:nil.
@@ -246,7 +245,7 @@ impl Shape {
         self.nodes[node as usize].list == List::Cell
     }
 
-    /// The node that stands where this object is, if it stands inside.
+    /// The node that is nested as this object, if any.
     pub fn inner(&mut self, table: &TermTable, object: TermId) -> Option<u32> {
         if table.term(object).kind != TermKind::Bnode {
             return None;
@@ -259,7 +258,8 @@ impl Shape {
 
     /// Whether an object is rdf:nil.
     pub fn is_nil(&mut self, table: &TermTable, object: TermId) -> bool {
-        table.term(object).kind == TermKind::Iri && self.entry(table, object).known == Known::Nil
+        table.term(object).kind == TermKind::Iri
+            && self.entry(table, object).vocabulary == Vocabulary::Nil
     }
 
     /// The quads of a cell's rdf:first and rdf:rest.
@@ -268,9 +268,9 @@ impl Shape {
         let [a, b] = &self.properties[range.start as usize..range.end as usize] else {
             return None;
         };
-        let (first, rest) = match (a.known, b.known) {
-            (Known::First, Known::Rest) => (a, b),
-            (Known::Rest, Known::First) => (b, a),
+        let (first, rest) = match (a.vocabulary, b.vocabulary) {
+            (Vocabulary::First, Vocabulary::Rest) => (a, b),
+            (Vocabulary::Rest, Vocabulary::First) => (b, a),
             _ => return None,
         };
         if first.quads.len() != 1 || rest.quads.len() != 1 {
@@ -280,7 +280,7 @@ impl Shape {
         Some((quad(first), quad(rest)))
     }
 
-    /// Shapes a message.
+    /// Determines the shape of a message.
     pub fn shape(&mut self, batch: &MessageBatch, message: usize) {
         let quads = batch.message(message);
         let table = batch.table();
@@ -309,13 +309,13 @@ impl Shape {
             self.place_blanks(table, quads);
         } else {
             for node in &mut self.nodes {
-                node.place = Place::Top;
+                node.place = Placement::Top;
                 node.list = List::No;
             }
         }
     }
 
-    /// Divides the quads of a graph. Says whether there are blank nodes among their objects.
+    /// Groups the quads of a graph. Returns true if some object is a blank node.
     fn graph(
         &mut self,
         table: &TermTable,
@@ -335,13 +335,13 @@ impl Shape {
             for group in predicates.clone() {
                 let range = self.range(group);
                 let predicate = quads[order[range.start] as usize].predicate;
-                let known = self.entry(table, predicate).known;
+                let vocabulary = self.entry(table, predicate).vocabulary;
                 for &at in &order[range.clone()] {
                     blanks |= table.term(quads[at as usize].object).kind == TermKind::Bnode;
                 }
                 self.properties.push(Property {
                     predicate,
-                    known,
+                    vocabulary,
                     quads: range.start as u32..range.end as u32,
                 });
             }
@@ -350,7 +350,7 @@ impl Shape {
                 subject,
                 properties: first_property..self.properties.len() as u32,
                 inside: None,
-                place: Place::Unknown,
+                place: Placement::Unknown,
                 depth: 0,
                 list: List::Unknown,
             });
@@ -363,8 +363,8 @@ impl Shape {
         blanks
     }
 
-    /// Brings quads with equal terms together, in the order in which the terms first come. Gives the numbers
-    /// of the groups, whose ranges stay on a stack until the caller takes them off.
+    /// Groups quads with equal terms, in order of first occurrence. Returns the numbers of the groups. Their ranges
+    /// stay on a stack until the caller removes them.
     fn group(
         &mut self,
         table: &TermTable,
@@ -420,7 +420,7 @@ impl Shape {
         first..first + groups as usize
     }
 
-    /// The groups of a few quads with distinct terms, or of quads with one term, which need no order.
+    /// Handles a few quads with distinct terms, or quads with one term, which need no grouping.
     fn few(
         &mut self,
         table: &TermTable,
@@ -457,7 +457,7 @@ impl Shape {
         self.ends[group] as usize..self.ends[group + 1] as usize
     }
 
-    /// Finds the blank nodes that stand inside others, and the lists.
+    /// Finds nested blank nodes and lists.
     fn place_blanks(&mut self, table: &TermTable, quads: &[Quad]) {
         self.message = self.message.wrapping_add(1);
         if self.message == 0 {
@@ -471,7 +471,7 @@ impl Shape {
                 TermKind::Bnode => {
                     let same = self.entry(table, subject).same;
                     let blank = &self.blanks[same.index()];
-                    (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.stands_in)
+                    (blank.uses == 1 && blank.nodes == 1 && blank.used_in == blank.defined_in)
                         .then_some(blank.user)
                 }
                 _ => None,
@@ -479,7 +479,7 @@ impl Shape {
             let node = &mut self.nodes[at];
             node.inside = user;
             if user.is_none() {
-                node.place = Place::Top;
+                node.place = Placement::Top;
                 node.list = List::No;
             }
         }
@@ -504,11 +504,11 @@ impl Shape {
                 if let Some(blank) = self.blank(table, subject) {
                     blank.nodes += 1;
                     blank.node = node_at;
-                    blank.stands_in = graph_at as u32;
+                    blank.defined_in = graph_at as u32;
                 }
                 for property_at in properties {
                     let property = &self.properties[property_at as usize];
-                    let uses = 1 + u32::from(property.known == Known::Type);
+                    let uses = 1 + u32::from(property.vocabulary == Vocabulary::Type);
                     for at in property.quads.clone() {
                         let object = quads[self.order[at as usize] as usize].object;
                         if let Some(blank) = self.blank(table, object) {
@@ -522,7 +522,7 @@ impl Shape {
         }
     }
 
-    /// What is counted of a blank node of this message.
+    /// The counts of a blank node of this message.
     fn blank(&mut self, table: &TermTable, id: TermId) -> Option<&mut Blank> {
         if table.term(id).kind != TermKind::Bnode {
             return None;
@@ -538,13 +538,13 @@ impl Shape {
         Some(blank)
     }
 
-    /// The node of a cell's rest, or None where the list ends or is none.
+    /// The node of a cell's rest, or `None` at the end of the list or if it is not a valid cell.
     fn next_cell(&mut self, table: &TermTable, rest: TermId) -> Option<u32> {
         let blank = *self.blank(table, rest)?;
         (blank.nodes == 1 && self.nodes[blank.node as usize].inside.is_some()).then_some(blank.node)
     }
 
-    /// Finds whether a node is a cell, along the list from it.
+    /// Determines whether a node is a list cell, following the list from it.
     fn find_list(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut node = start;
@@ -573,50 +573,50 @@ impl Shape {
         self.walk = walk;
     }
 
-    /// Finds whether a node stands inside another, and how deep, along the nodes that it is inside of.
+    /// Determines whether a node is nested and how deep, following the nodes that contain it.
     fn place(&mut self, table: &TermTable, quads: &[Quad], start: u32) {
         let mut walk = std::mem::take(&mut self.walk);
         let mut at = start;
         loop {
             let node = &mut self.nodes[at as usize];
             match (node.place, node.inside) {
-                (Place::Unknown, Some(user)) => {
-                    node.place = Place::Walked;
+                (Placement::Unknown, Some(user)) => {
+                    node.place = Placement::Walked;
                     walk.push(at);
                     at = user;
                 }
-                (Place::Walked, Some(user)) => {
-                    // A cycle is cut here, and a list that went on here does not.
-                    node.place = Place::Top;
+                (Placement::Walked, Some(user)) => {
+                    // The cycle is cut here. A list that continued here ends.
+                    node.place = Placement::Top;
                     self.end_lists(table, quads, user, at);
                     break;
                 }
-                (Place::Walked | Place::Unknown, _) => {
-                    node.place = Place::Top;
+                (Placement::Walked | Placement::Unknown, _) => {
+                    node.place = Placement::Top;
                     break;
                 }
-                (Place::Top | Place::Inside, _) => break,
+                (Placement::Top | Placement::Inside, _) => break,
             }
         }
         while let Some(at) = walk.pop() {
             let node = &self.nodes[at as usize];
-            let (Place::Walked, Some(user)) = (node.place, node.inside) else {
+            let (Placement::Walked, Some(user)) = (node.place, node.inside) else {
                 continue;
             };
             let goes_on = node.list == List::Cell && self.goes_on(table, quads, user, at);
             let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
             let node = &mut self.nodes[at as usize];
             if depth > MAX_NESTED {
-                node.place = Place::Top;
+                node.place = Placement::Top;
             } else {
-                node.place = Place::Inside;
+                node.place = Placement::Inside;
                 node.depth = depth;
             }
         }
         self.walk = walk;
     }
 
-    /// The cells before a cell that no longer follows them are no list: reading them as one would end it.
+    /// Marks the cells before a cell that no longer follows them: read as a list, they would end with rdf:nil.
     fn end_lists(&mut self, table: &TermTable, quads: &[Quad], mut user: u32, mut cell: u32) {
         while self.is_list(user)
             && let Some((_, rest)) = self.cell(quads, user)
@@ -632,7 +632,7 @@ impl Shape {
         }
     }
 
-    /// Whether a cell is the rest of another that stands inside a node itself, so that both are in one list.
+    /// Whether a cell is the rest of a nested cell, so that both belong to the same list.
     fn goes_on(&mut self, table: &TermTable, quads: &[Quad], user: u32, cell: u32) -> bool {
         if !self.is_list(user) || !self.is_inside(user) {
             return false;

@@ -1,12 +1,12 @@
-//! Makes a JSON tape of a YAML document.
+//! Conversion of a YAML document to a JSON tape.
 //!
 //! - In: the text of one document.
-//! - Out: a tape whose texts lie in the document where they can; whether there was a document.
-//! - Cost: linear in the document and in what its aliases repeat, which the tape's bounds bound.
-//! - Law: keys are strings and stand once; an alias repeats a whole value, so a cycle is an error.
+//! - Out: a tape whose texts refer to the document if possible; whether there was a document.
+//! - Cost: linear in the document and in the values that its aliases repeat, which the tape's bounds limit.
+//! - Law: keys are strings and are unique. An alias repeats a complete value, so a cycle is an error.
 //!
-//! `granit-parser` is the parser: a maintained one without unsafe code or panics, whose nesting is bounded,
-//! and that passes the YAML test suite. It gives events; what they mean is said here.
+//! The parser is `granit-parser`: it is maintained, has no unsafe code or panics, limits nesting, and passes the YAML
+//! test suite. It emits events, which this module interprets.
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
@@ -20,24 +20,24 @@ use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
 #[derive(Default)]
 pub struct Composer {
     open: Vec<Open>,
-    /// Values by anchor; None while they are not complete.
+    /// Values by anchor; `None` while a value is incomplete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
 
-/// A mapping or sequence that is not ended.
+/// A mapping or sequence that has not ended.
 struct Open {
     mapping: bool,
-    /// A key comes next.
+    /// Whether a key comes next.
     key: bool,
     anchor: usize,
     node: u32,
 }
 
 impl Composer {
-    /// Composes the document of a text that holds one. False if it holds none.
+    /// Composes the document in a text. Returns false if there is none.
     ///
     /// # Errors
-    /// The text is no YAML, or holds what JSON cannot.
+    /// The text is not valid YAML, or JSON cannot represent it.
     pub fn compose(
         &mut self,
         text: &str,
@@ -48,7 +48,7 @@ impl Composer {
         self.open.clear();
         self.anchors.clear();
         let mut options = Options::default();
-        // One more, so that the tape's bound speaks first and names its option.
+        // One more, so that the tape's bound applies first and its error names the option.
         options.flow_nesting_limit = bounds.max_depth as usize + 1;
         options.block_nesting_limit = bounds.max_depth as usize + 1;
         let mut found = false;
@@ -92,14 +92,14 @@ impl Composer {
         Ok(found)
     }
 
-    /// Whether a key comes next; else a value does.
+    /// Whether a key comes next; otherwise a value does.
     fn wants_key(&self) -> bool {
         self.open
             .last()
             .is_some_and(|open| open.mapping && open.key)
     }
 
-    /// A value is complete: behind it in a mapping comes a key.
+    /// Completes a value. In a mapping, a key follows.
     fn value_done(&mut self) {
         if let Some(open) = self.open.last_mut() {
             open.key = open.mapping;
@@ -175,7 +175,7 @@ impl Composer {
             Value::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
             Value::Number(number) => tape.owned(Kind::Number, at, number.as_bytes(), bounds)?,
             Value::String => string(Kind::String, source, text, style, span, tape, bounds)?,
-            Value::Beyond => {
+            Value::OutOfRange => {
                 return Err(malformed(
                     at,
                     &format!(
@@ -226,7 +226,7 @@ impl Composer {
     }
 }
 
-/// What a scalar is, by its style and tag.
+/// The type of a scalar, from its style and tag.
 fn scalar_value<'a>(
     text: &'a str,
     style: ScalarStyle,
@@ -248,8 +248,8 @@ fn scalar_value<'a>(
         Some("int") => {
             matches!(&resolved, Value::Number(number) if !number.contains(['.', 'e', 'E']))
         }
-        Some("float") => matches!(resolved, Value::Number(_) | Value::Beyond),
-        // `!` alone makes a string of any scalar.
+        Some("float") => matches!(resolved, Value::Number(_) | Value::OutOfRange),
+        // `!` alone makes any scalar a string.
         _ if tag.original() == "!" => return Ok(Value::String),
         _ => return Err(unknown_tag(tag, at)),
     };
@@ -286,7 +286,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     )
 }
 
-/// Adds a string, without a copy where the source holds it as it is.
+/// Adds a string, without a copy if the source contains it verbatim.
 fn string(
     kind: Kind,
     source: &str,
@@ -299,7 +299,7 @@ fn string(
     let range = span.byte_range().unwrap_or_default();
     let quotes = usize::from(!matches!(style, ScalarStyle::Plain));
     let inner = range.start + quotes..range.end.saturating_sub(quotes).max(range.start + quotes);
-    // A text that lies in the source is taken for one that JSON has without escapes.
+    // A borrowed text must not need escapes in JSON.
     let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
     if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
         return match kind {
@@ -318,7 +318,7 @@ fn malformed(at: usize, reason: &str) -> ParseError {
     }
 }
 
-/// The first tab that indents a line behind a position: the parser tells where the scalar before it begins.
+/// The first tab that indents a line after a position. The parser reports the start of the preceding scalar.
 fn tab(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n').skip(1) {
@@ -331,7 +331,7 @@ fn tab(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The parser's error. It is truncated where the text could have gone on.
+/// Converts the parser's error. It is truncated if more input could have continued the text.
 fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
     let mut at = error.marker().byte_offset().unwrap_or_default();
     if error.info().contains("found a tab") {

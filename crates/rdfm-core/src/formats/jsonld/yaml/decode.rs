@@ -1,9 +1,9 @@
-//! YAML-LD logs: a document is a context, an empty message or a message.
+//! YAML-LD logs: each document is a context, an empty message or a message.
 //!
-//! - In: pieces, cut anywhere; a document is read when the line that ends it is there.
-//! - Out: batches of complete messages, as soon as no whole document is left.
-//! - Cost: linear; memory holds a document, its tape, a piece and a batch.
-//! - Law: the cutting changes neither the messages nor the error.
+//! - In: pieces, cut anywhere. A document is read once the line that ends it is complete.
+//! - Out: batches of complete messages, once no complete document is left.
+//! - Cost: linear. Memory is bounded by one document, its tape, one piece and one batch.
+//! - Law: cutting the input differently changes neither messages nor the error.
 
 use super::compose::Composer;
 use super::stream::{Next, Search};
@@ -11,7 +11,7 @@ use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::formats::jsonld::lines::{BOM, check_utf8, read_error, too_long};
 use crate::formats::jsonld::lost::may_be_context_document;
-use crate::formats::jsonld::options::Reading;
+use crate::formats::jsonld::options::JsonLdReadOptions;
 use crate::formats::jsonld::reader::MessageReader;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -30,23 +30,23 @@ pub struct YamlReader {
     search: Search,
     lines: Lines,
     max: u64,
-    /// On the way behind the document with the error.
+    /// The skip to the end of the document with the error.
     skip: Option<Skip>,
 }
 
-/// A skip under way.
+/// A skip in progress.
 struct Skip {
     bytes: Skipped,
-    /// The document's end, where it is known.
+    /// The end of the document, if known.
     end: Option<usize>,
 }
 
 impl YamlReader {
-    /// A reader.
+    /// Creates a reader.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
-    pub(in crate::formats::jsonld) fn new(options: &Reading) -> Result<Self, Reason> {
+    pub(in crate::formats::jsonld) fn new(options: &JsonLdReadOptions) -> Result<Self, Reason> {
         Ok(Self {
             reader: MessageReader::new(options)?,
             builder: BatchBuilder::new(options.limits.clone()),
@@ -59,7 +59,7 @@ impl YamlReader {
         })
     }
 
-    /// Reads a document; an error tells its position in it.
+    /// Reads a document. The position of an error is relative to the document.
     fn document(&mut self, input: &Buffer, end: usize) -> Result<(), ParseError> {
         let bytes = input.bytes.get(input.at..end).unwrap_or_default();
         let text = std::str::from_utf8(bytes).unwrap_or_default();
@@ -99,7 +99,7 @@ impl YamlReader {
         self.reader.read_nodes(&view, start, &mut self.builder)
     }
 
-    /// A document, or the beginning of one, cannot be read.
+    /// Marks the context as unknown if the unreadable text may have been a context message.
     #[cold]
     fn perhaps_lose_context(&mut self, text: &[u8]) {
         if may_be_context_document(text) {
@@ -107,7 +107,7 @@ impl YamlReader {
         }
     }
 
-    /// Turns an error in the document that comes next into the decoder's error.
+    /// Converts an error in the next document to the decoder's error.
     #[cold]
     fn fail(
         &mut self,
@@ -127,14 +127,14 @@ impl YamlReader {
         }
     }
 
-    /// Goes behind a document.
+    /// Moves to the end of a document.
     fn go_to(&mut self, input: &mut Buffer, end: usize) {
         let read = input.bytes.get(input.at..end).unwrap_or_default();
         self.lines.advance(read);
         input.at = end;
     }
 
-    /// Passes over a byte order mark. False if it cannot be known yet whether there is one.
+    /// Skips a byte order mark. Returns false if more input is needed to decide.
     fn mark_is_passed(&mut self, input: &mut Buffer) -> bool {
         if input.offset() > 0 {
             return true;
@@ -173,7 +173,7 @@ impl Reader for YamlReader {
                 Next::Feed | Next::Done => self.search.least_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
-                // No more than that, however many bytes are at hand.
+                // Upper bound, regardless of how many bytes are buffered.
                 self.perhaps_lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
                 let end = matches!(next, Next::Document { .. }).then_some(end);

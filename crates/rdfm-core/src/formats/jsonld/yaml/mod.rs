@@ -1,8 +1,8 @@
-//! YAML-LD: JSON-LD in YAML 1.2 with the core schema; a document is a message.
+//! YAML-LD: JSON-LD in YAML 1.2 with the core schema. Each document is a message.
 //!
-//! - In: pieces of a stream of documents. Out: batches ([`decode`]); and back ([`write`]).
-//! - [`stream`] finds the documents, [`compose`] makes a JSON tape of each, with what [`schema`] says that its
-//!   scalars are; what the tape means is JSON-LD's matter.
+//! - In: pieces of a stream of documents. Out: batches ([`decode`]); the reverse is [`write`].
+//! - [`stream`] finds the documents, and [`compose`] converts each to a JSON tape with the types of scalars that
+//!   [`schema`] determines. The tape is interpreted as JSON-LD.
 
 pub mod compose;
 pub mod decode;

@@ -1,33 +1,33 @@
-//! The core schema of YAML 1.2: what a plain scalar is.
+//! The core schema of YAML 1.2: types of plain scalars.
 //!
 //! - In: the text of a scalar without quotes.
-//! - Out: null, a boolean, a number as JSON has it, or a string.
+//! - Out: null, a boolean, a number in JSON's format, or a string.
 //! - Law: `no`, `on`, `1_000`, `12:30` and dates are strings; `012` is 12.
 
 use std::borrow::Cow;
 
-/// What a scalar is.
+/// The type of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// Null.
     Null,
     /// True or false.
     Boolean(bool),
-    /// As JSON writes it.
+    /// A number in JSON's format.
     Number(Cow<'a, str>),
-    /// `.inf`, `.nan`, or an integer of another base that is too large: JSON has no such number.
-    Beyond,
-    /// Its text.
+    /// `.inf`, `.nan`, or an octal or hexadecimal integer that is too large. JSON cannot represent these numbers.
+    OutOfRange,
+    /// A string: the text of the scalar.
     String,
 }
 
-/// What a plain scalar is.
+/// Determines the type of a plain scalar.
 pub fn resolve(text: &str) -> Value<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Boolean(true),
         "false" | "False" | "FALSE" => return Value::Boolean(false),
-        ".nan" | ".NaN" | ".NAN" => return Value::Beyond,
+        ".nan" | ".NaN" | ".NAN" => return Value::OutOfRange,
         _ => {}
     }
     match text.as_bytes() {
@@ -46,11 +46,11 @@ fn based(digits: &[u8], base: u32) -> Value<'static> {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     match u128::from_str_radix(text, base) {
         Ok(number) => Value::Number(number.to_string().into()),
-        Err(_) => Value::Beyond,
+        Err(_) => Value::OutOfRange,
     }
 }
 
-/// Digits at the start, and what follows.
+/// Leading digits, and the rest.
 fn digits(text: &str) -> (&str, &str) {
     let end = text
         .find(|c: char| !c.is_ascii_digit())
@@ -61,7 +61,7 @@ fn digits(text: &str) -> (&str, &str) {
 fn decimal(text: &str) -> Value<'_> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Value::Beyond;
+        return Value::OutOfRange;
     }
     let (whole, rest) = digits(unsigned);
     let (point, fraction, rest) = match rest.strip_prefix('.') {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scalars_are_what_the_core_schema_says() {
+    fn scalars_have_the_types_of_the_core_schema() {
         for (text, number) in [
             ("0", "0"),
             ("12", "12"),
@@ -176,7 +176,7 @@ mod tests {
             ".NaN",
             "0xffffffffffffffffffffffffffffffffff",
         ] {
-            assert_eq!(resolve(text), Value::Beyond, "{text}");
+            assert_eq!(resolve(text), Value::OutOfRange, "{text}");
         }
         for text in ["", "~", "null", "Null", "NULL"] {
             assert_eq!(resolve(text), Value::Null, "{text}");

@@ -1,61 +1,61 @@
-//! Finds where the documents of a YAML stream begin and end, before they are parsed.
+//! Finds the boundaries of documents in a YAML stream before they are parsed.
 //!
-//! - In: the bytes at hand, more of them each time.
-//! - Out: the ends of documents, as soon as the line that ends each is there.
-//! - Cost: each byte is looked at once, with memchr.
-//! - Law: `---` and `...` at the start of a line delimit documents wherever they stand, quoted texts and block
-//!   scalars included, so that no parser is needed; how the bytes come changes nothing.
+//! - In: the buffered bytes, which grow with each call.
+//! - Out: the ends of documents, as soon as the line that ends each one is complete.
+//! - Cost: each byte is scanned once, with memchr.
+//! - Law: `---` and `...` at the start of a line always delimit documents, even within quoted strings and block
+//!   scalars, so no parser is needed. Cutting the input differently changes nothing.
 
-/// Begins a document.
+/// Starts a document.
 const MARKER: &[u8] = b"---";
 
-/// What the bytes at hand hold.
+/// The next unit in the buffered bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A document, with the directives and comments before it.
+    /// A document, with the preceding directives and comments.
     Document {
-        /// The byte behind it.
+        /// The next byte after the document.
         end: usize,
-        /// The stream ends with it, perhaps too early.
+        /// Whether the stream ends with it. If so, it may be truncated.
         last: bool,
     },
-    /// It goes on.
+    /// The document is incomplete.
     Feed,
-    /// Nothing but comments is left.
+    /// Only comments are left.
     Done,
 }
 
-/// Where the search is.
+/// State of the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search {
-    /// Start of the line that is looked at.
+    /// Start of the current line.
     line: usize,
-    /// It has no end before here.
+    /// The current line has no end before this position.
     scanned: usize,
-    /// The document has begun: more than directives and comments was seen.
+    /// Whether the document has begun: something other than directives and comments was found.
     begun: bool,
-    /// There are directives, which call for a document.
+    /// Whether there are directives, which require a document.
     directives: bool,
-    /// What `line` is in: the start of a line, or the rest of one that was given up.
+    /// Whether `line` is the start of a line or continues one that was dropped.
     rest: Rest,
 }
 
-/// The rest of a line whose beginning is gone.
+/// The rest of a line whose beginning was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Rest {
-    /// There is none: a line begins.
+    /// None: a new line begins.
     #[default]
     None,
-    /// White space so far, before the document.
+    /// Only white space so far, before the document.
     Blank,
-    /// It is no marker.
+    /// Not a marker.
     Content,
-    /// It ends the document.
+    /// A marker that ends the document.
     End,
 }
 
 impl Search {
-    /// Begins at a byte.
+    /// Starts the search at a byte.
     pub fn from(start: usize) -> Self {
         Self {
             line: start,
@@ -64,13 +64,13 @@ impl Search {
         }
     }
 
-    /// The bytes before `used` are gone.
+    /// Adjusts positions after the bytes before `used` were removed.
     pub fn drained(&mut self, used: usize) {
         self.line = self.line.saturating_sub(used);
         self.scanned = self.scanned.saturating_sub(used);
     }
 
-    /// The next document in the bytes from the last one's end on.
+    /// The next document after the end of the previous one.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> Next {
         if self.rest != Rest::None
             && let Some(next) = self.go_on(buffer, finished)
@@ -86,7 +86,7 @@ impl Search {
                 None => {
                     self.scanned = buffer.len();
                     if !finished {
-                        // A marker ends the document before its line does, which may be long.
+                        // A marker ends the document before the end of its line, which may be long.
                         let line = buffer.get(self.line..).unwrap_or_default();
                         if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
                             return self.document(self.line, false);
@@ -121,7 +121,7 @@ impl Search {
         }
     }
 
-    /// A byte that the document under way does not end before.
+    /// Lower bound for the end of the current document.
     pub fn least_end(&self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.begun && MARKER.starts_with(line) {
@@ -131,7 +131,7 @@ impl Search {
         }
     }
 
-    /// Goes on in a line that was given up; None where the next one begins.
+    /// Continues a line that was dropped. Returns `None` when the next line begins.
     fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<Next> {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
@@ -153,8 +153,8 @@ impl Search {
         ends.then(|| self.document(next, false))
     }
 
-    /// Gives up the line that is looked at, where it is known what it is, after [`next`](Self::next) said
-    /// [`Next::Feed`]. Gives the byte from which on the bytes are still needed.
+    /// Drops the current line if its kind is known, after [`next`](Self::next) returned [`Next::Feed`]. Returns the
+    /// first position that is still needed.
     pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
         if self.rest == Rest::None {
@@ -187,7 +187,7 @@ impl Search {
     }
 }
 
-/// The first byte of a line that is no white space.
+/// The first byte of a line that is not white space.
 fn first(line: &[u8]) -> Option<u8> {
     let mut bytes = line.iter().copied();
     bytes.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
@@ -223,7 +223,7 @@ mod tests {
         found
     }
 
-    /// The ends of documents, where each line is given up as soon as it can be.
+    /// The ends of documents when each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
         let (mut search, mut found, mut gone) = (Search::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_given_up_keeps_its_meaning() {
+    fn dropping_lines_early_does_not_change_the_documents() {
         for text in [
             "a: 1\n---\nb: 1",
             "# comment\n   # more\n      \t x: 1\n--- # marker\n... # end\n... # nothing\n",
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_end_where_yaml_says() {
+    fn documents_end_at_markers() {
         for (text, wanted) in [
             ("", vec![]),
             ("# only\n\n", vec![]),

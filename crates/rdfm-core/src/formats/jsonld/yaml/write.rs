@@ -1,39 +1,39 @@
-//! YAML in block style, as people write it: a [`Sink`] of the JSON-LD encoder.
+//! YAML in block style: a [`Sink`] of the JSON-LD encoder.
 //!
-//! - In: events. Out: documents, `---` between them, `...` at the end.
-//! - Cost: a byte a level and open collection; a scan of each text for what needs quotes.
-//! - Law: every reader, of YAML 1.1 too, gets the same strings: whatever it might take for something else
-//!   stands in double quotes, with the escapes of JSON.
+//! - In: events. Out: documents, with `---` between them and `...` at the end.
+//! - Cost: state for each open collection, and a scan of each text for characters that need quotes.
+//! - Law: every reader gets the same strings, including readers of YAML 1.1. A text that could be read as anything else
+//!   is in double quotes with the escapes of JSON.
 
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::syntax::json::write::string;
 
-/// Writes blocks.
+/// Writes block style.
 #[derive(Clone, Default)]
 pub struct Yaml {
     open: Vec<Open>,
     documents: bool,
-    /// Where the key's token begins.
+    /// Start of the key's token.
     key: usize,
-    /// What stands before the next value.
+    /// What precedes the next value on its line.
     before: Before,
 }
 
 #[derive(Clone, Copy)]
 struct Open {
     array: bool,
-    /// Nothing stands in it so far, nor its start.
+    /// Whether nothing was written for it, not even its start.
     empty: bool,
-    /// Spaces before its lines.
+    /// Indentation of its lines, in spaces.
     indent: usize,
-    /// Its first line begins behind the `- ` of the array around it.
+    /// Whether its first line follows the `- ` of the enclosing array.
     inline: bool,
 }
 
-/// What stands before a value.
+/// What precedes a value on its line.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Before {
-    /// Nothing, or a line of an array.
+    /// Nothing, or the `- ` of an array item.
     #[default]
     Start,
     /// A key and its colon.
@@ -41,7 +41,7 @@ enum Before {
 }
 
 impl Yaml {
-    /// Begins the line of a key or an item.
+    /// Starts the line of a key or an item.
     fn line(&mut self, out: &mut Vec<u8>) {
         let Some(open) = self.open.last_mut() else {
             return;
@@ -59,7 +59,7 @@ impl Yaml {
         }
     }
 
-    /// What goes before a value: the line of an item. Gives the indent of what the value holds, and whether
+    /// Writes what precedes a value: the line of an item. Returns the indentation of the value's content, and whether
     /// its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
         let around = self.open.last().map_or(0, |open| open.indent + 2);
@@ -110,7 +110,7 @@ impl Sink for Yaml {
 
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.documents {
-            // Many readers refuse an end without a document; a context is no message.
+            // Many readers reject an end without a document. A context is not a message.
             out.extend_from_slice(b"\"@context\": {}\n");
         }
         out.extend_from_slice(b"...\n");
@@ -143,7 +143,8 @@ impl Sink for Yaml {
 
     fn end_key(&mut self, out: &mut Vec<u8>) {
         if out.len() - self.key > MAX_KEY {
-            // Readers take no more than 1024 characters before a colon: a long key needs a mark before it, and its value a line of its own.
+            // Readers accept at most 1024 characters before a colon. A longer key needs a `?` before it, and its value
+            // a separate line.
             let key = out.split_off(self.key);
             out.extend_from_slice(b"? ");
             out.extend_from_slice(&key);
@@ -173,8 +174,8 @@ impl Sink for Yaml {
     }
 }
 
-/// Whether a text needs no quotes: it begins with a letter or `_:`, is no word that means something else,
-/// and holds no sign of YAML's where that has a meaning.
+/// Whether a text needs no quotes: it begins with a letter or `_:`, is not a word with another meaning, and contains no
+/// character that is special to YAML in its position.
 fn is_plain(text: &[u8]) -> bool {
     let rest = text.strip_prefix(b"_:").unwrap_or(text);
     if !rest.first().is_some_and(u8::is_ascii_alphabetic) && rest.len() == text.len() {
@@ -205,11 +206,11 @@ fn is_plain(text: &[u8]) -> bool {
                     | b' '
             )
     };
-    text.iter().all(safe) && !text.ends_with(b":") && has_no_signs(text) && !is_word(text)
+    text.iter().all(safe) && !text.ends_with(b":") && spaces_separate_words(text) && !is_word(text)
 }
 
-/// Whether a space stands only between words: not at the end, and next to no sign.
-fn has_no_signs(text: &[u8]) -> bool {
+/// Whether every space is between words: not at the end, and not next to a special character.
+fn spaces_separate_words(text: &[u8]) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     text.iter().enumerate().all(|(at, &byte)| {
         byte != b' '
@@ -219,7 +220,7 @@ fn has_no_signs(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a text that begins with a letter is null or a boolean to some reader.
+/// Whether some reader interprets a text that begins with a letter as null or a boolean.
 fn is_word(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 9] = [
         b"y", b"n", b"yes", b"no", b"on", b"off", b"true", b"false", b"null",
@@ -227,7 +228,7 @@ fn is_word(text: &[u8]) -> bool {
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Appends a text in double quotes, with escapes also for what is a line break or not printable to YAML.
+/// Appends a text in double quotes. Characters that YAML treats as line breaks or as not printable are escaped too.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     let text = std::str::from_utf8(text).unwrap_or_default();
     let hidden = |c: char| {

@@ -1,16 +1,16 @@
-//! Logs of patches in Thrift to batches: finds rows and patches, keeps positions.
+//! Decoding of patch logs in Thrift: finds rows and patches and tracks positions.
 //!
 //! - In: bytes in pieces of any size.
 //! - Out: batches of complete patches.
-//! - Cost: linear; memory holds one row, one piece and one batch.
-//! - Law: a row is read only when it is wholly there; how the bytes are cut changes nothing.
+//! - Cost: linear. Memory is bounded by one row, one piece and one batch.
+//! - Law: a row is read only when it is complete. Cutting the input differently changes nothing.
 
 use rustc_hash::FxHashMap;
 
-use super::row::{Row, row, start};
+use super::row::{ThriftRow, row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
-use crate::formats::rdf_patch::options::Reading;
+use crate::formats::rdf_patch::options::PatchReadOptions;
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::error::ErrorClass;
@@ -29,26 +29,26 @@ pub struct BinaryReader {
     parts: bool,
     most: u64,
     terms: Terms<Operation>,
-    /// The open patch has operations other than headers.
+    /// Whether the open patch has operations other than headers.
     changes: bool,
-    /// Bytes that must be there before a row is looked for again.
+    /// Number of bytes required before the row is read again.
     wanted: usize,
 }
 
 /// Class and reason of an error.
 type Failure = (ErrorClass, Reason);
 
-/// What was done with the bytes at hand.
+/// The result of reading a row.
 enum Taken {
     Operation,
     /// The patch ended.
     End,
-    /// Nothing: bytes lack.
+    /// More bytes are needed.
     Wait,
 }
 
 impl BinaryReader {
-    pub(in crate::formats::rdf_patch) fn new(options: &Reading) -> Self {
+    pub(in crate::formats::rdf_patch) fn new(options: &PatchReadOptions) -> Self {
         Self {
             parts: options.parts,
             most: options.limits.max_message_bytes,
@@ -58,7 +58,7 @@ impl BinaryReader {
         }
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
+    /// The next batch, or `None` if more bytes are needed or all are read.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, Failure> {
         loop {
             match self.take_row(input)? {
@@ -98,7 +98,7 @@ impl BinaryReader {
             return Ok(Taken::Wait);
         }
         self.wanted = 0;
-        // One byte more than a row may have shows that it has more.
+        // One byte more than the maximum shows that a row is too large.
         let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
         let bytes = rest.get(..window).unwrap_or(rest);
         let mut slots = Slots::EMPTY;
@@ -110,8 +110,8 @@ impl BinaryReader {
             }
             Err(error) => return Err(error.into_parts()),
         };
-        // A header behind other rows begins a patch.
-        if self.changes && matches!(row, Row::Header(..)) {
+        // A header after other rows begins a patch.
+        if self.changes && matches!(row, ThriftRow::Header(..)) {
             return Ok(Taken::End);
         }
         let position = input.offset();
@@ -123,7 +123,7 @@ impl BinaryReader {
         Ok(taken)
     }
 
-    /// A row of which only so many bytes are there.
+    /// Handles an incomplete row of which `there` bytes are buffered.
     #[cold]
     fn incomplete(&mut self, there: usize, finished: bool) -> Result<Taken, Failure> {
         if there as u64 > self.most {
@@ -133,18 +133,18 @@ impl BinaryReader {
         if finished {
             return Err((ErrorClass::Truncated, "the log ends inside a row".into()));
         }
-        // Half as much again, since what is there must be read from the start.
+        // Wait for half as much again, because the row is read from its start.
         self.wanted = there + there / 2 + 1;
         Ok(Taken::Wait)
     }
 
-    /// Adds what a row says to the open patch.
+    /// Adds a row to the open patch.
     #[inline]
-    fn take(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<Taken> {
+    fn take(&mut self, row: ThriftRow<'_>, slots: &Slots<'_>) -> Checked<Taken> {
         let operation = match row {
-            Row::Segment => return Ok(Taken::End),
-            Row::Bare(code) => Operation::bare(code),
-            Row::Statement(code) => {
+            ThriftRow::Segment => return Ok(Taken::End),
+            ThriftRow::Bare(code) => Operation::bare(code),
+            ThriftRow::Statement(code) => {
                 let subject = self.terms.term::<Thrift>(slots.get(0)?, 0, 0)?;
                 let predicate = self.terms.term::<Thrift>(slots.get(1)?, 1, 0)?;
                 let object = self.terms.term::<Thrift>(slots.get(2)?, 2, 0)?;
@@ -157,18 +157,18 @@ impl BinaryReader {
                 };
                 Operation::of(code, quad)
             }
-            Row::Header(name, value) => Operation {
+            ThriftRow::Header(name, value) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 object: self.terms.term::<Thrift>(&value, usize::MAX, 0)?,
                 ..Operation::bare(OperationCode::Header)
             },
-            Row::AddPrefix(graph, name, iri) => Operation {
+            ThriftRow::AddPrefix(graph, name, iri) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 object: self.text(TermKind::Iri, iri)?,
                 graph: self.graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::AddPrefix)
             },
-            Row::DeletePrefix(graph, name) => Operation {
+            ThriftRow::DeletePrefix(graph, name) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 graph: self.graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::DeletePrefix)
@@ -190,7 +190,7 @@ impl BinaryReader {
         }
     }
 
-    /// A term that is a text of a row.
+    /// A term that consists of a text of the row.
     fn text(&mut self, kind: TermKind, text: &[u8]) -> Checked<TermId> {
         let (flags, what) = match kind {
             TermKind::Iri => (scan::iri(text), "an IRI"),

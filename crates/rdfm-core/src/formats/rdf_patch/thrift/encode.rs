@@ -1,10 +1,10 @@
-//! Patches to Thrift, in the form that Jena reads.
+//! Encoding of patches in Thrift, in the form that Jena reads.
 //!
 //! - In: batches of patches.
-//! - Out: rows, a segment between patches. IRIs in full and numbers by their lexical forms: Jena's reader of patches
-//!   knows no others.
-//! - Cost: a term is encoded once a batch and copied from there.
-//! - Law: what is written is read as the same patches, empty ones too.
+//! - Out: rows, with a segment between patches. IRIs are written in full and numbers with their lexical forms, because
+//!   Jena's reader of patches supports no other forms.
+//! - Cost: each term is encoded once per batch and then copied.
+//! - Law: decoding returns the same patches, including empty ones.
 
 use super::row::{SEGMENT, put_bare, put_header, put_prefix, put_statement};
 use crate::codec::Encoder;
@@ -21,7 +21,7 @@ use crate::syntax::default_graph;
 use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
-/// An encoder at the start of a log.
+/// Creates an encoder at the start of a log.
 pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = BinaryWriter {
         terms: Encoded::new(false, false, false),
@@ -35,9 +35,9 @@ pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder
 struct BinaryWriter {
     terms: Encoded,
     patches: Patches,
-    /// The graph that was looked at last.
+    /// The graph that was checked last.
     last_graph: TermId,
-    /// Where the batch begins in the output.
+    /// Start of the batch in the output.
     start: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Patches in Thrift's compact protocol, as Apache Jena has them: a union a row.
+//! Patches in Thrift's compact protocol as defined by Apache Jena: each row is a union.
 //!
 //! - `row`: rows to and from bytes. [`decode`], [`encode`]: logs.
 

@@ -1,9 +1,9 @@
-//! Rows of patches to and from bytes.
+//! Conversion of patch rows to and from bytes.
 //!
-//! - In: bytes that begin with a row; where they end inside it, the error is of class Truncated.
-//! - Out: [`Row`] and its length; and rows, as Thrift's own writers have them.
-//! - Law: unknown fields are skipped, to a bounded depth; a field of the wrong type is an error. Texts are slices
-//!   of the log that nobody has checked yet.
+//! - In: bytes that begin with a row. If they end inside it, the class of the error is Truncated.
+//! - Out: [`ThriftRow`] and its length; and rows in the form of Thrift's own writers.
+//! - Law: unknown fields are skipped up to a maximum depth. A field with the wrong type is an error. Texts are slices
+//!   of the log that have not been validated.
 
 use crate::codec::start::Start;
 use crate::model::record::OperationCode;
@@ -14,12 +14,12 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::{Checked, malformed};
 
-/// A row that ends a patch.
+/// Field of a row that ends a patch.
 pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row<'a> {
+pub(super) enum ThriftRow<'a> {
     /// Name and value.
     Header(&'a [u8], Raw<'a>),
     /// Its terms are in [`Slots`].
@@ -28,15 +28,15 @@ pub(super) enum Row<'a> {
     AddPrefix(Option<Raw<'a>>, &'a [u8], &'a [u8]),
     /// Graph and name.
     DeletePrefix(Option<Raw<'a>>, &'a [u8]),
-    /// Of a transaction.
+    /// Begin, commit or abort of a transaction.
     Bare(OperationCode),
-    /// The patch ends.
+    /// The end of the patch.
     Segment,
 }
 
-/// A row and the bytes it takes; of a statement the terms go into slots, which must be empty.
+/// Reads a row and returns its length in bytes. The terms of a statement go to `slots`, which must be empty.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(ThriftRow<'a>, usize)> {
     let mut wire = Compact { rest: bytes };
     let mut row = None;
     let mut last = 0;
@@ -57,7 +57,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             1 => header(&mut wire)?,
             2 | 3 => {
                 statement(&mut wire, 4, slots)?;
-                Row::Statement(if field == 2 {
+                ThriftRow::Statement(if field == 2 {
                     OperationCode::Add
                 } else {
                     OperationCode::Delete
@@ -65,7 +65,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             }
             4 => {
                 let (graph, name, iri) = prefix(&mut wire)?;
-                Row::AddPrefix(
+                ThriftRow::AddPrefix(
                     graph,
                     name,
                     iri.ok_or_else(|| unset("the IRI of a prefix"))?,
@@ -73,13 +73,13 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             }
             5 => {
                 let (graph, name, _) = prefix(&mut wire)?;
-                Row::DeletePrefix(graph, name)
+                ThriftRow::DeletePrefix(graph, name)
             }
             _ => match wire.zigzag()? {
-                0 => Row::Bare(OperationCode::Begin),
-                1 => Row::Bare(OperationCode::Commit),
-                2 => Row::Bare(OperationCode::Abort),
-                3 => Row::Segment,
+                0 => ThriftRow::Bare(OperationCode::Begin),
+                1 => ThriftRow::Bare(OperationCode::Commit),
+                2 => ThriftRow::Bare(OperationCode::Abort),
+                3 => ThriftRow::Segment,
                 other => {
                     return Err(malformed(format!(
                         "expected the number of TX, TC, TA or a segment (0 to 3), found {other}"
@@ -92,7 +92,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-fn header<'a>(wire: &mut Compact<'a>) -> Checked<Row<'a>> {
+fn header<'a>(wire: &mut Compact<'a>) -> Checked<ThriftRow<'a>> {
     let (mut name, mut value) = (None, None);
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -109,7 +109,7 @@ fn header<'a>(wire: &mut Compact<'a>) -> Checked<Row<'a>> {
         }
     }
     match (name, value) {
-        (Some(name), Some(value)) => Ok(Row::Header(name, value)),
+        (Some(name), Some(value)) => Ok(ThriftRow::Header(name, value)),
         _ => Err(unset("name or value of a header")),
     }
 }
@@ -144,7 +144,7 @@ fn prefix<'a>(wire: &mut Compact<'a>) -> Checked<Prefix<'a>> {
     ))
 }
 
-/// What the first bytes of a log look like. No more bytes are looked at than an error at the start has seen.
+/// Classifies the first bytes of a log. Examines only bytes that an error at the start has seen.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..]
@@ -164,7 +164,7 @@ pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a quad, whose terms stand among those of the batch.
+/// Appends the row of a quad whose terms are in the batch.
 #[inline]
 pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
     out.push(if code == OperationCode::Add {
@@ -178,10 +178,10 @@ pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], 
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends the row of a prefix; without an IRI it is deleted.
+/// Appends the row of a prefix. Without an IRI, the prefix is deleted.
 pub(super) fn put_prefix(graph: Option<&[u8]>, name: &[u8], iri: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(if iri.is_some() { 0x4c } else { 0x5c });
-    // The number of a field is written as what it adds to the one before.
+    // Field numbers are stored as the difference to the previous one.
     let header = match graph {
         Some(graph) => {
             out.extend_from_slice(graph);

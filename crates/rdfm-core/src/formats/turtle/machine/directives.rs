@@ -1,12 +1,11 @@
-//! Directives: prefixes, the base, the version label, and `MESSAGE`, each as a keyword or behind `@`.
+//! Directives: prefixes, the base, the version label, and `MESSAGE`, each as a keyword or with `@`.
 //!
 //! - In: the tokens of a directive, from its first word on.
-//! - Out: namespaces in the builder, the base and the version label in force, the message that a delimiter
-//!   ended.
-//! - Law: `@message` takes effect with its dot, every other directive with its word, IRI or label; none
-//!   stands inside a graph block.
+//! - Out: namespaces in the builder, the current base and version label, and the message that a delimiter ended.
+//! - Law: `@message` takes effect at its dot, every other directive at its word, IRI or label. Directives are not
+//!   allowed in a graph block.
 
-use super::{Machine, State, starts_word};
+use super::{FrameState, Machine, starts_word};
 use crate::formats::turtle::lexer::{self, Lexed, Stop, Word};
 use crate::model::error::quote;
 use crate::syntax::text::dialect::Delimiter;
@@ -22,17 +21,17 @@ impl Machine {
         if is("MESSAGE") {
             self.delimit(Delimiter::Directive)?;
         } else if is("PREFIX") {
-            self.top.state = State::PrefixName;
+            self.top.state = FrameState::PrefixName;
         } else if is("BASE") {
-            self.top.state = State::BaseIri;
+            self.top.state = FrameState::BaseIri;
         } else if is("VERSION") {
-            self.top.state = State::VersionLabel;
+            self.top.state = FrameState::VersionLabel;
         } else if is("GRAPH") {
             if !self.quads_format {
                 return self.no_graphs();
             }
             self.open();
-            self.top.state = State::GraphName;
+            self.top.state = FrameState::GraphName;
         } else {
             return self.bad_word(text, self.pos, end, "a statement");
         }
@@ -47,10 +46,10 @@ impl Machine {
         self.check_length(start, end)?;
         let word = &text[start..end];
         let state = match word {
-            b"@prefix" => State::PrefixName,
-            b"@base" => State::BaseIri,
-            b"@version" => State::VersionLabel,
-            b"@message" => State::DelimiterEnd,
+            b"@prefix" => FrameState::PrefixName,
+            b"@base" => FrameState::BaseIri,
+            b"@version" => FrameState::VersionLabel,
+            b"@message" => FrameState::DelimiterEnd,
             _ => {
                 return Err(Stop::malformed(
                     start,
@@ -70,7 +69,7 @@ impl Machine {
                 ),
             ));
         }
-        if state == State::DelimiterEnd {
+        if state == FrameState::DelimiterEnd {
             let met = self
                 .dialects
                 .delimiter(Delimiter::Directive, self.builder.is_open())
@@ -86,7 +85,7 @@ impl Machine {
     pub(super) fn directive(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         let start = self.pos;
         match self.top.state {
-            State::PrefixName => {
+            FrameState::PrefixName => {
                 if !starts_word(byte) {
                     return self.unexpected(text, "a prefix with its colon");
                 }
@@ -97,13 +96,13 @@ impl Machine {
                         self.prefix.clear();
                         self.prefix.extend_from_slice(&text[start..name.colon]);
                         self.pos = name.end;
-                        self.top.state = State::PrefixIri;
+                        self.top.state = FrameState::PrefixIri;
                         Ok(())
                     }
                     _ => self.unexpected(text, "a prefix that ends with its colon"),
                 }
             }
-            State::PrefixIri | State::BaseIri => {
+            FrameState::PrefixIri | FrameState::BaseIri => {
                 let what = "an IRI in angle brackets";
                 match text.get(start + 1) {
                     _ if byte != b'<' => return self.unexpected(text, what),
@@ -113,7 +112,7 @@ impl Machine {
                 }
                 let end = lexer::iri_end(text, start, self.resume(start).0)?;
                 self.check_length(start, end)?;
-                if self.top.state == State::BaseIri {
+                if self.top.state == FrameState::BaseIri {
                     self.terms.set_base(text, start, end)?;
                 } else {
                     self.terms
@@ -123,7 +122,7 @@ impl Machine {
                 self.end_directive();
                 Ok(())
             }
-            State::VersionLabel => {
+            FrameState::VersionLabel => {
                 let what = "a version label in single quotation marks, as in \"1.2\"";
                 if !matches!(byte, b'"' | b'\'') {
                     return self.unexpected(text, what);
@@ -151,11 +150,11 @@ impl Machine {
                     return self.unexpected(text, "'.' at the end of the directive");
                 }
                 self.pos += 1;
-                if self.top.state == State::DelimiterEnd {
+                if self.top.state == FrameState::DelimiterEnd {
                     let (met, position) = self.delimiter;
                     self.apply(met, position);
                 }
-                self.top.state = State::Statement;
+                self.top.state = FrameState::Statement;
                 Ok(())
             }
         }
@@ -163,9 +162,9 @@ impl Machine {
 
     fn end_directive(&mut self) {
         self.top.state = if self.dotted {
-            State::DirectiveEnd
+            FrameState::DirectiveEnd
         } else {
-            State::Statement
+            FrameState::Statement
         };
     }
 }

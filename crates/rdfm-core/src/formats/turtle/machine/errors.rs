@@ -1,18 +1,17 @@
-//! What stops the reading, in words: tokens that may not stand where they do or are too long, and the end of
-//! the log inside something.
+//! Errors: tokens that are not allowed in their position or are too long, and the end of the log inside a construct.
 //!
-//! - In: where the machine is, and the token at hand.
-//! - Out: an error with its position, or [`Stop::Need`] where more of the token has to be shown.
-//! - Law: the cutting of the text changes neither the position nor the words.
+//! - In: the state of the machine, and the current token.
+//! - Out: an error with its position, or [`Stop::Need`] if the error must show more of the token.
+//! - Law: cutting the text differently changes neither the position nor the text of the error.
 
-use super::{End, Machine, State};
+use super::{End, FrameState, Machine};
 use crate::formats::turtle::lexer::{self, Lexed, Stop};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
-/// How much of a token an error may show.
+/// Maximum bytes of a token that an error shows.
 const SHOWN: usize = 164;
 
 impl Machine {
@@ -28,10 +27,10 @@ impl Machine {
         }
     }
 
-    /// The error that is reported: that the token is too long, if the part of it that a token may have shows no other
-    /// error. So the error does not depend on how much of the token had been read.
+    /// The error to report. If the allowed length of the token shows no other error, the error is that the token is too
+    /// long. It does not depend on how much of the token was buffered.
     #[cold]
-    pub(super) fn told(
+    pub(super) fn report(
         &mut self,
         text: &[u8],
         error: Box<GrammarError>,
@@ -48,7 +47,7 @@ impl Machine {
         }
         let start = self.pos;
         self.scanned = (0, 0);
-        // Not `step`: with one caller it is inlined there, and a tenth faster.
+        // Not `step`: with only one caller, `step` is inlined there, which is 10% faster.
         match self.run(&text[..end], Reach::Open) {
             Err(other) if self.pos == start && other.class == ErrorClass::Limit => Err(other),
             _ => Err(error),
@@ -58,7 +57,7 @@ impl Machine {
     #[cold]
     pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<GrammarError>> {
         let rest = &text[self.pos..];
-        if rest.is_empty() && self.top.state == State::Statement && !self.in_graph {
+        if rest.is_empty() && self.top.state == FrameState::Statement && !self.in_graph {
             if self.builder.is_open() {
                 self.end_message();
             }
@@ -78,19 +77,19 @@ impl Machine {
             Some(b'\'') if long(b"'''") => "a string; expected \"'''\"",
             Some(b'"') => "a string; expected '\"'",
             Some(b'\'') => "a string; expected \"'\"",
-            _ if self.in_graph && self.top.state == State::Statement => {
+            _ if self.in_graph && self.top.state == FrameState::Statement => {
                 "a graph block; expected '}'"
             }
             _ => match self.top.state {
-                State::PrefixName
-                | State::PrefixIri
-                | State::BaseIri
-                | State::VersionLabel
-                | State::DirectiveEnd
-                | State::DelimiterEnd => "a directive",
-                State::GraphName | State::GraphBrace => "the name of a graph block",
+                FrameState::PrefixName
+                | FrameState::PrefixIri
+                | FrameState::BaseIri
+                | FrameState::VersionLabel
+                | FrameState::DirectiveEnd
+                | FrameState::DelimiterEnd => "a directive",
+                FrameState::GraphName | FrameState::GraphBrace => "the name of a graph block",
                 _ => match self.top.end {
-                    _ if matches!(self.top.state, State::Item | State::Collection) => {
+                    _ if matches!(self.top.state, FrameState::Item | FrameState::Collection) => {
                         "a collection; expected ')'"
                     }
                     End::Bracket => "a blank node property list; expected ']'",
@@ -106,7 +105,7 @@ impl Machine {
         }))
     }
 
-    /// The error of a token that may not stand here. Waits for as much of it as an error shows.
+    /// The error of a token that is not allowed here. Waits for as much of it as an error shows.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
         let shown = self.shown(text)?;
@@ -116,7 +115,7 @@ impl Machine {
         ))
     }
 
-    /// The token at hand, quoted: up to white space.
+    /// The current token up to white space, quoted.
     #[cold]
     fn shown(&self, text: &[u8]) -> Lexed<String> {
         let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
@@ -129,7 +128,7 @@ impl Machine {
         }
     }
 
-    /// The error of a word that is no name and no keyword of this place.
+    /// The error of a word that is neither a name nor a keyword in this position.
     #[cold]
     pub(super) fn bad_word<T>(
         &self,
@@ -143,7 +142,7 @@ impl Machine {
             return self.unexpected(text, expected);
         }
         let word = &text[start..end];
-        let place = if self.in_graph && self.top.state == State::Statement {
+        let place = if self.in_graph && self.top.state == FrameState::Statement {
             "a graph block; end the block with '}' before it"
         } else {
             "a statement; end the statement with '.' before it"

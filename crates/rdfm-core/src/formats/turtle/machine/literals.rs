@@ -1,19 +1,19 @@
 //! Literals: strings with their language or datatype, and numbers.
 //!
-//! - In: the token of a string or number, and the tokens behind a string.
-//! - Out: a literal for the frame that waits for one.
-//! - Cost: one copy of the lexical form. What follows a string is mostly at hand and read with it.
-//! - Law: the text of a literal is in the arena before its tail is known ([`Pending`]); a limit is met at the
-//!   same byte whether the tail was at hand or not.
+//! - In: the token of a string or number, and the tokens after a string.
+//! - Out: a literal for the frame that expects one.
+//! - Cost: one copy of the lexical form. The text after a string is usually buffered and read with it.
+//! - Law: the text of a literal is in the arena before its tail is known ([`Pending`]). A limit is reported at the same
+//!   byte whether or not the tail was buffered.
 
-use super::{Frame, Machine, State, starts_word};
+use super::{Frame, FrameState, Machine, starts_word};
 use crate::formats::turtle::lexer::{self, Lexed, Number, Text};
-use crate::formats::turtle::terms::{Known, Terms, limit};
+use crate::formats::turtle::terms::{GrammarTerm, TurtleTerms, limit};
 use crate::model::chars::{SPACE, is};
 use crate::model::table::Span;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
 
-/// A string whose language or datatype may follow.
+/// A string that a language tag or datatype may follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub text: Span,
@@ -31,7 +31,7 @@ impl Pending {
 }
 
 impl Machine {
-    /// A string, with what follows it where that is at hand.
+    /// Reads a string, with its tail if that is buffered.
     #[inline]
     pub(super) fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
         let start = self.pos;
@@ -51,18 +51,18 @@ impl Machine {
             text: lexical,
             flags: if string.plain { flags::PLAIN } else { 0 },
         };
-        if let Some((literal, end)) = self.tail_at_hand(text, string.end) {
+        if let Some((literal, end)) = self.buffered_tail(text, string.end) {
             return self.node(literal, end);
         }
         self.pos = string.end;
-        self.push(Frame::new(State::LiteralTail));
+        self.push(Frame::new(FrameState::LiteralTail));
         Ok(())
     }
 
-    /// The literal of the string that ends at `at`, and where it ends, unless what follows the string is not
-    /// at hand or is wrong: then the tail is read as tokens of its own.
+    /// The literal of the string that ends at `at`, and its end. `None` if the tail is not buffered or is invalid: it
+    /// is then read as separate tokens.
     #[inline]
-    fn tail_at_hand(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
+    fn buffered_tail(&mut self, text: &[u8], at: usize) -> Option<(TermId, usize)> {
         let mut next = at;
         while let Some(&byte) = text.get(next)
             && is(byte, SPACE)
@@ -100,7 +100,7 @@ impl Machine {
             }
             b'^' => {
                 self.expect(text, b"^^", "'^^'")?;
-                self.top.state = State::Datatype;
+                self.top.state = FrameState::Datatype;
                 return Ok(());
             }
             _ => (self.add_literal(TermKind::Literal, 0, 0), start),
@@ -111,7 +111,7 @@ impl Machine {
 
     #[inline]
     pub(super) fn typed(&mut self, datatype: TermId) -> TermId {
-        if Terms::is_string(&self.builder, datatype) {
+        if TurtleTerms::is_string(&self.builder, datatype) {
             self.add_literal(TermKind::Literal, 0, 0)
         } else {
             self.add_literal(TermKind::TypedLiteral, datatype.0, 0)
@@ -120,7 +120,7 @@ impl Machine {
 
     #[inline]
     fn add_literal(&mut self, kind: TermKind, aux: u32, direction: u8) -> TermId {
-        // Charged with its text, so that the position of a limit does not depend on what is at hand.
+        // Charged together with its text, so that the position of a limit does not depend on what is buffered.
         self.builder.push_term(Term {
             offset: self.pending.text.offset,
             length: self.pending.text.length,
@@ -137,9 +137,9 @@ impl Machine {
         let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
         self.check_length(start, end)?;
         let datatype = match kind {
-            Number::Integer => Known::Integer,
-            Number::Decimal => Known::Decimal,
-            Number::Double => Known::Double,
+            Number::Integer => GrammarTerm::Integer,
+            Number::Decimal => GrammarTerm::Decimal,
+            Number::Double => GrammarTerm::Double,
         };
         let id = self
             .terms

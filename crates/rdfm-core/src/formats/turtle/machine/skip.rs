@@ -1,87 +1,87 @@
-//! Looks for the next delimiter behind an error, over whatever stands before it.
+//! The search for the next delimiter after an error.
 //!
-//! - In: bytes, perhaps no UTF-8, from the token with the error on.
-//! - Out: the byte behind a delimiter; what was skipped on the way.
-//! - Cost: linear; memory holds one token, of a long string [`WINDOW`] bytes.
-//! - Law: the cutting changes nothing. What looks like a delimiter inside a string, an IRI, a name, a language tag
-//!   or a comment is none, as long as these are well formed. A string or IRI that is not closed on its line ends
-//!   with it. Quotes of a long string that is not closed within [`WINDOW`], or that closes right before a letter
-//!   or digit, as the quotes that open a string do, hold no string: the first line in it that is a delimiter counts.
+//! - In: bytes from the token with the error on, which may be invalid UTF-8.
+//! - Out: the first byte after a delimiter, and the skipped bytes.
+//! - Cost: linear. Memory is bounded by one token, or by [`WINDOW`] bytes of a long string.
+//! - Law: cutting the input differently changes nothing. Text that looks like a delimiter inside a well-formed string,
+//!   IRI, name, language tag or comment is ignored. A string or IRI that is not closed on its line ends with the line.
+//!   Triple quotes do not begin a string if it is not closed within [`WINDOW`], or if a letter or digit follows the
+//!   closing quotes, as after quotes that open a string. Then the first line inside that is a delimiter counts.
 //!
-//! Prefixes and bases that are declared in what is skipped are not taken over: whether they are right is not known.
-//! Where they change one that is in force, it is lost, so that nothing is read with the old one.
+//! Declarations of prefixes and bases in skipped text are not applied, because they may be wrong. If they would change
+//! a current declaration, it is dropped, so that nothing is read with an outdated one.
 
 use memchr::{memchr2, memchr2_iter, memchr3};
 
 use super::space::COMMENT_WINDOW;
-use super::{Frame, Machine, NONE, State};
+use super::{Frame, FrameState, Machine, NONE};
 use crate::codec::input::Skipped;
 use crate::formats::turtle::lexer::{self, in_name};
 use crate::model::chars::{DIGIT, LETTER, SPACE, is};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
 
-/// The longest token that is held to know what it is.
+/// Maximum bytes of a token that are buffered to classify it.
 const WINDOW: usize = 1 << 20;
-/// The longest word behind `@` that is looked at.
+/// Maximum length of a word after `@` that is recognized.
 const AT_WORD: usize = 64;
 
-/// A search under way.
+/// A search in progress.
 pub(super) struct Search {
     inside: Inside,
     directive: Directive,
-    /// Only white space and comments since a string: a language may follow.
+    /// Whether only white space and comments follow a string, so that a language tag can follow.
     after_string: bool,
-    /// Only white space on the line so far.
+    /// Whether the line contains only white space so far.
     blank: bool,
-    /// So many bytes of the next token were looked at.
+    /// Number of bytes of the next token that were scanned.
     scanned: usize,
 }
 
-/// What the next byte is in.
+/// The token that contains the next byte.
 #[derive(Clone, Copy)]
 enum Inside {
     /// It begins a token.
     Nothing,
     Comment,
-    /// A string on one line, by its quotation mark.
+    /// A string on one line, with its quotation mark.
     Quoted(u8),
     Iri,
     Word,
-    /// The rest of a comment that delimits.
+    /// The rest of a comment that is a delimiter.
     Found,
 }
 
-/// A directive, as far as it was met.
+/// The part of a directive found so far.
 enum Directive {
     None,
     Prefix,
     PrefixOf(Box<[u8]>),
     Base,
     Version,
-    /// `@message`, with how much was skipped before it, and whether it begins a line.
+    /// `@message`, with the number of bytes skipped before it, and whether it begins its line.
     Message(usize, bool),
 }
 
-/// What a look at the next token gave.
+/// The result of scanning the next token.
 enum Step {
-    /// It is skipped.
+    /// The token was skipped.
     Over,
-    /// The search is over.
+    /// The search has ended.
     Done,
-    /// Bytes lack.
+    /// More bytes are needed.
     Feed,
 }
 
-/// The bytes at hand.
+/// The buffered bytes.
 #[derive(Clone, Copy)]
 struct Bytes<'a> {
     all: &'a [u8],
-    /// The log ends with them.
+    /// Whether the log ends with them.
     finished: bool,
 }
 
 impl<'a> Bytes<'a> {
-    /// What is looked at of the token that begins at a byte, and whether the log ends with it.
+    /// The part of the token at `start` that is scanned, and whether the log ends with it.
     fn from(self, start: usize) -> (&'a [u8], bool) {
         let end = self.all.len().min(start + WINDOW);
         (
@@ -90,15 +90,15 @@ impl<'a> Bytes<'a> {
         )
     }
 
-    /// Whether a token without an end needs more bytes, and gets them.
+    /// Whether an unfinished token needs more bytes and can get them.
     fn lack(self, start: usize) -> bool {
         !self.finished && self.all.len() - start <= WINDOW
     }
 }
 
 impl Machine {
-    /// Begins to look for the next delimiter, at an error. One that only follows from another leaves that one's
-    /// message as the cause of what comes.
+    /// Starts the search for the next delimiter, at an error. If the error follows from an earlier one, the message of
+    /// the earlier one remains the cause of later errors.
     pub fn begin_search(&mut self, text: &[u8], follows: bool) {
         if !follows {
             self.terms.skip_message(self.builder.message_index());
@@ -110,19 +110,19 @@ impl Machine {
                 Inside::Nothing
             },
             directive: match self.top.state {
-                State::PrefixName => Directive::Prefix,
-                State::PrefixIri => Directive::PrefixOf(self.prefix.as_slice().into()),
-                State::BaseIri => Directive::Base,
-                State::VersionLabel => Directive::Version,
+                FrameState::PrefixName => Directive::Prefix,
+                FrameState::PrefixIri => Directive::PrefixOf(self.prefix.as_slice().into()),
+                FrameState::BaseIri => Directive::Base,
+                FrameState::VersionLabel => Directive::Version,
                 _ => Directive::None,
             },
-            after_string: self.top.state == State::LiteralTail,
+            after_string: self.top.state == FrameState::LiteralTail,
             blank: self.is_blank(&text[..self.pos]),
             scanned: 0,
         }));
     }
 
-    /// Goes on behind the next delimiter, or to the end of the log. False where bytes lack.
+    /// Continues after the next delimiter, or at the end of the log. Returns false if more bytes are needed.
     pub fn search(&mut self, bytes: &[u8], finished: bool, skipped: &mut Skipped) -> bool {
         let Some(mut search) = self.search.take() else {
             return true;
@@ -146,13 +146,13 @@ impl Machine {
             }
         }
         search.settle(self, None);
-        self.begin_anew();
+        self.restart();
         true
     }
 
-    /// Goes to the state between two messages.
-    fn begin_anew(&mut self) {
-        self.top = Frame::new(State::Statement);
+    /// Restores the state between two messages.
+    fn restart(&mut self) {
+        self.top = Frame::new(FrameState::Statement);
         self.below.clear();
         self.depth = 0;
         self.graph = NONE;
@@ -197,7 +197,7 @@ impl Search {
         }
     }
 
-    /// Skips what begins at the next byte.
+    /// Skips the token that begins at the next byte.
     fn token(&mut self, machine: &mut Machine, bytes: Bytes<'_>, skipped: &mut Skipped) -> Step {
         let Some(&byte) = bytes.all.get(machine.pos) else {
             return if bytes.finished {
@@ -231,7 +231,7 @@ impl Search {
         step
     }
 
-    /// Goes over a token that says nothing.
+    /// Skips a token without significance.
     fn over(&mut self, machine: &mut Machine, length: usize) -> Step {
         machine.pos += length;
         self.after_string = false;
@@ -239,7 +239,7 @@ impl Search {
         Step::Over
     }
 
-    /// The end of a directive: if a namespace or base was declared, here with its IRI, it changes.
+    /// Ends a directive. If it declares a prefix or base, the declaration is recorded with its IRI.
     fn settle(&mut self, machine: &mut Machine, iri: Option<&[u8]>) {
         match std::mem::replace(&mut self.directive, Directive::None) {
             Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
@@ -272,7 +272,7 @@ impl Search {
         Step::Over
     }
 
-    /// A dot, which may be that of `@message`.
+    /// A dot, which may end `@message`.
     fn dot(&mut self, machine: &mut Machine, skipped: &mut Skipped) -> Step {
         if let Directive::Message(before, begins_line) = self.directive
             && resumes(&mut machine.dialects, begins_line)
@@ -325,7 +325,7 @@ impl Search {
                 return self.over(machine, scanned);
             }
         };
-        // Without a colon it is no name, and a dot is another token.
+        // Without a colon it is not a name, and a dot is a separate token.
         let word = match memchr::memchr(b':', &region[..end]) {
             Some(_) => &region[..end],
             None => &region[..memchr::memchr(b'.', &region[..end]).unwrap_or(end)],
@@ -406,7 +406,7 @@ impl Search {
         }
     }
 
-    /// The label of a version directive. It counts, since it says which delimiters do.
+    /// The label of a version directive. It is applied, because it determines the delimiters.
     fn version(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
         let at = machine.pos;
         let (region, last) = bytes.from(at);
@@ -446,7 +446,7 @@ impl Search {
                     self.after_string = true;
                     return step;
                 }
-                // These quotes open a string; those before them were not closed.
+                // These quotes open a string; the earlier ones were not closed.
                 end - 3
             }
             Err(scanned) if bytes.lack(at) => {
@@ -465,13 +465,13 @@ impl Search {
     }
 }
 
-/// Whether a directive delimits. Where none is known to, it has to begin its line: a word in a broken text does not
-/// make another dialect of all that follows.
+/// Whether a directive delimits. If no directive is known to, it must begin its line, so that a word in a broken text
+/// does not change the dialect of the rest.
 fn resumes(dialects: &mut Dialects, begins_line: bool) -> bool {
     (begins_line || dialects.is_known()) && dialects.resumes_at_first(Delimiter::Directive)
 }
 
-/// Where the first line begins that is a delimiter, in what begins as a string and is none.
+/// Start of the first line that is a delimiter, in text that looks like a string but is not one.
 fn delimiter_within(dialects: &mut Dialects, text: &[u8]) -> Option<usize> {
     memchr2_iter(b'\n', b'\r', text)
         .map(|end| end + 1)
@@ -483,14 +483,14 @@ fn delimiter_within(dialects: &mut Dialects, text: &[u8]) -> Option<usize> {
         })
 }
 
-/// The delimiter that a line is, with a comment perhaps.
+/// The delimiter on a line, which a comment may follow.
 fn delimiter_line(line: &[u8]) -> Option<Delimiter> {
     let line = line.trim_ascii();
     if let Some(comment) = line.strip_prefix(b"#") {
         let window = &comment[..comment.len().min(COMMENT_WINDOW)];
         return is_comment_delimiter(window).then_some(Delimiter::Comment);
     }
-    let behind = match line.strip_prefix(b"@message") {
+    let after = match line.strip_prefix(b"@message") {
         Some(rest) => rest.trim_ascii_start().strip_prefix(b"."),
         None => line
             .split_at_checked(7)
@@ -501,18 +501,19 @@ fn delimiter_line(line: &[u8]) -> Option<Delimiter> {
                     .is_none_or(|&byte| byte == b'#' || is(byte, SPACE))
             }),
     };
-    let behind = behind?.trim_ascii_start();
-    matches!(behind.first(), None | Some(b'#')).then_some(Delimiter::Directive)
+    let after = after?.trim_ascii_start();
+    matches!(after.first(), None | Some(b'#')).then_some(Delimiter::Directive)
 }
 
 /// The end of a string on one line.
 struct Quoted {
     end: usize,
-    /// Whether its quotation mark is the last byte.
+    /// Whether the string ends with its quotation mark.
     closed: bool,
 }
 
-/// The end of a string within its line, `from` being in it; or what needs not be looked at again.
+/// The end of a string within its line, scanned from `from`. The error is the position up to which scanning is
+/// complete.
 fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, usize> {
     let mut at = from;
     loop {
@@ -537,7 +538,7 @@ fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, 
     }
 }
 
-/// The end of a name or word, `from` being in it; or what needs not be looked at again.
+/// The end of a name or word, scanned from `from`. The error is the position up to which scanning is complete.
 fn word_end(text: &[u8], from: usize, last: bool) -> Result<usize, usize> {
     let mut at = from;
     while let Some(&byte) = text.get(at) {
@@ -551,7 +552,7 @@ fn word_end(text: &[u8], from: usize, last: bool) -> Result<usize, usize> {
     open_end(text, last)
 }
 
-/// The end of what has none in the text: that of the text, if nothing follows.
+/// The end of an unfinished token: the end of the text if nothing follows.
 fn open_end(text: &[u8], last: bool) -> Result<usize, usize> {
     if last {
         Ok(text.len())
@@ -560,7 +561,7 @@ fn open_end(text: &[u8], last: bool) -> Result<usize, usize> {
     }
 }
 
-/// The end of a long string, `from` being in it; or what needs not be looked at again.
+/// The end of a long string, scanned from `from`. The error is the position up to which scanning is complete.
 fn long_end(text: &[u8], from: usize, mark: u8) -> Result<usize, usize> {
     let mut at = from;
     while let Some(length) = memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {

@@ -1,23 +1,23 @@
-//! What stands between tokens: white space, comments, and the delimiters that comments are.
+//! Space between tokens: white space, comments, and comments that are delimiters.
 //!
-//! - In: the text behind a token.
+//! - In: the text after a token.
 //! - Out: the first byte of the next token; the message that a delimiter ended.
-//! - Cost: a look at each byte; of a comment only as much is kept as a delimiter may take.
-//! - Law: a comment is decided by its first bytes, never by how they were cut. One that is no delimiter
-//!   changes no message.
+//! - Cost: one pass. Only as many bytes of a comment are kept as a delimiter can have.
+//! - Law: a comment is classified by its first bytes, regardless of how they were cut. A comment that is not a
+//!   delimiter does not affect messages.
 
-use super::{Machine, State};
+use super::{FrameState, Machine};
 use crate::codec::Dialect;
 use crate::formats::turtle::lexer::{Lexed, Stop};
 use crate::model::chars::{SPACE, is};
 use crate::syntax::text::dialect::{Delimiter, Met, is_comment_delimiter};
 use crate::syntax::text::grammar::Reach;
 
-/// The longest comment that is looked at as a whole to see whether it delimits.
+/// Maximum bytes of a comment that are checked for a delimiter.
 pub(super) const COMMENT_WINDOW: usize = 1024;
 
 impl Machine {
-    /// Goes to the next token and gives its first byte.
+    /// Moves to the next token and returns its first byte.
     #[inline]
     pub(super) fn space(&mut self, text: &[u8]) -> Lexed<u8> {
         if self.in_comment {
@@ -39,7 +39,7 @@ impl Machine {
         }
     }
 
-    /// Skips to the end of a comment whose beginning was dealt with.
+    /// Skips the rest of a comment whose beginning has been processed.
     #[cold]
     fn rest_of_comment(&mut self, text: &[u8]) -> Lexed<()> {
         if let Some(length) = memchr::memchr2(b'\n', b'\r', &text[self.pos..]) {
@@ -51,7 +51,7 @@ impl Machine {
         Err(Stop::need(self.pos))
     }
 
-    /// How much of a comment is looked at.
+    /// Maximum bytes of a comment to check.
     pub(super) fn comment_window(&self) -> usize {
         usize::try_from(self.max_token()).map_or(COMMENT_WINDOW, |max| max.min(COMMENT_WINDOW))
     }
@@ -71,7 +71,7 @@ impl Machine {
             }
         }
         let comment = &body[..window];
-        let between = self.top.state == State::Statement && !self.in_graph;
+        let between = self.top.state == FrameState::Statement && !self.in_graph;
         if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
             if !between {
                 return Err(Stop::malformed(
@@ -96,7 +96,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether only white space stands on the last line of the text's beginning.
+    /// Whether the last line of `before` contains only white space.
     pub fn is_blank(&self, before: &[u8]) -> bool {
         let last = before.iter().rfind(|byte| !matches!(byte, b' ' | b'\t'));
         last.map_or(self.blank, |byte| matches!(byte, b'\n' | b'\r'))
