@@ -269,7 +269,7 @@ def _quads(text: str):
         (
             "ndjsonld",
             b'{"@context": "http://x/c"}',
-            "not at hand",
+            "not available",
             ["context=URL=FILE", "contexts=DIR", "allow_network=true"],
             None,
         ),

@@ -60,11 +60,11 @@ BROKEN = {
     ),
     "blank.ndjsonld": (
         b"{}\n\n{}\n",
-        "a blank line; --lenient passes over blank lines (line 2,",
+        "a blank line; --lenient skips blank lines (line 2,",
     ),
     "context.ndjsonld": (
         b'{"@context":"https://example.org/c","a":1}\n',
-        "the context 'https://example.org/c' is not at hand (JSON-LD: loading remote context failed); --context URL=FILE names its file, or",
+        "the context 'https://example.org/c' is not available (JSON-LD: loading remote context failed); --context URL=FILE names its file, or",
     ),
     "cut.jsonld": (
         b'{"@id":\n"http://e/s"',

@@ -109,7 +109,7 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
     [
         ("{", "no JSON that can be read"),
         ('{"a": 1, "a": 2}', "occurs twice"),
-        ('{"@context": null}', "holds no context"),
+        ('{"@context": null}', "contains no context"),
         ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
         ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),
         ({"a": 1}, "no context of JSON-LD 1.1"),
@@ -138,7 +138,7 @@ def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_pa
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
         formats.find("ndjsonld").Encoder(compact_with=file)
-    assert str(caught.value) == f"the file {file} holds no context: {lack}"
+    assert str(caught.value) == f"the file {file} contains no context: {lack}"
 
 
 def test_a_context_and_none_contradict_each_other():

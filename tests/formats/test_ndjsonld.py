@@ -41,18 +41,18 @@ def test_a_context_may_be_an_array_whatever_it_holds():
     ("line", "reason"),
     [
         (b'{"a":,}', "expected a JSON value, found ',' (line 3, column 6, byte 52, message 1)"),
-        (b"", "a blank line; lenient=True passes over blank lines (line 3, column 1"),
+        (b"", "a blank line; lenient=True skips blank lines (line 3, column 1"),
         (b"[]", "expected an object ({…}), found an array; several nodes are one message as"),
         (b"7", "expected an object ({…}), found a number (line 3, column 1"),
         (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in an object"),
         (b'{"a": "\xff"}', "invalid UTF-8"),
-        (b'{"@id": "x y:z", "a": 1}', "is no IRI"),
+        (b'{"@id": "x y:z", "a": 1}', "is not an IRI"),
         (
             b'{"@id": "rel", "a": 1}',
             "is a relative IRI, and no base or @base is given; lenient=True",
         ),
-        (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is no language tag"),
-        (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is none"),
+        (b'{"a": {"@value": "x", "@language": "a_b"}}', "'a_b' is not a language tag"),
+        (b'{"@id": "_:a b", "a": 1}', "the blank node label 'a b' is not valid"),
         (
             b'{"a": {"@value": "x", "@direction": "rtl"}}',
             'rdf_direction="i18n-datatype" or "compound-literal" keeps it',

@@ -396,12 +396,12 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "PA ex ex .\n",
-            "expected the IRI of the prefix, or a string that says it, found 'ex'",
+            "expected the IRI of the prefix, or a string with the IRI, found 'ex'",
             (1, 7),
         ),
         (
             "PA ex <_:b> .\n",
-            "expected the IRI of the prefix, or a string that says it, found '<_:b>'",
+            "expected the IRI of the prefix, or a string with the IRI, found '<_:b>'",
             (1, 7),
         ),
         (

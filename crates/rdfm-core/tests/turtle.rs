@@ -402,7 +402,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a \"\\uD800\" .",
-            "the escape '\\uD800' names no character (line 1, column 10, byte 9, message 0)",
+            "the escape '\\uD800' is not a Unicode character (line 1, column 10, byte 9, message 0)",
         ),
         (
             "<a:b> a \"x\ny\" .",
@@ -450,7 +450,7 @@ fn errors_of_turtle_and_of_bytes() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
         let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(
-            text.starts_with("ttl: a graph block, and Turtle has none"),
+            text.starts_with("ttl: graph blocks are not allowed in Turtle"),
             "{text}"
         );
     }

@@ -352,7 +352,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "protected term redefinition",
                     value,
-                    "it is protected, and is defined again otherwise",
+                    "it is protected and cannot be redefined differently",
                 ));
             }
             self.state.define(term, previous);
@@ -507,7 +507,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid keyword alias",
                     id,
-                    "@context has no other names",
+                    "@context cannot have an alias",
                 ));
             }
             Expanded::Keyword(keyword) => made.mapping = Mapping::Keyword(keyword),
@@ -536,7 +536,7 @@ impl Processor<'_> {
                 return Err(making.wrong(
                     "invalid IRI mapping",
                     id,
-                    "a term that looks like an IRI stands for that IRI",
+                    "a term with the form of an IRI must expand to that IRI",
                 ));
             }
         }
@@ -580,7 +580,7 @@ impl Processor<'_> {
             if self.expand_undefined(term, &mut iri) != Expanded::Text || !has_iri_form(&iri) {
                 return wrong(
                     making,
-                    "it is a relative IRI, and there is no @vocab that makes it absolute",
+                    "it is a relative IRI, and there is no @vocab to resolve it",
                 );
             }
             made.mapping = Mapping::Iri(iri.into());
@@ -609,7 +609,7 @@ impl Processor<'_> {
             Err(making.wrong("invalid term definition", value, reason))
         };
         if !made.containers.has(Containers::INDEX) {
-            return wrong(making, "it has an @index, and no @container of that name");
+            return wrong(making, "it has an @index but no @index container");
         }
         let text = origin.view.text(value);
         let mut iri = Vec::new();
@@ -684,7 +684,7 @@ fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
     Err(making.wrong(
         "keyword redefinition",
         value,
-        "its definition holds \"@container\": \"@set\" or @protected, and nothing else",
+        "its definition can only contain \"@container\": \"@set\" and @protected",
     ))
 }
 
@@ -709,7 +709,7 @@ fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
         return Err(making.wrong(
             "invalid container mapping",
             value,
-            "its @container is none of JSON-LD, or one that does not go with another",
+            "its @container is not a valid container or combination of containers",
         ));
     };
     made.containers = all;
@@ -792,7 +792,7 @@ fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     }
     made.prefix = boolean(making, value, "@prefix")?;
     if made.prefix && matches!(made.mapping, Mapping::Keyword(_)) {
-        return wrong("a keyword is no prefix");
+        return wrong("a keyword cannot be a prefix");
     }
     Ok(())
 }

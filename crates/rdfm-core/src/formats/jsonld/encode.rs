@@ -51,14 +51,13 @@ pub(super) fn encoder<S: Sink + 'static>(
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
             return Err(
-                "context_lines none writes no context, and compact_with gives one; leave one of them out"
-                    .into(),
+                "context_lines none conflicts with compact_with; use only one of them".into(),
             );
         }
         if merged && compact.is_protected() {
             return Err(
-                "compact_with gives a context with protected terms, which a document of several messages \
-                 cannot set aside; leave @protected out, or flat"
+                "compact_with has protected terms, which a document with several messages cannot suspend; remove \
+                 @protected or flat"
                     .into(),
             );
         }

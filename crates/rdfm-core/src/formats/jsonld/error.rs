@@ -55,7 +55,7 @@ impl Wrong {
     /// The system cannot start a thread with a stack for deeply nested data.
     #[cold]
     pub fn no_stack(error: &io::Error) -> Self {
-        let reason = format!("no thread for a message that nests deeply: {error}");
+        let reason = format!("cannot start a thread for a deeply nested message: {error}");
         Self::of(ErrorClass::Limit, None, reason)
     }
 

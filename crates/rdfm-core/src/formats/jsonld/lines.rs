@@ -96,8 +96,7 @@ impl NdjsonReader {
             return Err(ParseError {
                 at: 0,
                 class: ErrorClass::Malformed,
-                reason: Reason::new("a blank line")
-                    .with(Remedy::lenient("passes over blank lines")),
+                reason: Reason::new("a blank line").with(Remedy::lenient("skips blank lines")),
             });
         }
         let outcome = marked

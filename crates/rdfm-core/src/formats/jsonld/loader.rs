@@ -132,14 +132,14 @@ impl Store {
         let found = found
             .map_err(|reason| failed(format!("the context {shown} cannot be loaded: {reason}")))?;
         let Some(remote) = found else {
-            return Err(failed(format!("the context {shown} is not at hand"))
+            return Err(failed(format!("the context {shown} is not available"))
                 .with(Remedy::read("context", "URL=FILE", "names its file"))
                 .with(Remedy::read(
                     "contexts",
                     "DIR",
                     "names a folder of contexts",
                 ))
-                .with(Remedy::read("allow_network", "true", "lets it be fetched")));
+                .with(Remedy::read("allow_network", "true", "fetches it")));
         };
         let broken = |reason: &str| failed(format!("the context {shown} cannot be used: {reason}"));
         if simdutf8::basic::from_utf8(&remote.document).is_err() {

@@ -195,7 +195,7 @@ impl Walk<'_> {
                 return Err(self.wrong(
                     "invalid set or list object",
                     object,
-                    "an object with @list or @set has @index besides, and nothing else",
+                    "an object with @list or @set can have no other entry than @index",
                 ));
             }
             if is_list {
@@ -393,7 +393,7 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid @included value",
                 value,
-                "@included holds nodes that something is said of",
+                "@included must contain nodes with properties",
             ));
         }
         self.value(value, context, &ValueSlot::top(graph))?;
@@ -412,7 +412,7 @@ impl Walk<'_> {
                     return Err(self.wrong(
                         "invalid reverse property map",
                         key,
-                        "the keys of @reverse are properties",
+                        "the keys of @reverse must be properties",
                     ));
                 }
                 Meaning::Unmapped => {

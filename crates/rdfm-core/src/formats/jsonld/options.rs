@@ -24,14 +24,14 @@ pub const RDF_DIRECTION: OptionSpec = OptionSpec::new(
 pub const EXPAND_CONTEXT: OptionSpec = OptionSpec::new(
     "expand_context",
     ValueKind::Context,
-    "A JSON-LD context in force before any other.",
+    "A JSON-LD context that applies before any other.",
 )
 .group(GROUP);
 
 /// Digits of doubles.
 pub const EXACT_DOUBLES: OptionSpec = OptionSpec::switch(
     "exact_doubles",
-    "Read numbers as xsd:double with all digits of the double, instead of the 16 that JSON-LD says.",
+    "Read numbers as xsd:double with all digits of the double, instead of 16 as in JSON-LD.",
 )
 .group(GROUP);
 
@@ -59,7 +59,7 @@ pub const CONTEXTS: &[OptionSpec] = &[
     .group(GROUP),
     OptionSpec::switch(
         "allow_network",
-        "Fetch remote contexts that are not at hand.",
+        "Fetch remote contexts that are not available locally.",
     )
     .group(GROUP),
 ];

@@ -292,7 +292,7 @@ impl<'c> Processor<'c> {
             _ => Err(origin.wrong(
                 "invalid remote context",
                 value,
-                &format!("the document {} holds no context", quote(url)),
+                &format!("the document {} contains no context", quote(url)),
             )),
         }
     }
@@ -351,14 +351,14 @@ impl<'c> Processor<'c> {
             return Err(origin.wrong(
                 "invalid remote context",
                 import,
-                &format!("the context of {} is no object", quote(&url)),
+                &format!("the context of {} is not an object", quote(&url)),
             ));
         }
         if let Some(again) = imported.view.get(context, b"@import") {
             return Err(imported.wrong(
                 "invalid context entry",
                 again,
-                "a context that is imported imports another",
+                "an imported context must not import another one",
             ));
         }
         self.entries(origin, object, Some((&imported, context)), overrides)
@@ -517,7 +517,7 @@ impl<'c> Processor<'c> {
                 "invalid base IRI",
                 value,
                 &format!(
-                    "@base is an IRI, null, or relative to the base there is, and {} is none of these",
+                    "@base must be an IRI, null, or relative to the current base; found {}",
                     origin.shown(value)
                 ),
             ));
@@ -546,8 +546,7 @@ impl<'c> Processor<'c> {
                 "invalid vocab mapping",
                 value,
                 &format!(
-                    "@vocab is an IRI, null, or relative to the base or to the @vocab there is, and {} is none of \
-                     these",
+                    "@vocab must be an IRI, null, or relative to the base or the current @vocab; found {}",
                     origin.shown(value)
                 ),
             ));
@@ -599,7 +598,7 @@ impl<'c> Processor<'c> {
         let mut wrong = origin.wrong(
             "",
             node,
-            "definitions of a context refer to each other too deep",
+            "definitions of a context refer to each other too deeply",
         );
         wrong.class = ErrorClass::Limit;
         wrong.reason = Reason::limit(

@@ -278,9 +278,11 @@ impl MessageReader {
             InForce::Forgotten => {}
             InForce::Broken(message) => {
                 let reason = Reason::from(
-                    "the context message before it could not be read, so the message cannot be either",
+                    "the preceding context message could not be read, so neither can this message",
                 )
-                .following(&format!("the context may have been in message {message}, which was skipped"));
+                .following(&format!(
+                    "the context may have been in message {message}, which was skipped"
+                ));
                 return Err(Wrong::of(ErrorClass::Malformed, Some(at), reason));
             }
         }
@@ -432,10 +434,7 @@ pub(super) fn context_document(
     };
     parse(text, &mut tape, &bounds).map_err(|error| {
         let position = position(text, error.at);
-        format!(
-            "{option} is no JSON that can be read: {} ({position})",
-            error.reason
-        )
+        format!("{option} is not valid JSON: {} ({position})", error.reason)
     })?;
     let view = View {
         tape: &tape,
@@ -446,7 +445,7 @@ pub(super) fn context_document(
         _ => 0,
     };
     if !matches!(view.kind(value), Kind::Object | Kind::Array | Kind::String) {
-        return Err(format!("{option} holds no context, which is an object"));
+        return Err(format!("{option} contains no context, which is an object"));
     }
     Ok((tape, value))
 }

@@ -177,7 +177,7 @@ impl Walk<'_> {
     #[cold]
     pub fn colliding(&self, key: u32) -> Wrong {
         let reason = format!(
-            "the key {} says again what another key of the object says",
+            "the key {} repeats another key of the object",
             quote(self.view.text(key))
         );
         self.wrong("colliding keywords", key, &reason)
@@ -233,12 +233,16 @@ impl Walk<'_> {
     pub fn nest(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
         let view = self.view;
         if view.kind(object) != Kind::Object {
-            return Err(self.wrong("invalid @nest value", object, "@nest holds objects"));
+            return Err(self.wrong("invalid @nest value", object, "@nest must contain objects"));
         }
         for key in view.keys(object) {
             let meaning = self.contexts.meaning(context, view.text(key));
             if meaning == Meaning::Keyword(Keyword::Value) {
-                return Err(self.wrong("invalid @nest value", key, "@nest holds no @value"));
+                return Err(self.wrong(
+                    "invalid @nest value",
+                    key,
+                    "@nest must not contain @value",
+                ));
             }
         }
         self.collect(object, context, shape)

@@ -145,7 +145,7 @@ impl Walk<'_> {
         if let Some(tag) = language
             && !chars::is_language_tag(tag)
         {
-            let made = self.refuse(value, "the language", tag, "is no language tag")?;
+            let made = self.refuse(value, "the language", tag, "is not a language tag")?;
             return Ok(Item::Value(made));
         }
         let direction = direction.filter(|_| self.options.direction != RdfDirection::None);
@@ -178,7 +178,7 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
-                    "the value {} has a base direction and no language, which RDF 1.2 cannot hold",
+                    "the value {} has a base direction but no language, which RDF 1.2 cannot represent",
                     quote(text)
                 ),
             )
@@ -190,7 +190,7 @@ impl Walk<'_> {
             .with(Remedy::read(
                 "rdf_direction",
                 "none",
-                "leaves directions out",
+                "omits directions",
             ))),
         }
     }
@@ -294,7 +294,7 @@ impl Walk<'_> {
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
-                    "the number {} of a JSON literal is beyond the range of doubles, and has no canonical form",
+                    "the number {} of a JSON literal is outside the range of doubles and has no canonical form",
                     quote(self.view.text(number))
                 ),
             ));
@@ -326,8 +326,8 @@ impl Walk<'_> {
             return Err(self.wrong(
                 "invalid value object",
                 object,
-                "an object with @value has @type, @language, @direction and @index besides, and not @type with \
-                 @language or @direction",
+                "an object with @value can also have @type, @language, @direction and @index, but not @type together \
+                 with @language or @direction",
             ));
         }
         if !is_json && kind == Kind::Null {
@@ -420,7 +420,7 @@ impl Walk<'_> {
             walk.wrong(
                 "invalid typed value",
                 node,
-                "the @type of a value is one IRI",
+                "the @type of a value must be a single IRI",
             )
         };
         if shape.types > 1 || self.view.kind(node) != Kind::String {
@@ -472,7 +472,7 @@ impl Walk<'_> {
                 _ => Err(self.wrong(
                     "invalid language map value",
                     item,
-                    "the values of a language map are strings",
+                    "the values of a language map must be strings",
                 )),
             };
             if view.kind(values) == Kind::Array {

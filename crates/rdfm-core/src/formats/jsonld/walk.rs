@@ -413,7 +413,7 @@ impl Walk<'_> {
         self.wrong(
             "invalid reverse property value",
             node,
-            "the value of a reverse property is a node",
+            "the value of a reverse property must be a node",
         )
     }
 
@@ -440,7 +440,7 @@ impl Walk<'_> {
                 return Err(self.wrong(
                     "invalid value object",
                     node,
-                    "a value in an index map whose keys are values of a property is a node",
+                    "a value in an index map whose keys are values of a property must be a node",
                 ));
             }
             // It would have several types, but a literal has one.
@@ -449,9 +449,9 @@ impl Walk<'_> {
                     let wrong = self.wrong(
                         "invalid typed value",
                         node,
-                        "a value in a type map is a node",
+                        "a value in a type map must be a node",
                     );
-                    return Err(wrong.with(Remedy::lenient("leaves its quad out")));
+                    return Err(wrong.with(Remedy::lenient("omits its quad")));
                 }
                 return self.deliver(Item::Value(LEFT_OUT), slot, node);
             }
@@ -493,7 +493,11 @@ impl Walk<'_> {
             _ => self.anonymous()?,
         };
         if let Extra::Type(_) = slot.extra {
-            return Err(self.wrong("invalid container mapping", node, "a graph has no type map"));
+            return Err(self.wrong(
+                "invalid container mapping",
+                node,
+                "a graph cannot have a type map",
+            ));
         }
         if let Extra::Property { .. } = slot.extra {
             self.extra(id, slot)?;
@@ -583,7 +587,7 @@ impl Walk<'_> {
             Some(self.at(node)),
             format!("{what} {} {why}", quote(text)),
         )
-        .with(Remedy::lenient("leaves its quads out, as JSON-LD has it")))
+        .with(Remedy::lenient("omits its quads, as JSON-LD specifies")))
     }
 
     /// The term that a string names, at a node of the tape.
@@ -652,7 +656,7 @@ impl Walk<'_> {
         }
         if let Some(label) = iri.strip_prefix(b"_:") {
             if !std::str::from_utf8(label).is_ok_and(chars::is_label) {
-                return self.refuse(node, "the blank node label", label, "is none");
+                return self.refuse(node, "the blank node label", label, "is not valid");
             }
             return Ok(self.terms.bnode(self.builder, label)?);
         }
@@ -670,7 +674,7 @@ impl Walk<'_> {
                 node,
                 what,
                 text,
-                "is a blank node, which cannot stand there",
+                "is a blank node, which is not allowed there",
             );
         }
         let relative = std::str::from_utf8(text)
@@ -679,8 +683,8 @@ impl Walk<'_> {
             .is_some_and(|iri| !iri.is_absolute());
         let why = match (relative, self.options.has_base) {
             (true, false) => "is a relative IRI, and no base or @base is given",
-            (true, true) => "is a relative IRI that nothing makes absolute",
-            (false, _) => "is no IRI",
+            (true, true) => "is a relative IRI that cannot be resolved",
+            (false, _) => "is not an IRI",
         };
         self.refuse(node, what, text, why).map_err(|wrong| {
             if relative && !self.options.has_base {

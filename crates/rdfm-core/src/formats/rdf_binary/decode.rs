@@ -380,7 +380,7 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "rows build on those before them: none can be skipped";
+        let reason = "rows cannot be skipped, because each depends on the ones before it";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             return Err(Reason::new(
-                "flat makes all messages one, and framing messages keeps them apart; leave one of them out",
+                "flat merges all messages, but framing messages keeps them separate; use only one of them",
             ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
@@ -164,7 +164,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
             return Ok(false);
         }
         refuse_second(self.flat).map_err(|(class, reason)| {
-            let apart = Remedy::write("framing", "messages", "keeps them apart");
+            let apart = Remedy::write("framing", "messages", "keeps them separate");
             (
                 class,
                 if self.can_frame {
@@ -233,7 +233,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
     fn lost_if_empty(&self) -> Option<&'static str> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then_some(
-            "an empty message has no rows and no bytes, which is read as no message; framing=rows or \
+            "an empty message has no rows and no bytes, so it is read as no message; framing=rows or \
              message_per_file=true reads it, and framing=messages writes it as a message",
         )
     }

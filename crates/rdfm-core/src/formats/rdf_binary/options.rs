@@ -13,7 +13,7 @@ pub const FRAMINGS: &[&str] = &["messages", "rows"];
 pub const READ_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-    "RDF Protobuf: each message of the input is behind its length, or rows are one message, as Jena writes them.",
+    "RDF Protobuf: whether each message of the input follows its length, or all rows form one message, as in Jena.",
 )
 .default(Default::Detected)
 .group(RDF_BINARY);
@@ -22,8 +22,8 @@ pub const READ_FRAMING: OptionSpec = OptionSpec::new(
 pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
     "framing",
     ValueKind::Choice(FRAMINGS),
-    "RDF Protobuf: write each message behind its length (messages, unless flat), or rows that are one message, as \
-     Jena writes them.",
+    "RDF Protobuf: write each message after its length (messages; default unless flat), or rows that form one message, \
+     as in Jena.",
 )
 .group(RDF_BINARY);
 
@@ -31,8 +31,7 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
     "prefixed_names",
     ValueKind::Switch,
-    "Abbreviate IRIs with the namespaces (as RDF Thrift does unless told otherwise), or write them in full (as RDF \
-     Protobuf does).",
+    "Abbreviate IRIs with the namespaces (default for RDF Thrift), or write them in full (default for RDF Protobuf).",
 )
 .off("full-iris")
 .group(RDF_BINARY);

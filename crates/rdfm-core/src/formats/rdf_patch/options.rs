@@ -11,7 +11,7 @@ const GROUP: &str = "RDF Patch";
 /// Headers that are not at the front.
 pub const HEADERS_FIRST: OptionSpec = OptionSpec::switch(
     "headers_first",
-    "RDF Patch: write headers that stand behind other operations of their patch at its front.",
+    "RDF Patch: move headers that follow other operations of their patch to its front.",
 )
 .group(GROUP);
 

@@ -10,8 +10,7 @@ use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 
-const LATE: &str =
-    "a header follows other operations of its patch, where it would begin the next one";
+const LATE: &str = "a header follows other operations of its patch and would begin a new patch";
 const PARTS: &str = "a header is in a later part of its patch than its first operations, so it cannot go to the front";
 
 /// State of the patches being written: segments, and the kinds of operations so far.

@@ -251,7 +251,7 @@ fn namespace(
     expected(
         text,
         start,
-        "the IRI of the prefix, or a string that says it",
+        "the IRI of the prefix, or a string with the IRI",
     )
 }
 

@@ -313,7 +313,7 @@ fn unescape(
             return Err(Stop::malformed(
                 offset + at,
                 format!(
-                    "the escape '\\{}{code:0digits$X}' names no character",
+                    "the escape '\\{}{code:0digits$X}' is not a Unicode character",
                     kind as char
                 ),
             ));
@@ -514,7 +514,7 @@ fn bad_name(text: &[u8], at: usize) -> Stop {
     Stop::malformed(
         at,
         format!(
-            "{} may not stand here in a name; write the IRI in angle brackets",
+            "{} is not allowed here in a name; write the IRI in angle brackets",
             quote_char(text, at)
         ),
     )
@@ -582,7 +582,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
             return Err(Stop::malformed(
                 at,
                 format!(
-                    "{} may not stand here in a blank node label",
+                    "{} is not allowed here in a blank node label",
                     quote_char(text, at)
                 ),
             ));

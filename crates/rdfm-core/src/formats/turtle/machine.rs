@@ -840,7 +840,7 @@ impl Machine {
             .last()
             .map_or(FrameState::Statement, |frame| frame.state);
         if position(below).0 & PROPERTY_LISTS == 0 {
-            return self.unexpected(text, "']', since no property list may stand here");
+            return self.unexpected(text, "']', since a property list is not allowed here");
         }
         // The bracket remains open. Only its frame is replaced.
         self.pop();

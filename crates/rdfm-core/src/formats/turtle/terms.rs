@@ -1,5 +1,6 @@
 //! Terms of a Turtle or TriG log: prefixes, the base, blank node labels, and a cache of the terms in the current
 //! batch.
+//!
 //! - In: tokens, by their positions in the text.
 //! - Out: term ids in the current batch.
 //! - Cost: a known term costs one probe of a direct-mapped table and one comparison with the arena. Each entry is

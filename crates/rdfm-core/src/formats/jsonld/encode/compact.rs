@@ -104,7 +104,7 @@ impl Compact {
         check(&view)?;
         let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
             format!(
-                "compact_with is no context of JSON-LD 1.1: {}",
+                "compact_with is not a valid JSON-LD 1.1 context: {}",
                 wrong.reason
             )
         })?;
@@ -336,14 +336,14 @@ fn check(view: &View<'_>) -> Result<(), String> {
 
 fn beyond(name: &[u8]) -> String {
     format!(
-        "the entry {} of compact_with is beyond what rdfm compacts with; leave it out",
+        "the entry {} of compact_with is not supported; remove it",
         quote(name)
     )
 }
 
 fn remote(url: &[u8]) -> String {
     format!(
-        "compact_with names the remote context {}, and a writer loads none; put what it holds in its place",
+        "compact_with refers to the remote context {}, which is not loaded for writing; insert its content instead",
         quote(url)
     )
 }
@@ -360,6 +360,6 @@ fn wrapped(text: &str, bounds: &Bounds) -> Result<(Box<[u8]>, Tape), String> {
     write::write(&view, value, &mut text);
     text.push(b'}');
     parse(&text, &mut tape, bounds)
-        .map_err(|error| format!("compact_with is no JSON that can be read: {}", error.reason))?;
+        .map_err(|error| format!("compact_with is not valid JSON: {}", error.reason))?;
     Ok((text.into(), tape))
 }

@@ -60,7 +60,7 @@ impl Composer {
                     if found {
                         return Err(malformed(
                             at,
-                            "a second document that does not begin with '---' on a line of its own",
+                            "a second document that does not begin with '---' on a separate line",
                         ));
                     }
                     found = true;
@@ -123,7 +123,7 @@ impl Composer {
         if self.wants_key() {
             return Err(malformed(
                 at,
-                "a key is a string, and this is a mapping or a sequence",
+                "a key must be a string, but this is a mapping or a sequence",
             ));
         }
         let node = tape.nodes().len() as u32;
@@ -159,7 +159,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "a key is a string, and {} is none; put it into quotes",
+                        "a key must be a string, but {} is not; quote it",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -179,7 +179,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "JSON has no number {}; put it into quotes, or give it a datatype with @type",
+                        "JSON cannot represent the number {}; quote it, or give it a datatype with @type",
                         quote(text.as_bytes())
                     ),
                 ));
@@ -200,7 +200,7 @@ impl Composer {
         let Some(Some(node)) = self.anchors.get(&anchor).copied() else {
             return Err(malformed(
                 at,
-                "an alias within the value that it stands for: a cycle, which JSON cannot hold",
+                "the alias refers to the value that contains it; JSON cannot represent cycles",
             ));
         };
         if !self.wants_key() {
@@ -215,7 +215,7 @@ impl Composer {
         if !string {
             return Err(malformed(
                 at,
-                "a key is a string, and this alias stands for something else",
+                "a key must be a string, but this alias refers to another type of value",
             ));
         }
         tape.repeat(node, true, at, source, bounds)?;
@@ -259,7 +259,7 @@ fn scalar_value<'a>(
     Err(malformed(
         at,
         &format!(
-            "{} is not what its tag {} says",
+            "{} does not match its tag {}",
             quote(text.as_bytes()),
             quote(tag.original().as_bytes())
         ),
@@ -279,7 +279,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
     malformed(
         at,
         &format!(
-            "the tag {} means nothing here; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
+            "the tag {} is not supported; the core schema has !!str, !!int, !!float, !!bool, !!null, !!map and \
              !!seq, and JSON-LD has @type for datatypes",
             quote(tag.original().as_bytes())
         ),
@@ -362,11 +362,9 @@ fn scan_error(error: &ScanError, text: &str, bounds: &Bounds) -> ParseError {
                 "max_depth",
             ),
             _ if text.as_bytes().get(at) == Some(&b'@') => {
-                "no YAML: nothing begins with @ there; keys and values that do stand in quotes, as in \
-                 \"@context\""
-                    .into()
+                "invalid YAML: '@' cannot begin a key or value; quote it, as in \"@context\"".into()
             }
-            _ => format!("no YAML: {}", error.info()).into(),
+            _ => format!("invalid YAML: {}", error.info()).into(),
         },
     }
 }

@@ -239,7 +239,8 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "where the next row begins is not known after an error: none can be skipped";
+        let reason =
+            "rows cannot be skipped after an error, because the start of the next row is unknown";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }

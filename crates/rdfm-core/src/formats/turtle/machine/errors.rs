@@ -166,7 +166,7 @@ impl Machine {
         Err(Stop::error(
             self.pos,
             ErrorClass::Malformed,
-            Reason::new("a graph block, and Turtle has none").lacking(Feature::Graphs),
+            Reason::new("graph blocks are not allowed in Turtle").lacking(Feature::Graphs),
         ))
     }
 }
