@@ -1,7 +1,7 @@
 //! Contexts. Each is processed once, into a table of terms for all messages that use it.
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
-//! - Out: the number of an [`ActiveContext`] context.
+//! - Out: the number of an [`ActiveContext`].
 //! - Cost: proportional to the definitions in the context, because tables share unchanged parts. Contexts are cached by
 //!   parent and text; the contexts of definitions are cached by definition.
 //! - Law: a cached context equals the result of processing it again, so eviction changes no result. Both the work per

@@ -33,7 +33,7 @@ const RDF_NIL: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
 /// Placeholder for an invalid term. Quads that contain it are omitted.
 pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
 
-/// WalkOptions of the reader.
+/// Options of the reader.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalkOptions {
     pub lenient: bool,

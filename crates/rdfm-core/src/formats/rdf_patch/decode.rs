@@ -205,7 +205,7 @@ impl PatchReader {
     #[inline]
     fn worthwhile(&self, input: &Buffer) -> bool {
         let length = self.valid - input.at;
-        // PatchReadOptions a row again leaves unused terms in the batch, which must be few for long rows.
+        // Reading a row again leaves unused terms in the batch, which must be few for long rows.
         let more = if self.tried < LONG {
             self.tried / 2
         } else {
