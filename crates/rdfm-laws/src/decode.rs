@@ -108,7 +108,7 @@ pub fn shown(batch: &Batch) -> Shared {
     };
     assert!(
         !found.messages.is_empty() || batch.kind() == Kind::Results,
-        "a batch holds a message"
+        "a batch contains a message"
     );
     found
 }

@@ -19,7 +19,7 @@ enum Event {
     Error(DecodeError, Option<Vec<u8>>),
 }
 
-/// Cuts the log in several ways: at each possible cut, with pieces of several sizes.
+/// Cuts the log at regular intervals of several sizes.
 pub fn every_cut(reading: &Reading, data: &[u8]) {
     let length = data.len();
     for step in [7, 40, length / 3 + 1, length / 2 + 1] {
