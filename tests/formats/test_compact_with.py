@@ -107,13 +107,13 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
 @pytest.mark.parametrize(
     ("context", "reason"),
     [
-        ("{", "no JSON that can be read"),
+        ("{", "not valid JSON"),
         ('{"a": 1, "a": 2}', "occurs twice"),
         ('{"@context": null}', "contains no context"),
-        ({"@context": "http://c/"}, "names the remote context 'http://c/'"),
-        ([{"@import": "http://c/"}], "names the remote context 'http://c/'"),
-        ({"a": 1}, "no context of JSON-LD 1.1"),
-        ({"a": {"@id": "http://a/", "@type": "@what"}}, "no context of JSON-LD 1.1"),
+        ({"@context": "http://c/"}, "refers to the remote context 'http://c/'"),
+        ([{"@import": "http://c/"}], "refers to the remote context 'http://c/'"),
+        ({"a": 1}, "not a valid JSON-LD 1.1 context"),
+        ({"a": {"@id": "http://a/", "@type": "@what"}}, "not a valid JSON-LD 1.1 context"),
         ({"@direction": "rtl"}, "the entry '@direction' of compact_with"),
         ({"ex": "http://e/", "none": "@none"}, "the entry 'none' of compact_with"),
         ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),
@@ -138,11 +138,11 @@ def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_pa
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
         formats.find("ndjsonld").Encoder(compact_with=file)
-    assert str(caught.value) == f"the file {file} contains no context: {lack}"
+    assert str(caught.value) == f"the file {file} holds no context: {lack}"
 
 
 def test_a_context_and_none_contradict_each_other():
-    with pytest.raises(rdfm.OptionError, match="leave one of them out"):
+    with pytest.raises(rdfm.OptionError, match="use only one of them"):
         formats.find("yamlld").Encoder(compact_with={"a": "http://a/"}, context_lines="none")
 
 

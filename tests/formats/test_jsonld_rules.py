@@ -1180,7 +1180,7 @@ def test_a_context_line_of_null_clears_expand_context_too():
 @pytest.mark.parametrize(
     ("context", "reason"),
     [
-        ("{", "no JSON that can be read"),
+        ("{", "not valid JSON"),
         ({"p": 1}, "invalid term definition"),
         ({"p": "word"}, "invalid IRI mapping"),
         (1, "expand_context is a file of JSON, its text or a dict"),

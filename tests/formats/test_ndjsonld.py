@@ -83,7 +83,7 @@ def test_after_a_broken_context_messages_are_errors_until_the_next():
     decoder = formats.find("ndjsonld").Decoder()
     decoder.feed(data)
     decoder.finish()
-    for reason in ("@vocab", "context message before it"):
+    for reason in ("@vocab", "preceding context message"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()
@@ -102,7 +102,7 @@ def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_ove
     decoder.finish()
     if before:
         assert len(decoder.next_batch()) == 1
-    for reason in ("a byte order mark; lenient=True passes over it", "context message before it"):
+    for reason in ("a byte order mark; lenient=True passes over it", "preceding context message"):
         with pytest.raises(rdfm.DecodeError, match=reason):
             decoder.next_batch()
         decoder.skip_message()
@@ -248,4 +248,4 @@ def test_a_json_literal_is_kept_whatever_its_keys_are():
     assert message[0][2][1] == text
     found, error = objects(b'{"@id": "v:a", "v:p": {"@type": "@json", "@value": [1e400]}}')
     assert found == []
-    assert "beyond the range of doubles" in error
+    assert "outside the range of doubles" in error

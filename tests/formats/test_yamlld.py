@@ -27,7 +27,7 @@ def test_a_tab_is_found_where_it_stands():
 
 @pytest.mark.parametrize("text", ["@context:\n  ex: http://e/\n", "ex:a: @none\n"])
 def test_what_begins_with_an_at_sign_is_to_be_quoted(text):
-    with pytest.raises(rdfm.DecodeError, match='stand in quotes, as in "@context"'):
+    with pytest.raises(rdfm.DecodeError, match='quote it, as in "@context"'):
         list(rdfm.open_log(text.encode(), "yamlld"))
 
 

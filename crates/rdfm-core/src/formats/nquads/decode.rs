@@ -428,7 +428,7 @@ fn strayed_error(line: usize) -> LexError {
     LexError {
         at: line,
         class: ErrorClass::Unsupported,
-        reason: "the log changes its dialect after its head, so it cannot be read in splits; read it as one"
+        reason: "the log changes its dialect after its head, so it cannot be read in splits; read it whole"
             .into(),
     }
 }
