@@ -99,7 +99,7 @@ def validate(
         >>> checked = validate(log, "nq")
         >>> for found in checked:
         ...     print(found.line, found.column, found.text)
-        1 29 'x' is no xsd:integer: digits with an optional sign
+        1 29 'x' is not a valid xsd:integer: expected digits with an optional sign
         >>> checked.errors, checked.warnings, checked.rules
         (0, 1, {'ill-typed-literal': 1})
     """

@@ -230,7 +230,10 @@ def test_ill_typed_literals():
     log = f'{GOOD}{S} "1"^^<{XSD}integer>, "x" .\n{S} "1 "^^<{XSD}integer> .\n'
     assert found(log, "ttl") == [("warning", "ill-typed-literal", 0, 3, 27)]
     checked = rdfm.validate(log.encode(), "ttl")
-    assert next(iter(checked)).text == "'1 ' is no xsd:integer: digits with an optional sign"
+    assert (
+        next(iter(checked)).text
+        == "'1 ' is not a valid xsd:integer: expected digits with an optional sign"
+    )
 
 
 def test_literals_in_triple_terms():

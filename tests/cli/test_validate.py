@@ -28,7 +28,7 @@ def test_a_finding_is_a_line(rdfm, odd):
     run = rdfm("validate", "b.nq", odd)
     assert run.code == 1
     assert run.out.splitlines() == [
-        "odd.nq:1:27: warning: 'x' is no xsd:int: an integer from -2147483648 to 2147483647 (message 0) "
+        "odd.nq:1:27: warning: 'x' is not a valid xsd:int: expected an integer from -2147483648 to 2147483647 (message 0) "
         "[ill-typed-literal]",
         "odd.nq:3:14: error: expected an IRI as predicate, found 'oops' (message 1) [syntax]",
     ]
@@ -40,7 +40,7 @@ def test_warnings_are_no_errors_unless_strict(rdfm, tmp_path):
     assert rdfm("validate", "warned.nq").code == 0
     run = rdfm("validate", "warned.nq", "--strict")
     assert run.code == 1
-    assert ": error: 'x' is no xsd:int" in run.out
+    assert ": error: 'x' is not a valid xsd:int" in run.out
 
 
 def test_errors_of_binary_logs_have_their_byte(rdfm, tmp_path):

@@ -1,4 +1,4 @@
-//! Messages compared: what counts and what does not, whatever the batches are.
+//! Comparison of messages: what is significant, independently of batches.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -69,7 +69,7 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
     }
 }
 
-/// Whether the whole signatures differ.
+/// Whether the full signatures differ.
 fn signed_apart(a: &str, b: &str) -> bool {
     let mut comparer = Comparer::new(Mode::Sets, false, NamespaceUse::Ignored, limits(STEPS));
     for (side, text) in [(Side::A, a), (Side::B, b)] {
@@ -85,7 +85,7 @@ fn signed_apart(a: &str, b: &str) -> bool {
 }
 
 #[test]
-fn order_labels_and_repetitions_do_not_count_in_sets() {
+fn sets_ignore_order_labels_and_repetitions() {
     for (a, b, different) in [
         ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'x'", false),
         ("<a:s> <a:p> 'x'", "<a:s> <a:p> 'y'", true),
@@ -139,7 +139,7 @@ fn order_labels_and_repetitions_do_not_count_in_sets() {
 }
 
 #[test]
-fn order_and_repetitions_count_in_sequences() {
+fn sequences_have_order_and_repetitions() {
     for (a, b, different) in [
         (
             "<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>",
@@ -174,7 +174,7 @@ fn order_and_repetitions_count_in_sequences() {
 }
 
 #[test]
-fn the_cut_into_batches_changes_nothing() {
+fn batches_do_not_affect_the_comparison() {
     let message = |at: usize| {
         (0..=at % 4)
             .map(|quad| format!("_:b{quad} <a:p> \"{at}\" .\n"))
@@ -210,7 +210,7 @@ fn the_cut_into_batches_changes_nothing() {
 }
 
 #[test]
-fn many_blank_nodes_that_are_alike_cost_little() {
+fn many_similar_blank_nodes_need_few_steps() {
     let leaves = |label: &str| {
         let quads: Vec<String> = (0..500)
             .map(|at| format!("_:hub <a:p> _:{label}{at};_:{label}{at} <a:q> _:z{label}{at}"))
@@ -222,7 +222,7 @@ fn many_blank_nodes_that_are_alike_cost_little() {
 }
 
 #[test]
-fn what_needs_too_much_work_is_said() {
+fn comparisons_above_the_limit_are_undecided() {
     let clique = |label: &str| {
         let quads: Vec<String> = (0..100)
             .filter(|at| at / 10 != at % 10)
@@ -242,7 +242,7 @@ fn what_needs_too_much_work_is_said() {
 }
 
 #[test]
-fn messages_that_one_side_has_more_often_are_picked_in_order() {
+fn surplus_messages_are_picked_in_order() {
     let make = |values: &[u32]| {
         let messages: Vec<String> = values
             .iter()
@@ -267,7 +267,7 @@ fn messages_that_one_side_has_more_often_are_picked_in_order() {
     assert!(comparer.pick(Side::B, &b).is_empty());
 }
 
-/// A log of messages, each a complete graph of ten blank nodes, with edges in another order for each label.
+/// A log of messages, each a complete graph of ten blank nodes. Each label has a different order of edges.
 fn cliques(label: &str, messages: usize) -> MessageBatch {
     let clique = (0..100)
         .map(|at| (at / 10, at % 10))
@@ -279,7 +279,8 @@ fn cliques(label: &str, messages: usize) -> MessageBatch {
     log(&vec![clique.collect::<Vec<_>>().join(";"); messages].join("|"))
 }
 
-/// A log of messages, each a strongly regular graph of 16 blank nodes, six edges each: the rook's graph, or Shrikhande's.
+/// A log of messages, each a strongly regular graph with 16 blank nodes of degree six: the rook's graph, or
+/// Shrikhande's.
 fn strongly_regular(is_rooks: bool, messages: usize) -> MessageBatch {
     let adjacent = |one: usize, other: usize| {
         let (across, down) = ((4 + one / 4 - other / 4) % 4, (4 + one % 4 - other % 4) % 4);
@@ -324,7 +325,7 @@ fn all_pairs_together_have_a_limit() {
 }
 
 #[test]
-fn picking_decides_what_collecting_decided() {
+fn picking_agrees_with_collecting() {
     let (a, b) = (cliques("a", 6), log("<a:s> <a:p> <a:o>"));
     let mut found = Vec::new();
     for total in (0..).map(|step| step * 20_000) {
@@ -348,7 +349,7 @@ fn picking_decides_what_collecting_decided() {
 }
 
 #[test]
-fn namespaces_that_are_noticed_make_no_pair_differ() {
+fn noticed_namespaces_do_not_make_pairs_differ() {
     let make = |iri: &str| {
         let text =
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");

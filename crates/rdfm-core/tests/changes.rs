@@ -1,5 +1,5 @@
-//! Changes of datasets: patches applied, made of messages and made messages, and the difference of two datasets;
-//! against sets of lines, and whatever the batches are.
+//! Changes of datasets: applying patches, converting messages to patches and back, and differences of datasets. Results
+//! are compared with sets of lines, in batches of several sizes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +26,7 @@ use rdfm_core::model::record::{Operation, OperationCode};
 use rdfm_core::model::term::{Quad, TermKind};
 use support::{Options, decoder, encoder, lines};
 
-/// Batches of so many records at most.
+/// Maximum numbers of records per batch.
 const SIZES: [u64; 4] = [1, 2, 5, 8192];
 
 fn batches<R: KindOf>(format: &str, log: &[u8], size: u64) -> Vec<LogBatch<R>> {
@@ -57,7 +57,7 @@ fn dataset(log: &str, size: u64) -> Dataset {
     dataset
 }
 
-/// The quads, in order, as they come out in one batch and in parts.
+/// The quads of a dataset, in order, which must be equal in one batch and in parts.
 fn quads_of(dataset: &Dataset) -> Vec<String> {
     let mut whole = dataset.message(false);
     let batch = whole.next_batch().unwrap().unwrap();
@@ -73,7 +73,7 @@ fn quads_of(dataset: &Dataset) -> Vec<String> {
     quads
 }
 
-/// What patches make of a dataset, in batches of any size.
+/// Applies patches to a dataset, in batches of any size.
 fn applied(data: &str, log: &str) -> (Vec<String>, Applied) {
     let mut found: Option<(Vec<String>, Applied)> = None;
     for size in SIZES {
@@ -113,19 +113,19 @@ fn letters(quads: &[String]) -> String {
 }
 
 #[test]
-fn transactions_hold_or_never_were() {
+fn transactions_are_applied_completely_or_not_at_all() {
     for (before, words, after) in [
         ("ab", "TX +c -a TC", "bc"),
         ("ab", "TX +c -a TA", "ab"),
         ("ab", "TX +c -a", "ab"),
         ("ab", "+c -a", "bc"),
         ("ab", "-a TX -b +c TA +d", "bd"),
-        // What was there before the transaction, and what it did before, each back where it was.
+        // Earlier changes of the transaction are undone too.
         ("ab", "TX -a +a +c -c -b TA", "ab"),
         ("ab", "TX -a +a TC", "ba"),
         ("ab", "TX +a -a +a -x TA -a", "b"),
         ("ab", "TX TC TX TA TX -a TC TX +z TA", "b"),
-        // A patch ends its transaction, and so does the log.
+        // The end of a patch or of the log ends its transaction.
         ("ab", "TX -a Z +c TX +d", "abc"),
         ("", "TX +a Z TX +b TC Z TX +c TA", "b"),
         ("ab", "Z Z", "ab"),
@@ -136,7 +136,7 @@ fn transactions_hold_or_never_were() {
 }
 
 #[test]
-fn what_is_counted() {
+fn changes_are_counted() {
     let (_, counts) = applied(&data("ab"), &rows("TX +c +a -b -x TC TX +d -a TA -c TX +e"));
     let expected = Applied {
         added: 1,
@@ -179,7 +179,7 @@ fn terms_are_equal_by_value() {
     }
 }
 
-/// A whole log of a format.
+/// A complete log in a format.
 fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
     let options = match format {
         "jelly" | "jelly-patch" => Options::with("rdf_star", true),
@@ -194,7 +194,7 @@ fn encoded<R: KindOf>(format: &str, batches: &[LogBatch<R>]) -> Vec<u8> {
     bytes
 }
 
-/// Codecs do not know the same about the same terms: binary ones check no grammar, those of text do.
+/// Codecs set different flags for equal terms: text codecs check the grammar, binary ones do not.
 #[test]
 fn a_term_is_the_same_from_every_format() {
     let plain = "<a:s> <a:p> \"x\"@en <a:g> .\n_:b <a:p> \"1\"^^<a:d> .\n";
@@ -230,7 +230,7 @@ fn a_term_is_the_same_from_every_format() {
 }
 
 #[test]
-fn prefixes_are_those_of_the_dataset_as_the_patches_change_them() {
+fn patches_change_the_prefixes_of_the_dataset() {
     let text = b"PREFIX a: <http://a/> PREFIX b: <http://b/> a:s a:p a:o .";
     let mut dataset = Dataset::new();
     for batch in batches::<Quad>("trig", text, 8192) {
@@ -254,7 +254,7 @@ fn text_of(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn errors_name_the_row_and_leave_what_was_before() {
+fn errors_contain_the_row_and_keep_earlier_changes() {
     for (words, row, reason) in [
         (
             "+c TX +d TX",
@@ -284,7 +284,7 @@ fn errors_name_the_row_and_leave_what_was_before() {
     }
 }
 
-/// Numbers that are the same on every run.
+/// A generator of reproducible numbers.
 struct Random(u64);
 
 impl Random {
@@ -316,7 +316,7 @@ fn set(quads: &[String]) -> BTreeSet<String> {
     quads.iter().cloned().collect()
 }
 
-/// What a plain reading of the rules makes of rows.
+/// Applies rows by a direct implementation of the rules.
 fn model(before: &str, rows: &[String]) -> BTreeSet<String> {
     let mut there: BTreeSet<String> = before.lines().map(str::to_owned).collect();
     let mut begun: Option<BTreeSet<String>> = None;
@@ -333,7 +333,7 @@ fn model(before: &str, rows: &[String]) -> BTreeSet<String> {
 }
 
 #[test]
-fn random_patches_do_what_sets_do() {
+fn random_patches_equal_set_operations() {
     let mut random = Random(1);
     for _ in 0..300 {
         let before = random.data();
@@ -396,7 +396,7 @@ fn a_difference_applied_gives_the_other_dataset() {
 }
 
 #[test]
-fn a_difference_larger_than_a_batch_comes_in_parts_if_it_may() {
+fn a_difference_larger_than_a_batch_is_split_if_allowed() {
     let new: String = (0..20_000)
         .map(|n| format!("<a:s> <a:p> \"{n}\" .\n"))
         .collect();
@@ -416,7 +416,7 @@ fn a_difference_larger_than_a_batch_comes_in_parts_if_it_may() {
     }
 }
 
-/// Room that is empty is given back: changes to and fro do not make a dataset grow.
+/// Empty slots are reused: repeated changes do not make a dataset grow.
 #[test]
 fn a_small_dataset_stays_right_after_many_changes() {
     let mut dataset = dataset(&data("ab"), 8192);
@@ -456,7 +456,7 @@ const LOG: &str = "_:a <a:p> _:_gm1_a <a:g> .\n<a:s> <a:p> \"x\"@en--rtl .\n# @m
     _:a <a:p> <<( _:a <a:p> _:b )>> .\n_:a <a:p> _:a .\n<a:s> <a:p> <a:o> .\n# @message\n_:b <a:p> \"1\" _:a .\n";
 
 #[test]
-fn a_message_is_a_transaction_whose_labels_are_its_own() {
+fn a_message_is_a_transaction_with_its_own_labels() {
     let expected = "TX .\nA <_:a> <a:p> <_:_gm0__gm1_a> <a:g> .\nA <a:s> <a:p> \"x\"@en--rtl .\nTC .\nZ .\n\
         TX .\nTC .\nZ .\n\
         TX .\nA <_:_gm2_a> <a:p> <<( <_:_gm2_a> <a:p> <_:_gm2_b> )>> .\nA <_:_gm2_a> <a:p> <_:_gm2_a> .\n\
@@ -471,7 +471,7 @@ fn a_message_is_a_transaction_whose_labels_are_its_own() {
 
 /// Each log counts its messages from 0.
 #[test]
-fn labels_of_several_logs_are_set_apart() {
+fn labels_of_several_logs_are_distinct() {
     let mut made = ToPatches::new();
     let mut found = Vec::new();
     for batch in [
@@ -531,7 +531,7 @@ fn there_and_back_gives_the_same_messages() {
 }
 
 #[test]
-fn transactions_are_messages_and_so_is_what_is_outside() {
+fn transactions_and_rows_between_them_are_messages() {
     for size in SIZES {
         for (words, expected, dropped) in [
             ("TX +a TC TX +b TC", "a|b", vec![]),
@@ -551,13 +551,13 @@ fn transactions_are_messages_and_so_is_what_is_outside() {
         }
         let headers = "H id <a:1> .\nPA \"e\" <http://e/> .\nPD \"e\" .\nTX .\nTC .\n";
         let (found, _, left) = to_messages(headers, size, false);
-        assert_eq!(found.len(), 1, "prefixes alone are no message");
+        assert_eq!(found.len(), 1, "prefixes alone are not a message");
         assert_eq!(left, [("headers", 1), ("deletions of prefixes", 1)]);
     }
 }
 
 #[test]
-fn what_no_message_can_say_is_refused_behind_those_before() {
+fn rows_that_no_message_can_represent_are_rejected() {
     let shared =
         "TX .\nA _:a <a:p> \"1\" .\nTC .\nTX .\nA <a:s> <a:p> <<( _:a <a:p> \"1\" )>> .\nTC .\n";
     for size in SIZES {
@@ -574,7 +574,7 @@ fn what_no_message_can_say_is_refused_behind_those_before() {
         let expected = "row 4 of the patch: the blank node 'a' is used in two transactions, and would be two nodes in two messages";
         assert_eq!((found.len(), error.as_deref()), (1, Some(expected)));
         assert_eq!(to_messages(shared, size, true).0.len(), 2);
-        // One that was undone does not count.
+        // An aborted transaction is ignored.
         let (start, _) = shared.rsplit_once("TC").unwrap();
         let (found, error, _) = to_messages(&format!("{start}TA .\n"), size, false);
         assert_eq!((found.len(), error), (1, None));

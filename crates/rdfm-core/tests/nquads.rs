@@ -1,4 +1,4 @@
-//! The reader of N-Triples and N-Quads: what it accepts, its errors, and the laws of a decoder.
+//! The decoder of N-Triples and N-Quads: accepted input, errors, and the laws of a decoder.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -35,7 +35,7 @@ fn generalized() -> Options {
     Options::with("generalized", true)
 }
 
-/// The options that would help.
+/// The options in the remedies of the error.
 fn remedies(outcome: &Outcome) -> Vec<&'static str> {
     let reason = &outcome.error.as_ref().expect("an error").reason;
     let remedies = reason.remedies().iter();
@@ -46,7 +46,7 @@ fn error(outcome: &Outcome) -> String {
     outcome.error.as_ref().expect("an error").to_string()
 }
 
-/// The one quad of a line.
+/// The only quad of a line.
 fn quad(options: &Options, line: &str) -> String {
     let outcome = with(options, line);
     assert_eq!(outcome.error, None, "{line}");
@@ -102,7 +102,7 @@ fn terms_of_every_kind() {
 }
 
 #[test]
-fn generalized_terms_are_asked_for() {
+fn generalized_terms_need_the_option() {
     for line in [
         "\"x\"@en <p:> <o:> .",
         "_:a _:b _:c \"g\" .",
@@ -125,7 +125,7 @@ fn generalized_terms_are_asked_for() {
 }
 
 #[test]
-fn errors_say_what_where_and_the_way_out() {
+fn errors_contain_position_and_remedy() {
     for (log, text) in [
         (
             "MESSAGE\n",
@@ -233,7 +233,7 @@ fn a_log_that_ends_within_a_statement_is_truncated() {
 }
 
 #[test]
-fn what_a_grammar_refuses() {
+fn invalid_lines_are_rejected() {
     for line in [
         "<s:> <p:> \"x\"@en-cantbethislong .",
         "<s:> <p:> \"x\"@ .",
@@ -265,7 +265,7 @@ fn what_a_grammar_refuses() {
 }
 
 #[test]
-fn lenient_accepts_what_is_listed() {
+fn lenient_accepts_the_listed_deviations() {
     assert_eq!(
         quad(&lenient(), "\u{feff}<s> <> \"x\"^^<d> ."),
         "<s> <> \"x\"^^<d> ."
@@ -325,7 +325,7 @@ fn messages_of_both_dialects() {
 }
 
 #[test]
-fn labels_may_be_the_same_in_every_message() {
+fn messages_may_use_equal_labels() {
     let outcome = nq("_:a <p:> _:a .\n# @message\n_:a <p:> _:b .\n");
     assert_eq!(outcome.messages, [["_:a <p:> _:a ."], ["_:a <p:> _:b ."]]);
 }
@@ -340,7 +340,7 @@ fn messages_before_an_error_are_delivered() {
         (position.message, position.line_column),
         (Some(2), Some((6, 1)))
     );
-    // Invalid UTF-8 too, at its byte.
+    // Also invalid UTF-8, reported at its byte.
     let mut log = format!("{Q}\n# @message\n{Q}\n# é").into_bytes();
     log.push(0xff);
     log.extend_from_slice(b"\n");
@@ -356,7 +356,7 @@ fn messages_before_an_error_are_delivered() {
 }
 
 #[test]
-fn batches_of_any_size_hold_the_same() {
+fn batches_of_any_size_contain_the_same() {
     let mut log = String::from("VERSION \"1.2-messages\"\n");
     for n in 0..40 {
         for q in 0..n % 7 {
@@ -383,7 +383,7 @@ fn batches_of_any_size_hold_the_same() {
 }
 
 #[test]
-fn a_message_larger_than_a_batch_comes_in_parts() {
+fn a_message_larger_than_a_batch_is_read_in_parts() {
     let log = format!("{Q}\n").repeat(20);
     let options = Options::default()
         .parts(true)
@@ -429,7 +429,7 @@ fn complete_messages_do_not_wait_for_the_next() {
 }
 
 #[test]
-fn nesting_is_bounded() {
+fn nesting_is_limited() {
     let nested = |depth: usize| {
         let (open, close) = ("<<(<a:><b:>".repeat(depth), ")>>".repeat(depth));
         format!("<s:> <p:> {open}<c:>{close} .")
@@ -441,7 +441,7 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn a_line_is_bounded_and_scanned_once() {
+fn line_length_is_limited_and_lines_are_scanned_once() {
     let options = Options::with("max_message_bytes", 1000);
     for end in ["", "\n", "\u{e9}\n<s:> <p:> <o:> .\n"] {
         let log = format!("{Q}\n# @message\n# {}{end}", "x".repeat(1000));
@@ -453,7 +453,7 @@ fn a_line_is_bounded_and_scanned_once() {
              (line 3, column 1, byte 52, message 1)"
         );
     }
-    // Two MiB in pieces of 16 bytes: minutes if every piece were scanned from the line's start.
+    // 2 MiB in pieces of 16 bytes would take minutes if every piece were scanned from the start of the line.
     let log = format!("<s:> <p:> \"{}\" .\n", "x".repeat(2 << 20));
     assert_eq!(
         decode("nq", &Options::default(), log.as_bytes(), 16).error,
@@ -470,7 +470,7 @@ fn skipping_every_way(options: &Options, log: &[u8]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn reading_goes_on_at_the_next_delimiter() {
+fn reading_resumes_at_the_next_delimiter() {
     let skip = |log: &str| skipping_every_way(&Options::default(), log.as_bytes());
     let entry = |index: u64, text: &str| (index, text.to_owned());
     assert_eq!(
@@ -483,7 +483,7 @@ fn reading_goes_on_at_the_next_delimiter() {
             entry(2, "<a:> <b:> <d:> ."),
         ]
     );
-    // A delimiter behind a statement, a leading one that no longer leads, and the end of the log.
+    // A delimiter after a statement, one that is no longer leading, and the end of the log.
     assert_eq!(
         skip("bad\n<a:> <b:> <c:> . # @message\n# @message\n<a:> <b:> <d:> .\nbad"),
         [
@@ -500,7 +500,7 @@ fn reading_goes_on_at_the_next_delimiter() {
             entry(2, "skipped bad\nMESSAGES\n"),
         ]
     );
-    // A version label in what is skipped counts.
+    // A version label in skipped text applies.
     assert_eq!(
         skip("bad\nVERSION \"1.2-messages\"\n# @message\nMESSAGE\n<a:> <b:> <c:> .\n"),
         [
@@ -520,18 +520,18 @@ fn reading_goes_on_at_the_next_delimiter() {
 }
 
 #[test]
-fn skipped_bytes_are_bounded() {
+fn kept_skipped_bytes_are_limited() {
     let lines = format!("{Q}\n").repeat(30_000);
     let log = format!("{lines}bad\n{lines}{lines}{lines}");
     let seen = skipping(&Options::default(), log.as_bytes(), 4096);
-    // More than a MiB before the error: from the line with the error, and at most a MiB.
+    // If more than 1 MiB precedes the error, at most 1 MiB from the line with the error.
     assert_eq!(seen.len(), 1);
     assert!(seen[0].1.starts_with("skipped bad\n"));
     assert_eq!(seen[0].1.len(), "skipped ".len() + (1 << 20));
 }
 
 #[test]
-fn parts_before_an_error_are_ended_by_the_skip() {
+fn the_skip_ends_parts_before_an_error() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q}\n{Q}\n{Q}\nbad\n# @message\n{Q}\n");
     let seen = skipping_every_way(&options, log.as_bytes());
@@ -539,7 +539,7 @@ fn parts_before_an_error_are_ended_by_the_skip() {
     assert_eq!(indexes, [0, 0, 1]);
 }
 
-/// Logs that touch every part of the reader.
+/// Logs that cover every part of the decoder.
 const LOGS: [&str; 4] = [
     "\u{feff}# c\r\n<s:> <p:> \"é\\u00e9\\n\"@en--ltr <g:> . # @message\n_:a <p:> _:b.\r# @message\n<s:><p:>\"x\"^^<d:>.",
     "VERSION \"1.2-messages\"\n<s:> <p:> <<( _:é <p:> \"\" )>> .\nMESSAGE\nMESSAGE # x\n",
@@ -644,7 +644,7 @@ fn one_term_alone() {
     assert!(parse_term(&mut builder, b"\"\xff\"", 8).is_err());
 }
 
-/// A line changed at some places, the same for the same number.
+/// A line with some changes, determined by a number.
 fn changed(line: &str, number: u64) -> String {
     const WITH: [&str; 24] = [
         "<",
@@ -692,7 +692,7 @@ fn changed(line: &str, number: u64) -> String {
 }
 
 #[test]
-fn what_another_parser_accepts_is_accepted_and_means_the_same() {
+fn lines_that_oxttl_accepts_have_the_same_meaning() {
     let lines = [
         "<a:s> <a:p> \"x\"@en--ltr <a:g> .",
         "_:a <a:p> \"y\"^^<d:t> _:g. # c",
@@ -707,7 +707,7 @@ fn what_another_parser_accepts_is_accepted_and_means_the_same() {
         match theirs {
             Ok(quads) => {
                 let ours: Vec<&String> = outcome.messages.iter().flatten().collect();
-                // Several statements on one line: the grammar has none.
+                // Several statements on one line, which the grammar does not allow.
                 if quads.len() > 1 {
                     continue;
                 }

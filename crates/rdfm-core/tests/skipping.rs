@@ -1,5 +1,5 @@
-//! Going on behind errors in Turtle and TriG, NDJSON-LD and YAML-LD: where reading resumes, what stays known, and
-//! which errors only follow.
+//! Recovery after errors in Turtle and TriG, NDJSON-LD and YAML-LD: where reading resumes, which declarations remain
+//! known, and which errors are consequences of earlier ones.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,7 +16,7 @@ use support::{Options, decoder, skipping, skipping_every_way};
 const Q: &str = "<a:s> <a:p> <a:o> .";
 const COMMENT: &str = "\n# @message\n";
 
-/// What is read and skipped of a TriG log, `<a:s> <a:p>` and the dots at the ends left out of what is read.
+/// The read and skipped parts of a TriG log. `<a:s> <a:p>` and trailing dots are omitted from messages.
 fn trig(log: &str) -> Vec<String> {
     trig_with(&Options::default(), log)
 }
@@ -25,7 +25,7 @@ fn trig_with(options: &Options, log: &str) -> Vec<String> {
     shown(skipping_every_way("trig", options, log.as_bytes()))
 }
 
-/// Checks that messages are counted, and shows them.
+/// Checks the indices of messages and returns their texts.
 fn shown(seen: Vec<(u64, String)>) -> Vec<String> {
     seen.into_iter()
         .enumerate()
@@ -41,7 +41,7 @@ fn shown(seen: Vec<(u64, String)>) -> Vec<String> {
 }
 
 #[test]
-fn reading_goes_on_behind_the_next_comment_that_delimits() {
+fn reading_resumes_after_the_next_delimiter_comment() {
     assert_eq!(
         trig(&format!(
             "{Q}{COMMENT}{Q} oops . {Q}{COMMENT}<a:s> <a:p> 1 ."
@@ -52,12 +52,12 @@ fn reading_goes_on_behind_the_next_comment_that_delimits() {
             "\"1\"^^<http://www.w3.org/2001/XMLSchema#integer>",
         ]
     );
-    // On the line of a statement, directly behind the error, and leading no longer.
+    // On the line of a statement, directly after the error, and no longer leading.
     assert_eq!(
         trig(&format!("] # @message of this\n{Q} ] # @messages\n{Q}\n")),
         ["skipped ] ", "skipped <a:o> . ] ", "<a:o>"]
     );
-    // The delimiter itself is the error, as the statement before it lacks its dot.
+    // The delimiter is the error, because the statement before it has no dot.
     assert_eq!(
         trig(&format!(
             "<a:s> <a:p> <a:o>{COMMENT}{Q}{COMMENT}<a:g> {{ {Q}{COMMENT}{Q}"
@@ -69,12 +69,12 @@ fn reading_goes_on_behind_the_next_comment_that_delimits() {
             "<a:o>"
         ]
     );
-    // What is not closed ends with the message: brackets, graph blocks, collections.
+    // Open brackets, graph blocks and collections end with the message.
     assert_eq!(
         trig(&format!("<a:g> {{ <a:s> <a:p> [ <a:p> ( ]{COMMENT}{Q}")),
         ["skipped <a:g> { [ <a:p> ( ]\n", "<a:o>"]
     );
-    // To the end of the log, where there is none.
+    // Up to the end of the log if there is no delimiter.
     assert_eq!(trig(&format!("{Q}{COMMENT}{Q} oops\n{Q}")).len(), 2);
     assert_eq!(
         trig(&format!("{Q} oops{COMMENT}")),
@@ -84,7 +84,7 @@ fn reading_goes_on_behind_the_next_comment_that_delimits() {
 }
 
 #[test]
-fn reading_goes_on_behind_the_next_directive_that_delimits() {
+fn reading_resumes_after_the_next_delimiter_directive() {
     let version = "VERSION \"1.2-messages\"\n";
     assert_eq!(
         trig(&format!(
@@ -97,7 +97,7 @@ fn reading_goes_on_behind_the_next_directive_that_delimits() {
             "<a:o>",
         ]
     );
-    // A version label in what is skipped counts, as it says which delimiters do.
+    // A version label in skipped text applies, because it determines the delimiters.
     for label in [
         "VERSION \"1.2-messages\"",
         "@version  '1.2-m\\u0065ssages' .",
@@ -110,7 +110,7 @@ fn reading_goes_on_behind_the_next_directive_that_delimits() {
             ]
         );
     }
-    // No delimiter: a missing dot, another case, parts of other words.
+    // Not delimiters: a missing dot, another case, parts of other words.
     assert_eq!(
         trig(&format!(
             "{version}] @message <a:b> . @Message . MESSAGES xMESSAGE\nMESSAGE {Q}"
@@ -123,7 +123,7 @@ fn reading_goes_on_behind_the_next_directive_that_delimits() {
 }
 
 #[test]
-fn in_a_log_that_has_shown_no_dialect_the_first_delimiter_tells_it() {
+fn the_first_delimiter_determines_an_unknown_dialect() {
     assert_eq!(
         trig(&format!("] \nMESSAGE {Q} # @message\nMESSAGE {Q}")),
         ["skipped ] \n", "<a:o>", "<a:o>"]
@@ -132,18 +132,18 @@ fn in_a_log_that_has_shown_no_dialect_the_first_delimiter_tells_it() {
         trig(&format!("]{COMMENT}{Q}\nMESSAGE {Q}{COMMENT}{Q}")),
         ["skipped ]\n", "skipped <a:o> .\nMESSAGE <a:o> .\n", "<a:o>"]
     );
-    // The error that it is not announced is told once.
+    // The missing announcement is reported once.
     assert_eq!(
         trig(&format!("{Q}\nMESSAGE\n{Q}\nMESSAGE\n{Q}")),
         ["skipped <a:o> .\n", "<a:o>", "<a:o>"]
     );
-    // A word in a broken line is no sign of it.
+    // A word in a broken line does not determine the dialect.
     for word in ["MESSAGE", "x \tmessage", "@message ."] {
         let seen = trig(&format!("] {word}{COMMENT}{Q}{COMMENT}{Q}"));
         assert_eq!(seen[1..], ["<a:o>", "<a:o>"], "{word}");
     }
     assert_eq!(trig(&format!("] \n \t @message\n.\n{Q}"))[1..], ["<a:o>"]);
-    // A dialect that was asked for holds.
+    // A dialect given as an option applies.
     let asked = |dialect: &str, log: &str| trig_with(&Options::with("dialect", dialect), log).len();
     let log = format!("]\nMESSAGE {Q}{COMMENT}{Q}\nMESSAGE {Q}");
     assert_eq!(asked("directive", &log), 3);
@@ -152,13 +152,13 @@ fn in_a_log_that_has_shown_no_dialect_the_first_delimiter_tells_it() {
 }
 
 #[test]
-fn a_delimiter_line_inside_a_long_string_is_none() {
+fn a_delimiter_line_in_a_long_string_is_ignored() {
     for quotes in ["\"\"\"", "'''"] {
         for behind in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
             let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{behind}");
             let log = format!("] {Q}\n<a:s> <a:p> {string}\n{Q}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
-            // In the token that is wrong itself, by an escape.
+            // Within the invalid token, which has a wrong escape.
             let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{behind}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             let directive = log.replace("# @message", "MESSAGE");
@@ -171,7 +171,7 @@ fn a_delimiter_line_inside_a_long_string_is_none() {
 }
 
 #[test]
-fn what_resembles_a_delimiter_inside_other_tokens_is_none() {
+fn delimiters_inside_other_tokens_are_ignored() {
     for (before, inside) in [
         ("", "<a:s> <a:p> <http://e/#@message> ."),
         ("", "<a:s> <a:p> <http://e/a b#@message> ."),
@@ -209,7 +209,7 @@ fn what_resembles_a_delimiter_inside_other_tokens_is_none() {
 }
 
 #[test]
-fn a_string_or_iri_that_is_not_closed_ends_with_its_line() {
+fn an_unclosed_string_or_iri_ends_with_its_line() {
     for broken in ["\"oops", "'oops \\", "<http://e/oops", "\"oops \\\""] {
         for end in ["\n", "\r\n", "\r"] {
             let log = format!("<a:s> <a:p> {broken} .{end}# @message{end}{Q}");
@@ -221,7 +221,7 @@ fn a_string_or_iri_that_is_not_closed_ends_with_its_line() {
 }
 
 #[test]
-fn a_long_string_that_is_never_closed_holds_no_delimiter() {
+fn delimiters_in_an_unclosed_long_string_are_found() {
     for quotes in ["\"\"\"", "'''"] {
         let open = format!("<a:s> <a:p> {quotes}oops{COMMENT}");
         assert_eq!(
@@ -237,16 +237,16 @@ fn a_long_string_that_is_never_closed_holds_no_delimiter() {
         let text =
             format!("VERSION \"1.2-messages\" <a:s> <a:p> {quotes} \nMESSAGE: x\na MESSAGE\n{Q}");
         assert_eq!(trig(&text).len(), 1);
-        // A letter behind its quotes: they open the string of another message, and this one was not closed.
+        // A letter after the quotes: they open the string of another message, and this one was not closed.
         let again = format!("{Q} <a:s> <a:p> {quotes}text{COMMENT}in it{quotes} .{COMMENT}{Q}");
         assert_eq!(trig(&format!("] {open}{again}"))[1..].len(), 2);
-        // Wherever the reader found that it was wrong.
+        // Regardless of where the reader found the error.
         assert_eq!(trig(&format!("{open}{again}")).last().unwrap(), "<a:o>");
     }
 }
 
 #[test]
-fn a_long_string_is_held_within_bounds() {
+fn buffering_of_a_long_string_is_limited() {
     let closes_in = |length: usize| {
         let text = "x".repeat(length);
         let log = format!("] <a:p> \"\"\"{COMMENT}{text}\"\"\" .{COMMENT}{Q}");
@@ -263,7 +263,7 @@ fn a_long_string_is_held_within_bounds() {
 }
 
 #[test]
-fn prefixes_and_the_base_declared_before_an_error_stay_declared() {
+fn prefixes_and_base_before_an_error_remain_declared() {
     let seen = trig(&format!(
         "PREFIX e: <a:> BASE <b:/>\n{Q}{COMMENT}e:s e:p e:o . PREFIX f: <c:> BASE <d:/> f:s <p> ]{COMMENT}e:s e:p <o>, f:o ."
     ));
@@ -271,7 +271,7 @@ fn prefixes_and_the_base_declared_before_an_error_stay_declared() {
         seen[2],
         "<d:/o>|<a:s> <a:p> <c:o>".replace("<a:s> <a:p> ", "")
     );
-    // Batches know them, those of the broken message included.
+    // Batches contain them, including those of the broken message.
     let mut decoder = decoder("trig", &Options::default()).unwrap();
     decoder.feed(
         format!("PREFIX e: <a:> {Q}{COMMENT}PREFIX f: <b:> {Q} ]{COMMENT}]{COMMENT}{Q}").as_bytes(),
@@ -289,7 +289,7 @@ fn prefixes_and_the_base_declared_before_an_error_stay_declared() {
 }
 
 #[test]
-fn an_undeclared_prefix_behind_a_skipped_message_only_follows() {
+fn an_undeclared_prefix_after_a_skipped_message_is_a_consequence() {
     let log = format!(
         "]\nPREFIX e: <a:>{COMMENT}e:s e:p e:o .{COMMENT}<r> <a:p> <a:o> .{COMMENT}PREFIX e: <a:> e:s e:p e:o .{COMMENT}{Q} ]{COMMENT}g:s"
     );
@@ -314,19 +314,19 @@ fn an_undeclared_prefix_behind_a_skipped_message_only_follows() {
             }
         }
     }
-    // The cause is the last message with an error of its own.
+    // The cause is the last message with a separate error.
     for (error, message) in [(1, 0), (2, 0), (4, 4)] {
         let cause =
             format!("(it may have been declared in message {message}, which was skipped) (line");
         assert!(errors[error].contains(&cause), "{}", errors[error]);
     }
     assert_eq!(errors.len(), 5);
-    // Without anything skipped before it, it is an error of its own.
+    // If nothing was skipped before it, it is a separate error.
     assert_eq!(trig("e:s e:p e:o ."), ["skipped e:s e:p e:o ."]);
 }
 
 #[test]
-fn a_prefix_declared_anew_in_what_is_skipped_is_not_known_any_more() {
+fn a_prefix_redeclared_in_skipped_text_becomes_unknown() {
     let known = "PREFIX e: <a:> BASE <b:/>\n";
     for (skipped, prefix, base) in [
         ("", true, true),
@@ -351,14 +351,14 @@ fn a_prefix_declared_anew_in_what_is_skipped_is_not_known_any_more() {
                 "{skipped}: {seen:?}"
             );
             assert_eq!(!seen[2].starts_with("follows"), base, "{skipped}: {seen:?}");
-            // Declared again, it is known again.
+            // It is known again after another declaration.
             let again =
                 format!("{log}{COMMENT}{known}e:s e:p <o> .{COMMENT}PREFIX e: <f:> e:s e:p <o> .");
             let seen = trig_with(&Options::with("lenient", lenient), &again);
             assert_eq!(seen[3..], ["<b:/o>", "<f:s> <f:p> <b:/o>"], "{skipped}");
         }
     }
-    // The directive itself is the error.
+    // The directive is the error.
     let seen = trig(&format!(
         "{known}{Q}\nPREFIX e: <a b:>{COMMENT}e:s e:p e:o ."
     ));
@@ -366,13 +366,13 @@ fn a_prefix_declared_anew_in_what_is_skipped_is_not_known_any_more() {
 }
 
 #[test]
-fn blank_nodes_are_those_of_their_message() {
+fn blank_nodes_belong_to_their_message() {
     let seen = trig(&format!("[] <a:p> _:x, [] ]{COMMENT}[] <a:p> _:x ."));
     assert_eq!(seen[1], "_:_g0 <a:p> _:x");
 }
 
 #[test]
-fn what_is_skipped_may_be_no_text_and_too_long() {
+fn skipped_input_may_be_binary_or_too_long() {
     let options = Options::with("max_message_bytes", 100);
     let mut log = b"<a:s> <a:p> \"\xff\" . # \xff\n# @message \xff \xff\n".to_vec();
     log.extend_from_slice(
@@ -395,7 +395,7 @@ fn what_is_skipped_may_be_no_text_and_too_long() {
 }
 
 #[test]
-fn skipped_bytes_are_bounded() {
+fn kept_skipped_bytes_are_limited() {
     for (format, line, broken, more) in [
         ("trig", Q, "]", Q),
         ("yamlld", "a: 1", "]", "x: y"),
@@ -411,7 +411,7 @@ fn skipped_bytes_are_bounded() {
 }
 
 #[test]
-fn parts_before_an_error_are_ended_by_the_skip() {
+fn the_skip_ends_parts_before_an_error() {
     let options = Options::default().parts(true).and("batch_quads", 2);
     let log = format!("{Q} {Q} {Q} ]{COMMENT}{Q}");
     let seen = skipping_every_way("trig", &options, log.as_bytes());
@@ -420,7 +420,7 @@ fn parts_before_an_error_are_ended_by_the_skip() {
 }
 
 #[test]
-fn truncation_and_bit_flips_change_nothing_by_the_cutting() {
+fn pieces_do_not_matter_after_truncation_or_bit_flips() {
     for log in [
         "PREFIX e: <a:>\ne:s <a:p> \"\"\"x\n# @message\n\"\"\"@en .\n# @message\nBASE <b:/> <r> a e:\\#, 'x' .\n#@message\r[] a ( 1.5 e:b.c ) .",
         "VERSION \"1.2-messages\" @prefix e: <a:> .\ne:g { e:s <a:p> '''\nMESSAGE\n''' }\nMESSAGE\n@message . <<( <a:s> <a:p> \"o\"@message )>> ]",
@@ -445,7 +445,7 @@ fn truncation_and_bit_flips_change_nothing_by_the_cutting() {
     }
 }
 
-/// Statements that are well formed, with what looks like delimiters in their tokens.
+/// Well-formed statements with tokens that contain text like delimiters.
 const STATEMENTS: [&str; 14] = [
     "e:s e:p \"\"\"a\n# @message\nMESSAGE\n\"\"\" .",
     "e:s e:p '''\n@message .\n\\'''\n# @message \"\"\" '''@en , \"\"\"\"\"\" .",
@@ -463,7 +463,7 @@ const STATEMENTS: [&str; 14] = [
     "e:s e:p '\\'' , \"\\\"\" , \"\\\\\" .",
 ];
 
-/// What breaks a message wherever it stands between two statements, and hides nothing behind its line.
+/// Text that breaks a message anywhere between two statements, without effect on the following lines.
 const BROKEN: [&str; 9] = [
     "]",
     "\"oops",
@@ -477,7 +477,7 @@ const BROKEN: [&str; 9] = [
 ];
 
 #[test]
-fn all_but_the_broken_message_are_read_as_without_the_error() {
+fn an_error_does_not_affect_other_messages() {
     let head = "BASE <b:/> PREFIX e: <http://e/> PREFIX MESSAGE: <m:> PREFIX message: <n:> \
                 PREFIX VERSION: <v:> PREFIX PREFIX: <p:> PREFIX BASE: <q:> e:first a e:message .";
     let mut random = 1u64;
@@ -505,7 +505,7 @@ fn all_but_the_broken_message_are_read_as_without_the_error() {
         let written = |messages: &[Vec<&str>]| {
             let mut log = announced.to_owned();
             for (at, message) in messages.iter().enumerate() {
-                // A comment runs to the end of its line.
+                // A comment extends to the end of its line.
                 log += &message.join("\n");
                 log.push('\n');
                 log += between.get(at).copied().unwrap_or_default();
@@ -555,7 +555,7 @@ fn of(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn without_a_context_line_the_lines_that_need_it_only_follow() {
+fn lines_without_their_context_line_are_consequences() {
     for broken in [
         r#"{"@context":{"p":"a:p"}"#,
         r#"{"@context":{"p":"a:p"}}}"#,
@@ -578,7 +578,7 @@ fn without_a_context_line_the_lines_that_need_it_only_follow() {
         assert_eq!(seen[4], (4, READ.to_owned()), "{broken}");
         assert_eq!(seen.len(), 5);
     }
-    // One that is too long to be looked at.
+    // One that is too long to be read.
     let options = Options::with("max_message_bytes", 100);
     let pad = " ".repeat(200);
     let log = format!("{{ \"@context\":{{\"p\":\"b:p\"}}{pad}}}\n{{{A}}}\n");
@@ -590,7 +590,7 @@ fn without_a_context_line_the_lines_that_need_it_only_follow() {
 }
 
 #[test]
-fn a_broken_message_with_a_context_of_its_own_takes_none_away() {
+fn a_broken_message_with_its_own_context_keeps_the_current_one() {
     let line = format!("{{\"@context\":{{\"p\":\"a:p\"}},{A}}}");
     let broken = &line[..line.len() - 3];
     assert_eq!(
@@ -606,7 +606,7 @@ fn a_broken_message_with_a_context_of_its_own_takes_none_away() {
 }
 
 #[test]
-fn yaml_goes_on_at_the_next_document() {
+fn yaml_resumes_at_the_next_document() {
     let good = "\"@id\": a:s\na:p: x\n";
     for broken in [
         "a: [\n",
@@ -641,7 +641,7 @@ fn yaml_goes_on_at_the_next_document() {
             assert_eq!(seen[2..], of(&[(2, READ)]), "{log}");
         }
     }
-    // What is no UTF-8, and too large.
+    // Invalid UTF-8, and a document that is too large.
     let options = Options::with("max_message_bytes", 120);
     let mut log = b"a: \xff\n---\n".to_vec();
     log.extend_from_slice(format!("a: {}\nb: c\n---\n{good}", "x".repeat(300)).as_bytes());
@@ -651,7 +651,7 @@ fn yaml_goes_on_at_the_next_document() {
 }
 
 #[test]
-fn without_a_context_document_those_that_need_it_only_follow() {
+fn documents_without_their_context_document_are_consequences() {
     let good = "---\n\"@id\": a:s\np: x\n";
     for broken in [
         "\"@context\":\n  p: [\n",

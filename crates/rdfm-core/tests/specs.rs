@@ -1,4 +1,4 @@
-//! What holds for every format and option that is declared.
+//! Properties of all declared formats and options.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,7 +12,7 @@ use rdfm_core::codec::spec::{Continuable, Default, FormatSpec, OptionSpec, Value
 use rdfm_core::codec::values::{Given, Values};
 use rdfm_core::registry::{self, FORMATS, find};
 
-/// The options of a format, and which side they are of.
+/// The options of a format, by side.
 fn sides(format: &FormatSpec) -> [(&'static str, Vec<&'static OptionSpec>); 2] {
     [
         ("reads", format.reads().collect()),
@@ -20,7 +20,7 @@ fn sides(format: &FormatSpec) -> [(&'static str, Vec<&'static OptionSpec>); 2] {
     ]
 }
 
-/// The default of an option as somebody would type it.
+/// The default of an option as text.
 fn typed(option: &OptionSpec) -> Option<String> {
     match option.default {
         Default::Switch(on) => Some(on.to_string()),
@@ -40,7 +40,7 @@ fn is_name(name: &str) -> bool {
 }
 
 #[test]
-fn names_of_options_are_words_of_which_none_is_reserved_or_there_twice() {
+fn names_of_options_are_unique_words_and_not_reserved() {
     for format in FORMATS {
         for (side, options) in sides(format) {
             let mut seen = HashSet::new();
@@ -85,7 +85,7 @@ fn a_default_is_a_value_of_its_option() {
 }
 
 #[test]
-fn codecs_are_made_with_no_options_and_with_each_default_as_text() {
+fn codecs_accept_no_options_and_each_default_as_text() {
     let opening = Opening::default();
     for format in FORMATS {
         registry::decoder(format, &Values::default(), &opening).unwrap();
@@ -106,7 +106,7 @@ fn codecs_are_made_with_no_options_and_with_each_default_as_text() {
 }
 
 #[test]
-fn what_a_spec_names_is_there() {
+fn values_in_specs_exist() {
     let mut seen = HashSet::new();
     for format in FORMATS {
         let all = [format.name]

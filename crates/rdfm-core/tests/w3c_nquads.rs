@@ -13,14 +13,14 @@ use support::{Options, archive, decode_every_way, shared};
 const SUITE: &str = "conformance/w3c/w3c-rdf-tests.tar.gz";
 const MESSAGES: &str = "conformance/messages";
 
-/// A test of a manifest: its kind, the input, the result where it has one.
+/// A test of a manifest: its kind, the input, and the result if there is one.
 struct Case {
     kind: String,
     action: String,
     result: Option<String>,
 }
 
-/// The tests of a manifest, by its words: a type, then its action and its result.
+/// The tests of a manifest, found by its words: a type, followed by action and result.
 fn cases(manifest: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let text = manifest
@@ -86,7 +86,7 @@ fn w3c_suites() {
                     written.push('\n');
                 }
                 if name.contains("langtagged_string.") {
-                    // By design language tags keep their case.
+                    // Language tags keep their case intentionally.
                     written = written.replace("@EN", "@en").replace("-GB", "-gb");
                 }
                 assert_eq!(written, String::from_utf8_lossy(expected), "{name}");
@@ -104,7 +104,7 @@ fn w3c_suites() {
     );
 }
 
-/// A line with its blank nodes named alike: no case has two in a message.
+/// A line with one label for all blank nodes, because no case has two in a message.
 fn one_label(line: &str) -> String {
     let words = line.split(' ');
     let named = words.map(|word| if word.starts_with("_:") { "_:b" } else { word });

@@ -31,7 +31,7 @@ struct Case {
     base: String,
 }
 
-/// The cases of a manifest, read by the oracle.
+/// The cases of a manifest, read with the oracle.
 fn cases(files: &BTreeMap<String, Vec<u8>>, manifest: &str) -> Vec<Case> {
     const TESTS: &str = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#";
     const KINDS: &str = "http://www.w3.org/ns/rdftest#Test";
@@ -79,7 +79,7 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     let options = Options::with("base", case.base.as_str());
     let read = decode_every_way(format, &options, &files[&case.action]);
     match (read.error, case.kind.contains("Negative")) {
-        (Some(_), true) => return goes_on(format, &options, &files[&case.action]),
+        (Some(_), true) => return resumes(format, &options, &files[&case.action]),
         (None, true) => return Err("accepted".to_owned()),
         (Some(error), false) => return Err(error.to_string()),
         (None, false) => {}
@@ -94,8 +94,8 @@ fn check(files: &BTreeMap<String, Vec<u8>>, case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Behind a negative case, between two messages, the next message is read, however it arrives.
-fn goes_on(format: &str, options: &Options, wrong: &[u8]) -> Result<(), String> {
+/// After a negative case between two messages, the next message is read, regardless of pieces.
+fn resumes(format: &str, options: &Options, wrong: &[u8]) -> Result<(), String> {
     let quad = "<http://e/s> <http://e/p> <http://e/o> .";
     let marked = format!("\n# @message\n{quad}\n");
     let log = [quad.as_bytes(), b"\n# @message\n", wrong, marked.as_bytes()].concat();

@@ -1,4 +1,4 @@
-//! The text writers: what they write, what they refuse, and that nothing depends on the batches' cut.
+//! The text encoders: their output, their errors, and independence of the division into batches.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failing unwrap is a failing test
 
 use rdfm_core::codec::batch::NextOf as _;
@@ -61,7 +61,7 @@ fn add_term(builder: &mut BatchBuilder, term: &T) -> TermId {
 enum Step {
     Quad(T, T, T, T),
     Prefix(&'static str, &'static str),
-    /// The message ends, the next begins.
+    /// Ends the message and begins the next one.
     Next,
 }
 use Step::{Next, Prefix};
@@ -74,7 +74,7 @@ fn spo(subject: &'static str, predicate: &'static str, object: T) -> Step {
     q(I(subject), I(predicate), object, D)
 }
 
-/// How a log is cut into batches.
+/// Division of a log into batches.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     Whole,
@@ -144,7 +144,7 @@ fn encode(
     (String::from_utf8(out).unwrap(), result)
 }
 
-/// The text of a log, the same however it is cut.
+/// The text of a log, which must not depend on batches.
 fn text(format: &str, options: &Options, steps: &[Step]) -> String {
     let (whole, result) = encode(format, options, &log(steps, Cut::Whole));
     result.unwrap();
@@ -235,7 +235,7 @@ fn pattern_steps(pattern: &[bool]) -> Vec<Step> {
     steps
 }
 
-/// The messages as our own reader has them, each quad a line of N-Quads.
+/// The messages as our decoder returns them, with each quad as a line of N-Quads.
 fn read(format: &str, text: &str) -> Vec<Vec<String>> {
     let mut options = Options::with("lenient", true);
     if matches!(format, "nt" | "nq") {
@@ -247,7 +247,7 @@ fn read(format: &str, text: &str) -> Vec<Vec<String>> {
 }
 
 /// The quads of each message of a log, as lines of N-Quads.
-fn held(batches: &[MessageBatch]) -> Vec<Vec<String>> {
+fn lines_of(batches: &[MessageBatch]) -> Vec<Vec<String>> {
     batches
         .iter()
         .flat_map(|batch| (0..batch.len()).map(|message| lines(batch, message)))
@@ -255,14 +255,14 @@ fn held(batches: &[MessageBatch]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn messages_come_back_the_same_in_both_dialects() {
+fn messages_round_trip_in_both_dialects() {
     for pattern in patterns() {
         let steps = pattern_steps(&pattern);
         for format in TEXTS {
             for options in [default(), directive()] {
                 let text = text(format, &options, &steps);
                 let back = read(format, &text);
-                assert_eq!(back, held(&log(&steps, Cut::Whole)), "{text}");
+                assert_eq!(back, lines_of(&log(&steps, Cut::Whole)), "{text}");
             }
         }
     }
@@ -270,7 +270,7 @@ fn messages_come_back_the_same_in_both_dialects() {
 
 #[test]
 #[ignore = "reads suites"]
-fn every_case_of_the_w3c_suites_comes_back_the_same() {
+fn w3c_suites_round_trip() {
     let Some(suite) = shared("conformance/w3c/w3c-rdf-tests.tar.gz") else {
         return;
     };
@@ -319,7 +319,7 @@ fn every_case_of_the_w3c_suites_comes_back_the_same() {
 }
 
 #[test]
-fn delimiters_stand_between_messages() {
+fn delimiters_separate_messages() {
     let one = |pattern: &[bool], options: &Options| {
         text("nt", options, &pattern_steps(pattern))
             .replace("<http://ex/s> <http://ex/p> \"o\" .\n", "q ")
@@ -355,7 +355,7 @@ fn a_log_without_messages_is_empty_or_announces() {
 }
 
 #[test]
-fn a_label_that_announces_nothing_is_refused() {
+fn a_label_without_announcement_is_rejected() {
     let options = directive().and("version_label", "1.2\" .");
     let refused = encoder("nq", &options).err().unwrap();
     assert!(
@@ -367,7 +367,7 @@ fn a_label_that_announces_nothing_is_refused() {
 }
 
 #[test]
-fn labels_of_merged_messages_stay_apart() {
+fn labels_of_merged_messages_stay_distinct() {
     let steps = [
         q(B("a"), I("p"), B("_gm1_a"), D),
         Next,
@@ -420,7 +420,7 @@ fn no_term_injects_a_statement() {
             S("\"\"\"'''\r\n\u{0}"),
             B(evil),
         ] {
-            // Readers of Turtle may refuse such an IRI, but find no other statement either.
+            // Turtle readers may reject such an IRI, but do not find another statement.
             let readable = matches!(format, "nt" | "nq") || matches!(object, S(_) | B(_));
             let text = text(format, &lenient(), &[spo("s", "p", object)]);
             assert_eq!(text.lines().count(), 1, "{text}");
@@ -438,7 +438,7 @@ fn no_term_injects_a_statement() {
 }
 
 #[test]
-fn graphs_are_refused_or_merged_and_counted() {
+fn graphs_are_rejected_or_merged_and_counted() {
     let steps = [
         q(I("s"), I("p"), S("1"), D),
         Next,
@@ -469,7 +469,7 @@ fn graphs_are_refused_or_merged_and_counted() {
 }
 
 #[test]
-fn a_refusal_shows_what_does_not_fit() {
+fn errors_contain_the_unsupported_term() {
     let steps = [q(S("a\nb"), I("p"), I("o"), D)];
     let (_, message) = error("ttl", &default(), &steps);
     assert_eq!(
@@ -506,7 +506,7 @@ fn a_refusal_shows_what_does_not_fit() {
 }
 
 #[test]
-fn what_a_format_does_not_hold_is_counted() {
+fn unsupported_data_is_counted() {
     let mut builder = BatchBuilder::new(Limits::default());
     builder.add_namespace(b"ex", b"http://ex/").unwrap();
     builder.begin_message(0);
@@ -578,7 +578,7 @@ ex:v ex:q "x" .
 }
 
 #[test]
-fn prefixes_are_written_where_they_change() {
+fn prefixes_are_written_when_they_change() {
     let options = directive().and(
         "prefixes",
         vec![
@@ -617,7 +617,7 @@ fn prefixes_are_written_where_they_change() {
 }
 
 #[test]
-fn shorthand_only_for_its_very_form() {
+fn shorthand_is_used_only_for_exact_forms() {
     let object = |text: &'static str, name: &str| {
         let datatype: &'static str = match name {
             "integer" => INTEGER,

@@ -1,11 +1,10 @@
-//! The laws of what is counted, compared and applied.
+//! The laws of statistics, comparison and changes.
 //!
-//! - Statistics, lists of names and warnings: how messages are cut into batches changes nothing.
-//! - Comparison: a message is the same as its shuffled copy with other labels; every mapping is one; two messages of few
-//!   blank nodes are compared as by trying every mapping; messages that are the same have the same signatures, others
-//!   have other ones.
-//! - Changes: the difference of two datasets, applied to one, gives the other. Patches change a dataset as they change a
-//!   set of quads, however they are cut.
+//! - Statistics, lists of names and warnings: the division of messages into batches changes nothing.
+//! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid. For messages with
+//!   few blank nodes, the result equals that of trying every mapping. Signatures are equal exactly for equal messages.
+//! - Changes: applying the difference of two datasets to the first yields the second. Patches have the same effect on a
+//!   dataset as on a set of quads, regardless of batches.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -29,30 +28,30 @@ use crate::message::{Message, Shown, Term, Values, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
-/// Steps of a comparison; more are undecided.
+/// Steps of a comparison; if more are needed, it is undecided.
 const STEPS: StepLimits = StepLimits {
     each: 200_000,
     total: u64::MAX,
 };
-/// Blank nodes of each message for which every mapping is tried.
+/// Maximum number of blank nodes per message for which every mapping is tried.
 const MAX_TRIED: usize = 5;
-/// Names of each list; more than any input has.
+/// Maximum length of each list of names; no input has more.
 const TOP: usize = 1 << 20;
 
-/// What an input led to, so that tests see that the laws were applied.
+/// Effects of an input, so that tests can check that the laws were applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tried {
-    /// Pairs of messages that are the same by one of all mappings.
+    /// Pairs of messages that some mapping makes equal.
     pub same: usize,
-    /// Pairs of messages that no mapping makes the same.
+    /// Pairs of messages that no mapping makes equal.
     pub different: usize,
-    /// Operations of patches that were applied.
+    /// Applied operations of patches.
     pub operations: usize,
     /// Patches that cannot be applied.
     pub refused: usize,
 }
 
-/// Every law, over any bytes as TriG and as RDF Patch.
+/// Applies every law to any bytes, read as TriG and as RDF Patch.
 pub fn any_bytes(data: &[u8]) -> Tried {
     let mut count = Tried::default();
     let trig = Reading::of("trig").with("base", "http://example.org/base/");
@@ -69,7 +68,7 @@ pub fn any_bytes(data: &[u8]) -> Tried {
     count
 }
 
-/// What is counted in batches, whichever they are.
+/// Statistics of batches.
 type Counted = (Box<Report>, ListingReport);
 
 fn message_statistics(batches: &[MessageBatch]) -> Counted {
@@ -90,7 +89,7 @@ fn patch_statistics(batches: &[PatchBatch]) -> Counted {
     (Box::new(statistics.report(TOP)), names.report(TOP))
 }
 
-/// Ways to cut a log into batches.
+/// Ways to divide a log into batches.
 fn small(reading: &Reading) -> [Reading; 3] {
     [
         reading.clone().with("batch_messages", 1),
@@ -99,7 +98,7 @@ fn small(reading: &Reading) -> [Reading; 3] {
     ]
 }
 
-/// Batches of any size have the same statistics, names and warnings.
+/// Statistics, names and warnings do not depend on the size of batches.
 fn cuts<R: Shown + Compared>(
     reading: &Reading,
     data: &[u8],
@@ -115,7 +114,7 @@ fn cuts<R: Shown + Compared>(
         let found = [BlankNodes::All, BlankNodes::Chosen].map(|labels| warnings(&found, labels));
         assert_eq!(found, warned, "{cut:?}: warnings");
     }
-    // A part of a message that an error cut off is no message.
+    // A part of a message that an error interrupted is not a message.
     if is_complete {
         let in_parts = reading.clone().in_parts().with("batch_quads", 1);
         let (found, _) = decode::batches::<R>(&in_parts, data);
@@ -145,7 +144,7 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Tried) {
         );
         let mut changed = copy;
         if let Some(quad) = changed.pop() {
-            // Perhaps it was there twice, or is like another.
+            // The quad may have been repeated, or may be equivalent to another one.
             compare_tried(quads, &changed, count);
             changed.push(swapped(quad));
             compare_tried(quads, &changed, count);
@@ -156,7 +155,7 @@ fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Tried) {
     }
 }
 
-/// The same quads in another order, some twice, with other labels.
+/// The same quads in another order and with other labels; some are repeated.
 fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
     let mut found: Vec<Values> = quads.to_vec();
     if !found.is_empty() && random.below(2) == 0 {
@@ -178,7 +177,7 @@ fn shuffled(quads: &[Values], random: &mut Random) -> Vec<Values> {
     found
 }
 
-/// The quad with its subject and object exchanged.
+/// The quad with its subject and object swapped.
 fn swapped(mut quad: Values) -> Values {
     quad.swap(0, 2);
     quad
@@ -195,7 +194,7 @@ fn labels(quads: &[Values]) -> BTreeSet<String> {
     found
 }
 
-/// Compares two messages, as by trying every mapping if they have few blank nodes.
+/// Compares two messages, and checks the result by trying every mapping if they have few blank nodes.
 fn compare_tried(one: &[Values], other: &[Values], count: &mut Tried) {
     let found = compare(one, other);
     if let (Some(found), Some(tried)) = (found, tried(one, other)) {
@@ -205,7 +204,7 @@ fn compare_tried(one: &[Values], other: &[Values], count: &mut Tried) {
     }
 }
 
-/// Whether two messages are the same, in every way of comparing them; None if it is too much work.
+/// Whether two messages are equal in every kind of comparison; `None` if too many steps are needed.
 fn compare(one: &[Values], other: &[Values]) -> Option<bool> {
     let (a, b) = (batch(one), batch(other));
     let mapping = isomorphism((a.quads(), a.table()), (b.quads(), b.table()), STEPS.each).ok()?;
@@ -253,7 +252,7 @@ fn is_mapping(one: &[Values], other: &[Values], names: &HashMap<String, String>)
     quads == other.iter().collect()
 }
 
-/// Whether one of all mappings makes a message the other one; None if there are too many.
+/// Whether some mapping makes two messages equal; `None` if there are too many mappings.
 fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
     let (ours, theirs) = (labels(one), labels(other));
     if ours.len() > MAX_TRIED || theirs.len() > MAX_TRIED {
@@ -270,7 +269,7 @@ fn tried(one: &[Values], other: &[Values]) -> Option<bool> {
     )
 }
 
-/// Whether something is true of one of the orders of labels.
+/// Whether a condition is true for some permutation of labels.
 fn any_order(labels: &mut [String], from: usize, is: &mut impl FnMut(&[String]) -> bool) -> bool {
     if from == labels.len() {
         return is(labels);
@@ -338,7 +337,8 @@ fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: 
     id
 }
 
-/// The difference of each message and the next one, applied to it, gives the next one; labels are those of both.
+/// Applying the difference of each message and the next one to the first yields the next one. Labels are shared by
+/// both.
 fn differences(batches: &[MessageBatch]) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
     for pair in all.windows(2) {
@@ -372,7 +372,7 @@ fn differences(batches: &[MessageBatch]) {
     }
 }
 
-/// The patches from each message of a log to the next one make each of them in turn.
+/// The patches from each message of a log to the next one yield the messages in turn.
 fn snapshots(batches: &[MessageBatch]) {
     let mut differences = MessageDifferences::of_snapshots();
     let mut wanted = batches.iter().flat_map(messages);
@@ -422,7 +422,7 @@ fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
     found
 }
 
-/// A dataset as a set of quads and a map of prefixes, which patches change one operation after the other.
+/// A dataset as a set of quads and a map of prefixes, to which patches apply one operation at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     quads: BTreeSet<Values>,
@@ -431,7 +431,7 @@ struct Model {
 }
 
 impl Model {
-    /// Applies patches; gives whether all of them can be applied.
+    /// Applies patches. Returns whether all of them could be applied.
     fn apply(&mut self, patches: &[Message]) -> bool {
         for patch in patches {
             let mut before: Option<Self> = None;
@@ -489,7 +489,7 @@ impl Model {
     }
 }
 
-/// Patches do what they do to a set, and break the same rules, however they are cut.
+/// Patches have the same effect on a dataset as on a set and break the same rules, regardless of batches.
 fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Tried) {
     let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
     let mut model = Model::default();

@@ -1,8 +1,9 @@
 //! The laws of reading tar archives.
 //!
-//! - Pieces: how an archive is cut changes neither the members nor the error, which comes again.
-//! - Memory: what waits for its rest is a small member or a block of records at most, whatever a header says
-//!   and however the archive goes on.
+//! - Pieces: cutting an archive differently changes neither the members nor the error, which is repeated on later
+//!   calls.
+//! - Memory: at most a small member or a block of records is buffered, regardless of headers and of the rest of the
+//!   archive.
 
 use rdfm_core::archive::{MAX_WHOLE_BYTES, TarMembers};
 use rdfm_core::model::error::DecodeError;
@@ -10,7 +11,7 @@ use rdfm_core::model::error::DecodeError;
 use crate::mutate::Random;
 
 const BLOCK: usize = 512;
-/// More of these than a small member has bytes.
+/// More blocks than a small member has bytes.
 const MORE: usize = 20;
 const MORE_BYTES: usize = 1 << 16;
 
@@ -21,13 +22,13 @@ pub struct Member {
     pub name: String,
     /// Its bytes, those of all parts.
     pub bytes: Vec<u8>,
-    /// Whether all of them came.
+    /// Whether it is complete.
     pub ended: bool,
-    /// Why it is not read.
+    /// The reason why it was not read.
     pub refusal: Option<String>,
 }
 
-/// Every law, on the bytes as they are and with the checksums that make headers of them.
+/// Applies every law to the bytes, and to the bytes with corrected checksums, which make them valid headers.
 pub fn any_bytes(data: &[u8]) {
     let mut random = Random::of(data);
     for data in [data.to_vec(), with_checksums(data)] {
@@ -41,20 +42,20 @@ pub fn any_bytes(data: &[u8]) {
             left = rest;
         }
         assert_eq!(read(cuts), read([data.as_slice()]), "cut anywhere");
-        // Takes as long as all else together, so a part of the inputs has to do.
+        // Needs as long as all other laws together, so it is applied to only some inputs.
         if random.below(8) == 0 {
             goes_on(&data);
         }
     }
 }
 
-/// An archive in pieces of a size holds what it holds whole.
+/// Reading in pieces of the given size equals reading at once.
 pub fn pieces(data: &[u8], size: usize) {
     let cut = read(data.chunks(size));
     assert_eq!(cut, read([data]), "in pieces of {size} bytes");
 }
 
-/// An archive that goes on without an end keeps little waiting.
+/// An archive without an end does not require much buffering.
 fn goes_on(data: &[u8]) {
     let mut reader = Reader::default();
     reader.feed(data);
@@ -64,7 +65,7 @@ fn goes_on(data: &[u8]) {
     }
 }
 
-/// The members of an archive in pieces, and why it stops.
+/// The members of an archive in pieces, and the reason why reading stopped.
 pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Option<DecodeError>) {
     let mut reader = Reader::default();
     for piece in pieces {
@@ -75,7 +76,7 @@ pub fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Member>, Opt
     (reader.found, reader.error)
 }
 
-/// What was read so far.
+/// Results so far.
 #[derive(Default)]
 struct Reader {
     members: TarMembers,
@@ -110,7 +111,7 @@ impl Reader {
                             });
                         } else {
                             let last = self.found.last_mut().expect("bytes of a member");
-                            assert!(!last.ended, "bytes behind the end of a member");
+                            assert!(!last.ended, "bytes after the end of a member");
                             last.bytes.extend(bytes);
                             last.ended = part.ended;
                         }
@@ -125,8 +126,8 @@ impl Reader {
     }
 }
 
-/// The bytes with the right checksum in each block that is not all zeros, without which a change of a header
-/// is always the same error.
+/// The bytes with a valid checksum in each block that is not all zeros. Otherwise most changes of a header would cause
+/// the same error.
 fn with_checksums(data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
     let (blocks, _) = data.as_chunks_mut::<BLOCK>();

@@ -1,10 +1,10 @@
 //! The laws of decoders.
 //!
-//! - Pieces: how the bytes are cut changes neither the messages nor the error.
-//! - Reset: a decoder that was reset is as a new one.
-//! - Batches: how messages are cut into batches changes nothing either; parts join to the whole.
-//! - Truncation: of any prefix, the messages are those of the whole, the last perhaps shorter.
-//! - An error repeats; nothing panics; every loop ends.
+//! - Pieces: cutting the bytes differently changes neither the messages nor the error.
+//! - Reset: after a reset, a decoder behaves like a new one.
+//! - Batches: the division of messages into batches changes nothing. Parts together equal the complete message.
+//! - Truncation: the messages of any prefix are those of the complete log, except that the last one may be shorter.
+//! - An error is repeated on later calls, there are no panics, and every loop terminates.
 
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::{Batch, KindOf};
@@ -16,21 +16,21 @@ use rdfm_core::model::record::ResultHead;
 use crate::message::{Message, Shown, messages};
 use crate::options::Reading;
 
-/// The sizes of pieces to try; the whole comes first.
+/// The sizes of pieces to try; the complete input comes first.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
-/// What decoding gives: the messages, then the error.
+/// The result of decoding: the messages, then the error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the log said before its messages.
+    /// The header of the log.
     pub head: ResultHead,
-    /// In log order.
+    /// The messages, in log order.
     pub messages: Vec<Message>,
-    /// Why it stopped before the end.
+    /// The error that stopped decoding before the end.
     pub error: Option<DecodeError>,
 }
 
-/// A decoder and the pieces it is fed.
+/// A decoder and its input pieces.
 struct Driver<'a> {
     decoder: Box<dyn Decoder>,
     pieces: std::slice::Chunks<'a, u8>,
@@ -50,7 +50,7 @@ impl<'a> Driver<'a> {
         if let Some(piece) = self.pieces.next() {
             self.decoder.feed(piece);
         } else {
-            assert!(!self.finished, "asks for more after the end");
+            assert!(!self.finished, "requests input after the end");
             self.decoder.finish();
             self.finished = true;
         }
@@ -85,13 +85,13 @@ impl<'a> Driver<'a> {
 pub struct Shared {
     /// Its messages.
     pub messages: Vec<Message>,
-    /// What the log says before its first message.
+    /// The header of the log.
     pub head: ResultHead,
     continued: bool,
     continues: bool,
 }
 
-/// The values of a batch.
+/// Converts a batch to values.
 pub fn shown(batch: &Batch) -> Shared {
     fn of<R: Shown>(batch: &LogBatch<R>, head: ResultHead) -> Shared {
         Shared {
@@ -108,12 +108,12 @@ pub fn shown(batch: &Batch) -> Shared {
     };
     assert!(
         !found.messages.is_empty() || batch.kind() == Kind::Results,
-        "a batch holds a message"
+        "a batch contains a message"
     );
     found
 }
 
-/// Decodes and hands every batch over.
+/// Decodes and passes every batch to a callback.
 pub fn drive(
     reading: &Reading,
     data: &[u8],
@@ -139,7 +139,7 @@ fn drive_on(
     }
 }
 
-/// The batches of a log of a known kind, and why it stopped before the end.
+/// The batches of a log of a known kind, and the error that stopped decoding.
 pub fn batches<R: KindOf>(
     reading: &Reading,
     data: &[u8],
@@ -151,7 +151,7 @@ pub fn batches<R: KindOf>(
     (found, error)
 }
 
-/// Decodes in pieces of a size.
+/// Decodes in pieces of the given size.
 pub fn outcome(reading: &Reading, data: &[u8], piece: usize) -> Outcome {
     outcome_of(reading.decoder(), data, piece)
 }
@@ -162,7 +162,7 @@ fn outcome_of(decoder: Box<dyn Decoder>, data: &[u8], piece: usize) -> Outcome {
     outcome_in(&batches, error)
 }
 
-/// What was decoded, by value.
+/// Converts decoded batches to values.
 pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
     let mut outcome = Outcome {
         head: ResultHead::default(),
@@ -184,7 +184,7 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
     outcome
 }
 
-/// Whole = in pieces. Gives the outcome.
+/// Decoding in pieces equals decoding at once. Returns the outcome.
 pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
     let whole = outcome(reading, data, data.len());
     for size in PIECES {
@@ -193,17 +193,17 @@ pub fn pieces(reading: &Reading, data: &[u8]) -> Outcome {
     whole
 }
 
-/// In pieces of a size = whole.
+/// Decoding in pieces of the given size equals decoding at once.
 pub fn in_pieces(reading: &Reading, data: &[u8], size: usize, whole: &Outcome) {
     let found = outcome(reading, data, size);
     assert!(
         found == *whole,
-        "{}: pieces of {size} bytes give another outcome than the whole:\n{found:#?}\nwhole:\n{whole:#?}",
+        "{}: pieces of {size} bytes change the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
         reading.format.name,
     );
 }
 
-/// A decoder that was reset, wherever it was, is as a new one.
+/// A decoder that is reset in any state behaves like a new one.
 pub fn reset(reading: &Reading, data: &[u8], whole: &Outcome) {
     for end in [data.len() / 3, data.len()] {
         for finished in [false, true] {
@@ -224,7 +224,7 @@ pub fn reset(reading: &Reading, data: &[u8], whole: &Outcome) {
     }
 }
 
-/// Batches of any size hold the same messages.
+/// Batches of any size contain the same messages.
 pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
     for size in [1, 2, 7] {
         let small = reading.clone().with("batch_messages", size);
@@ -249,12 +249,12 @@ pub fn batch_sizes(reading: &Reading, data: &[u8], whole: &Outcome) {
 fn assert_same(reading: &Reading, found: &Outcome, whole: &Outcome, what: &str) {
     assert!(
         found == whole,
-        "{}: another {what} gives another outcome:\n{found:#?}\nwhole:\n{whole:#?}",
+        "{}: another {what} changes the outcome:\n{found:#?}\nwhole:\n{whole:#?}",
         reading.format.name
     );
 }
 
-/// The parts of messages join to the messages; an error may leave a part of the unfinished one.
+/// The parts of messages together equal the messages. After an error, a part of an incomplete message may remain.
 pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
     let options = reading.clone().in_parts().with("batch_quads", 1);
     for piece in [data.len(), 3] {
@@ -282,13 +282,13 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
         assert_eq!(
             error.as_ref().map(|error| &error.reason),
             whole.error.as_ref().map(|error| &error.reason),
-            "{}: read in parts, another error",
+            "{}: reading in parts changes the error",
             reading.format.name
         );
         if open {
             assert!(
                 error.is_some(),
-                "{}: a part goes on at the end",
+                "{}: the last part is incomplete",
                 reading.format.name
             );
             joined.pop();
@@ -303,14 +303,14 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
                 .iter()
                 .map(|message| &message.records)
                 .collect::<Vec<_>>(),
-            "{}: parts do not join to the whole",
+            "{}: parts together differ from the complete messages",
             reading.format.name
         );
     }
 }
 
-/// Every prefix of the bytes gives a prefix of the messages, the last perhaps shorter, up to its last
-/// record.
+/// Every prefix of the bytes yields a prefix of the messages. The last message may be shorter and may differ in its
+/// last record.
 pub fn truncations(reading: &Reading, data: &[u8]) {
     let whole = outcome(reading, data, data.len());
     for end in 0..data.len() {
@@ -318,8 +318,8 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
         let Some((last, before)) = cut.messages.split_last() else {
             continue;
         };
-        // What is cut before the error of the whole may end where a message may end; and the last
-        // token may be another one: of `21.5`, `21.` is a number and a dot.
+        // A prefix that ends before the error of the complete log may end where a message can end. The last token may
+        // differ: in `21.5`, `21.` is a number and a dot.
         let sure = last.records.len().saturating_sub(1);
         let known = whole.messages.get(before.len());
         let fits = before.len() <= whole.messages.len()
@@ -332,13 +332,13 @@ pub fn truncations(reading: &Reading, data: &[u8]) {
             });
         assert!(
             fits,
-            "{}: the first {end} bytes give other messages than the whole:\n{:#?}\nwhole:\n{:#?}",
+            "{}: the first {end} bytes yield other messages than the complete input:\n{:#?}\nwhole:\n{:#?}",
             reading.format.name, cut, whole
         );
     }
 }
 
-/// With skipping, decoding ends, and pieces change nothing.
+/// Decoding with recovery terminates, and cutting the input differently changes nothing.
 pub fn skipping(reading: &Reading, data: &[u8]) {
     let whole = skip_all(reading, data, data.len());
     for piece in [1, 7] {
@@ -351,8 +351,8 @@ pub fn skipping(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Of a log of datasets without errors, whose messages are broken one at a time, all others are read as before, whatever
-/// the pieces: but those that need what the broken one declared.
+/// Breaks each message of a valid log of datasets in turn. All other messages must be read as before, independently of
+/// pieces, except those that need declarations of the broken one.
 pub fn each_broken(reading: &Reading, data: &[u8]) {
     let mut starts = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
@@ -367,7 +367,7 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
         if whole.messages[broken].records.is_empty() {
             continue;
         }
-        // Nowhere does a bracket close before one is opened.
+        // No closing bracket precedes its opening bracket.
         let wrong = [&data[..start], b"]", &data[start..]].concat();
         let (messages, errors) = skip_all(reading, &wrong, wrong.len());
         assert!(
@@ -391,14 +391,14 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
             .collect();
         assert!(
             found == others,
-            "{}: message {broken} is broken, and of the others come:\n{found:#?}\nnot:\n{others:#?}",
+            "{}: message {broken} is broken, and the others are read as:\n{found:#?}\nnot:\n{others:#?}",
             reading.format.name,
         );
         assert!(skip_all(reading, &wrong, 1) == (messages, errors));
     }
 }
 
-/// Where the messages of a batch begin.
+/// Start positions of the messages in a batch.
 fn positions(batch: &Batch) -> Vec<usize> {
     fn of<R: Shown>(batch: &LogBatch<R>) -> Vec<usize> {
         (0..batch.len())
@@ -412,7 +412,7 @@ fn positions(batch: &Batch) -> Vec<usize> {
     }
 }
 
-/// The messages, and every error with the bytes skipped after it; None where nothing could resume.
+/// The messages, and every error with the bytes skipped after it, or `None` if reading could not resume.
 type Skipped = (Vec<Message>, Vec<(DecodeError, Option<Vec<u8>>)>);
 
 fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
@@ -423,7 +423,7 @@ fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
             Ok(Some(batch)) => found.extend(shown(&batch).messages),
             Ok(None) => return (found, errors),
             Err(error) => {
-                assert!(errors.len() <= data.len(), "skipping does not end");
+                assert!(errors.len() <= data.len(), "skipping does not terminate");
                 if let Ok(bytes) = driver.skip_message() {
                     errors.push((error, Some(bytes)));
                 } else {

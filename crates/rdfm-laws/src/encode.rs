@@ -1,10 +1,10 @@
 //! The laws of encoders.
 //!
-//! - Round trip: what is written is read back as the same messages, or was refused before it.
-//! - Batches: how messages are cut into batches changes no output byte; parts of messages are written as the messages,
-//!   or refused.
-//! - Reset: an encoder that was reset writes the same again.
-//! - A refused message leaves whole messages before it, and those alone.
+//! - Round trip: decoding the output returns the same messages, up to the rejected one if there is one.
+//! - Batches: the division of messages into batches does not change the output. Parts of messages are written like the
+//!   messages, or rejected.
+//! - Reset: after a reset, an encoder writes the same output again.
+//! - A rejected message leaves exactly the complete messages before it in the output.
 
 use rdfm_core::codec::Encoder;
 use rdfm_core::codec::spec::FormatSpec;
@@ -19,7 +19,8 @@ use crate::message::{Message, Shown, messages, relabelled};
 use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
-/// What encoding gives: the bytes, and why it stopped. On an error the end is not written.
+/// Encodes batches. Returns the bytes, and the reason why encoding stopped; on error, the end of the log is not
+/// written.
 fn encode<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> (Vec<u8>, Option<EncodeError>) {
     let mut encoder = writing.encoder();
     let first = encode_with(&mut *encoder, batches);
@@ -27,7 +28,7 @@ fn encode<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> (Vec<u8>, Opt
     let again = encode_with(&mut *encoder, batches);
     assert!(
         first == again,
-        "{}: an encoder that was reset writes something else:\n{}\nand\n{}",
+        "{}: an encoder writes different output after a reset:\n{}\nand\n{}",
         writing.format.name,
         String::from_utf8_lossy(&first.0),
         String::from_utf8_lossy(&again.0)
@@ -49,8 +50,8 @@ fn encode_with<R: Shown>(
     (out, error)
 }
 
-/// How the output is read back: with everything allowed that may have been written. Frames are messages whatever
-/// the log says; of patches it says what is so.
+/// The options to decode the output, which accept everything that may have been written. Frames are read as messages
+/// regardless of the logical type, except for patches.
 fn reading(writing: &Writing) -> Reading {
     let reading = Reading::new(writing.format)
         .where_taken("lenient", true)
@@ -62,12 +63,13 @@ fn reading(writing: &Writing) -> Reading {
     }
 }
 
-/// Whether blank nodes are those of the log, not of a message.
+/// Whether the scope of blank nodes is the log, not a message.
 fn shared(format: &FormatSpec) -> bool {
     format.kinds != [Kind::Messages]
 }
 
-/// Whether messages are the same, up to the names of blank nodes; where the format keeps no order, as datasets.
+/// Whether messages are equal up to the labels of blank nodes. Formats that do not preserve order are compared as
+/// datasets.
 fn alike(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
     if format.carries.order {
         return relabelled(left, shared(format)) == relabelled(right, shared(format));
@@ -79,7 +81,7 @@ fn alike(left: &[Message], right: &[Message], format: &FormatSpec) -> bool {
             .all(|(one, other)| dataset(one) == dataset(other))
 }
 
-/// Decodes `data` (as far as it is right), writes it as `writing` says, reads that, and compares.
+/// Decodes `data` up to its first error, encodes it with `writing`, decodes that, and compares.
 pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
     match reading.format.kinds[0] {
         Kind::Messages => round_trip_of::<Quad>(writing, reading, data),
@@ -96,19 +98,19 @@ fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
     let single: Vec<LogBatch<R>> = batches
         .iter()
         .flat_map(|batch| match batch.len() {
-            // A log of no messages has its head.
+            // A log without messages contains only its head.
             0 => vec![batch.clone()],
             messages => (0..messages).map(|at| batch.slice(at..at + 1)).collect(),
         })
         .collect();
-    // The same with a table of terms for each message.
+    // The same with a separate term table for each message.
     let small = reading.clone().with("batch_messages", 1);
     let (apart, _) = self::batches::<R>(&small, data);
     for cut in [&single, &apart] {
         let (again, refused_again) = encode(writing, cut);
         assert_eq!(
             refused, refused_again,
-            "{}: batches change the refusal",
+            "{}: batches change the error",
             writing.format.name
         );
         assert!(
@@ -126,7 +128,7 @@ fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Parts of messages are written as those messages, or refused.
+/// Parts of messages are written like those messages, or rejected.
 fn parts<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[Message]) {
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let (batches, _) = self::batches::<R>(&in_parts, data);
@@ -135,13 +137,13 @@ fn parts<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[
         None => reads_back(writing, reading.format, wanted, &out, None),
         Some(error) => assert!(
             error.class == ErrorClass::Unsupported,
-            "{}: parts of a message are refused: {error}",
+            "{}: parts of a message are rejected: {error}",
             writing.format.name
         ),
     }
 }
 
-/// Writes batches that hold the messages `wanted` as `writing` says, reads that, and compares.
+/// Encodes batches of the messages `wanted` with `writing`, decodes the output, and compares.
 pub fn there_and_back<R: Shown>(
     writing: &Writing,
     source: &FormatSpec,
@@ -153,7 +155,7 @@ pub fn there_and_back<R: Shown>(
     reads_back(writing, source, wanted, &out, refused.as_ref());
 }
 
-/// What was written is read as the messages `wanted`, or as those before the refused one.
+/// Decoding the output returns the messages `wanted`, or those before the rejected one.
 fn reads_back(
     writing: &Writing,
     source: &FormatSpec,
@@ -162,14 +164,14 @@ fn reads_back(
     refused: Option<&EncodeError>,
 ) {
     if refused.is_some() && out.is_empty() && source.kinds == [Kind::Results] {
-        // Not even the head is written, and without it there is no log.
+        // Not even the head is written, and there is no log without it.
         return;
     }
     let back = outcome(&reading(writing), out, out.len());
     assert_eq!(
         back.error,
         None,
-        "{}: what was written is not read: {}",
+        "{}: the output cannot be decoded: {}",
         writing.format.name,
         String::from_utf8_lossy(out)
     );
@@ -178,20 +180,20 @@ fn reads_back(
     });
     let wanted = &wanted[..delivered.min(wanted.len())];
     if !writing.format.carries.boundaries && wanted.is_empty() {
-        // Where nothing is written, such a log may still be one message.
+        // If nothing is written, the empty output may still represent one message.
         assert!(
             back.messages.len() <= 1
                 && back
                     .messages
                     .iter()
                     .all(|message| message.records.is_empty()),
-            "{}: nothing written is read as something",
+            "{}: empty output is read as a message",
             writing.format.name
         );
         return;
     }
-    // Of a refused message nothing may stand in the output; an empty one before it may have been
-    // held back until it is known whether a delimiter follows.
+    // The output must not contain any part of a rejected message. An empty message before it may still be buffered
+    // until it is known whether a delimiter follows.
     let exact = refused.is_none();
     let written = if exact {
         wanted

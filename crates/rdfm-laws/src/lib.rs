@@ -1,8 +1,8 @@
-//! The laws every codec keeps, as functions that panic where one is broken.
+//! The laws of the codecs, as functions that panic if a law is broken.
 //!
-//! - In: a format and its options, and any bytes.
-//! - Out: nothing; a broken law panics and says which, and where.
-//! - Used by: the tests of this crate over `spec-fixtures` and their mutations, and `fuzz/`.
+//! - In: a format, its options, and arbitrary bytes.
+//! - Out: nothing. If a law is broken, the panic contains the law and the position.
+//! - Used by: the tests of this crate, with `spec-fixtures` and mutations of them, and `fuzz/`.
 //! - Cost: [`any_bytes`] applies all laws, some 100 decodings; [`quick`] applies two of them, four decodings.
 
 pub mod analysis;
@@ -29,9 +29,9 @@ use crate::message::Shown;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
-/// Whole against pieces, then written and read back: the two laws that find most, at a cost that lets a fuzz
-/// target try many inputs. The bytes themselves choose options, the size of the pieces, and in which format
-/// to write: half of the time their own.
+/// Decodes at once and in pieces, then checks a round trip. These two laws find most errors, and they are fast enough
+/// for a fuzz target to try many inputs. The bytes themselves determine the options, the size of the pieces and the
+/// output format, which is the input format half of the time.
 pub fn quick(format: &'static FormatSpec, data: &[u8]) {
     match format.kinds[0] {
         Kind::Messages => quick_of::<Quad>(format, data),
@@ -45,7 +45,7 @@ fn quick_of<R: Shown>(format: &'static FormatSpec, data: &[u8]) {
     let mut ways = Reading::ways(format);
     let mut reading = ways.swap_remove(random.below(ways.len()));
     if random.below(4) == 0 {
-        // What a message takes is less where it shares terms with others of its batch.
+        // A message needs less memory if it shares terms with others in its batch.
         reading = reading
             .with("batch_messages", 1)
             .with("max_message_bytes", 64u64 << random.below(5))
@@ -65,7 +65,7 @@ fn quick_of<R: Shown>(format: &'static FormatSpec, data: &[u8]) {
     encode::there_and_back(&Writing::new(target), format, &batches, &whole.messages);
 }
 
-/// The formats that a log of a format can be written in.
+/// The formats to which a log of the given format can be converted.
 pub fn targets(format: &'static FormatSpec) -> impl Iterator<Item = &'static FormatSpec> {
     FORMATS
         .iter()
@@ -73,7 +73,7 @@ pub fn targets(format: &'static FormatSpec) -> impl Iterator<Item = &'static For
         .filter(|target| target.kinds == format.kinds)
 }
 
-/// Every law that holds for any bytes whatever.
+/// Applies every law that is true for arbitrary bytes.
 pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
     for reading in Reading::ways(format) {
         let whole = decode::pieces(&reading, data);

@@ -1,8 +1,8 @@
 //! Messages as plain values, to compare what codecs yield.
 //!
 //! - In: batches of any kind.
-//! - Out: [`Message`], whole values that compare with `==`, and [`relabelled`], which compares
-//!   up to the names of blank nodes where the order of records is kept.
+//! - Out: [`Message`], plain values that compare with `==`, and [`relabelled`], for comparison up to the labels of
+//!   blank nodes if the order of records is preserved.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub enum Term {
     Iri(String),
     /// A blank node's label.
     Bnode(String),
-    /// A literal: lexical form, language tag, direction flags, datatype where it is another.
+    /// A literal: lexical form, language tag, direction flags, and datatype unless it is implied.
     Literal(String, Option<String>, u8, Option<String>),
     /// A triple term.
     Triple(Box<[Self; 3]>),
@@ -41,16 +41,16 @@ pub struct Message {
     pub index: u64,
     /// First byte in the log.
     pub position: u64,
-    /// In order.
+    /// The records, in order.
     pub records: Vec<Values>,
-    /// The namespaces in force.
+    /// The current namespaces.
     pub namespaces: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The metadata.
     pub metadata: BTreeMap<String, Vec<u8>>,
 }
 
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("a batch holds UTF-8 only")
+    String::from_utf8(bytes.to_vec()).expect("a batch contains only UTF-8")
 }
 
 fn term(table: &TermTable, id: TermId) -> Term {
@@ -70,13 +70,13 @@ fn term(table: &TermTable, id: TermId) -> Term {
         TermKind::TripleTerm => {
             Term::Triple(Box::new(table.triple(record).map(|id| term(table, id))))
         }
-        TermKind::Language => panic!("a language tag stands in a quad"),
+        TermKind::Language => panic!("a quad contains a language tag"),
     }
 }
 
-/// Records that are compared by value.
+/// Records that can be converted to values.
 pub trait Shown: KindOf {
-    /// The values.
+    /// Returns the values.
     fn shown(self, table: &TermTable) -> Values;
 }
 
@@ -129,7 +129,7 @@ pub fn messages<R: Shown>(batch: &LogBatch<R>) -> Vec<Message> {
 }
 
 impl Term {
-    /// Gives every blank node another label, in triple terms too.
+    /// Renames every blank node, including those in triple terms.
     pub fn rename(&mut self, name: &mut impl FnMut(&str) -> String) {
         match self {
             Self::Bnode(label) => *label = name(label),
@@ -139,8 +139,8 @@ impl Term {
     }
 }
 
-/// The records of messages with blank nodes named by their first appearance: equal where two logs are the same in
-/// the same order. `shared` says that labels mean the same in all messages.
+/// The records of messages, with blank nodes numbered by first occurrence. Equal for logs with the same records in the
+/// same order. `shared`: labels have the same meaning in all messages.
 pub fn relabelled(messages: &[Message], shared: bool) -> Vec<Vec<Values>> {
     let mut names: HashMap<String, String> = HashMap::new();
     let mut all = Vec::new();

@@ -1,18 +1,18 @@
-//! Random changes of bytes, the same for a seed on every machine.
+//! Random changes of bytes, reproducible by seed on every machine.
 //!
-//! - In: a seed, an input and tokens that mean something in the formats.
-//! - Out: the input with a few bytes flipped, cut, doubled, moved, or tokens put in.
+//! - In: a seed, an input, and tokens that are significant in the formats.
+//! - Out: the input with a few bytes flipped, removed, repeated or moved, or with tokens inserted.
 
-/// Xorshift: small, and good enough to choose mutations.
+/// A xorshift generator, which suffices to choose mutations.
 pub struct Random(u64);
 
 impl Random {
-    /// A generator; a seed of 0 becomes 1.
+    /// Creates a generator; a seed of 0 becomes 1.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).max(1))
     }
 
-    /// A generator whose seed is made of bytes: each input makes choices of its own, and always the same.
+    /// Creates a generator with a hash of the bytes as its seed, so that each input always leads to the same choices.
     pub fn of(data: &[u8]) -> Self {
         // FNV-1a.
         let start = 0xCBF2_9CE4_8422_2325;
@@ -29,13 +29,13 @@ impl Random {
         self.0
     }
 
-    /// A number below `bound`, 0 where that is 0.
+    /// A number below `bound`, or 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.bits() >> 33).unwrap_or(0) % bound.max(1)
     }
 }
 
-/// Tokens with a meaning in some format.
+/// Tokens that are significant in some format.
 const TOKENS: &[&[u8]] = &[
     b"# @message\n",
     b"MESSAGE\n",
@@ -87,7 +87,7 @@ const TOKENS: &[&[u8]] = &[
     b"GRAPH ",
 ];
 
-/// The input after one to six random changes.
+/// Applies one to six random changes to the input.
 pub fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     let mut data = input.to_vec();
     for _ in 0..=random.below(6) {

@@ -1,4 +1,4 @@
-//! How logs are read and written: a format, its options by name, and what goes with them.
+//! Options for reading and writing logs: a format, its options by name, and related settings.
 
 use std::fmt;
 
@@ -14,29 +14,29 @@ fn set(given: &mut Pairs, name: &'static str, value: Given) {
     given.push((name, value));
 }
 
-/// The format of a name.
+/// Returns the format with a name.
 pub fn format(name: &str) -> &'static FormatSpec {
     registry::find(name).expect("a format has this name")
 }
 
-/// The format that the environment variable `RDFM_FUZZ_FORMAT` names.
+/// Returns the format in the environment variable `RDFM_FUZZ_FORMAT`.
 pub fn asked() -> &'static FormatSpec {
     let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
     registry::find(&name).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
 }
 
-/// How a log is read.
+/// Options for reading a log.
 #[derive(Clone)]
 pub struct Reading {
-    /// Of the log.
+    /// Format of the log.
     pub format: &'static FormatSpec,
     given: Pairs,
-    /// What goes with the options.
+    /// Settings besides the options.
     pub opening: Opening,
 }
 
 impl Reading {
-    /// A log of a format, with no options.
+    /// A log in a format, without options.
     pub fn new(format: &'static FormatSpec) -> Self {
         Self {
             format,
@@ -45,19 +45,19 @@ impl Reading {
         }
     }
 
-    /// A log of the format of a name.
+    /// A log in the format with the given name.
     pub fn of(name: &str) -> Self {
         Self::new(format(name))
     }
 
-    /// With an option.
+    /// Adds an option.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
         set(&mut self.given, name, value.into());
         self
     }
 
-    /// With an option, if the format takes it.
+    /// Adds an option if the format has it.
     #[must_use]
     pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
         if self.format.reads().any(|option| option.name == name) {
@@ -67,31 +67,31 @@ impl Reading {
         }
     }
 
-    /// With messages in parts where they are larger than a batch.
+    /// Reads messages that are larger than a batch in parts.
     #[must_use]
     pub fn in_parts(mut self) -> Self {
         self.opening.parts = Parts::Always;
         self
     }
 
-    /// What was given, checked.
+    /// Returns the validated options.
     pub fn values(&self) -> Values {
         Values::read(self.format.reads(), self.given.clone()).expect("the format takes these")
     }
 
-    /// A decoder.
+    /// Creates a decoder.
     pub fn decoder(&self) -> Box<dyn Decoder> {
         registry::decoder(self.format, &self.values(), &self.opening)
             .expect("the options go together")
     }
 
-    /// A counter of delimiters.
+    /// Creates a delimiter counter.
     pub fn counter(&self) -> Box<dyn DelimiterCounter> {
         registry::counter(self.format, &self.values(), &self.opening)
             .expect("the format has splits")
     }
 
-    /// Ways to read any log of a format: with every switch on, and with each word of each choice. Relative IRIs
+    /// Ways to read any log of a format: with every switch enabled, and with each value of each choice. Relative IRIs
     /// have a base.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let plain = Self::new(format).where_taken("base", "http://example.org/base/");
@@ -120,15 +120,15 @@ impl fmt::Debug for Reading {
     }
 }
 
-/// How a log is written.
+/// Options for writing a log.
 #[derive(Clone)]
 pub struct Writing {
-    /// Of the log.
+    /// Format of the log.
     pub format: &'static FormatSpec,
     given: Pairs,
 }
 
-/// What makes other messages than those that were given to an encoder: they are merged, or lose something.
+/// Options that change the messages: they merge messages or lose information.
 const OTHER_MESSAGES: [(&str, &str); 7] = [
     ("headers_first", "true"),
     ("flat", "true"),
@@ -140,7 +140,7 @@ const OTHER_MESSAGES: [(&str, &str); 7] = [
 ];
 
 impl Writing {
-    /// A log of a format, with no options.
+    /// A log in a format, without options.
     pub fn new(format: &'static FormatSpec) -> Self {
         Self {
             format,
@@ -148,19 +148,19 @@ impl Writing {
         }
     }
 
-    /// A log of the format of a name.
+    /// A log in the format with the given name.
     pub fn of(name: &str) -> Self {
         Self::new(format(name))
     }
 
-    /// With an option.
+    /// Adds an option.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
         set(&mut self.given, name, value.into());
         self
     }
 
-    /// With an option, if the format takes it.
+    /// Adds an option if the format has it.
     #[must_use]
     pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
         if self.format.writes().any(|option| option.name == name) {
@@ -170,15 +170,14 @@ impl Writing {
         }
     }
 
-    /// An encoder.
+    /// Creates an encoder.
     pub fn encoder(&self) -> Box<dyn Encoder> {
         let values = Values::read(self.format.writes(), self.given.clone());
         let values = values.expect("the format takes these");
         registry::encoder(self.format, &values, None).expect("the options go together")
     }
 
-    /// Ways to write the same messages in a format: with every switch the other way, and with each word of each
-    /// choice.
+    /// Ways to write the same messages in a format: with every switch inverted, and with each value of each choice.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let mut ways = Vec::new();
         let switches = switched(format.writes(), &OTHER_MESSAGES);
@@ -195,7 +194,7 @@ impl Writing {
     }
 }
 
-/// The switches that have a default, the other way.
+/// Inverts the switches that have a default.
 fn switched(
     options: impl Iterator<Item = &'static OptionSpec>,
     but: &[(&str, &str)],
@@ -209,7 +208,7 @@ fn switched(
         .collect()
 }
 
-/// Each word of the choices, and both ways of the switches without a default.
+/// Each value of the choices, and both values of the switches without a default.
 fn others(
     options: impl Iterator<Item = &'static OptionSpec>,
     but: &[(&str, &str)],

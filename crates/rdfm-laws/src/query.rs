@@ -1,4 +1,4 @@
-//! The laws of queries: evaluation ends within its limits, and covered patterns give the rows of the evaluator.
+//! The laws of queries: evaluation respects its limits, and native evaluation returns the same rows as the evaluator.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use rdfm_query::query::output::RowOutput;
 use rdfm_query::query::parse::{Form, Query};
 use rdfm_query::query::rows::Rows;
 
-/// What is queried: terms of every kind, a repeated quad, graphs, an empty message.
+/// The data: terms of every kind, a repeated quad, graphs, and an empty message.
 const LOG: &str = r#"
 PREFIX : <http://e/>
 :a :p :b , :c ; :q 1 , 2.5 , "1e0"^^<http://www.w3.org/2001/XMLSchema#double> ; :r "x"@en , "x"@EN , "x" .
@@ -26,7 +26,7 @@ PREFIX : <http://e/>
 # @message
 :a :p :a ; :q 1 ; :r :p .
 "#;
-/// Time that a message may take, and all of them, with what a slow machine adds.
+/// Time limits per message and in total, with an allowance for slow machines.
 const TIMEOUT: Duration = Duration::from_millis(200);
 const ALL: Duration = Duration::from_secs(15);
 
@@ -42,7 +42,7 @@ fn log() -> MessageBatch {
         .expect("and one batch")
 }
 
-/// The rows of each message as text, sorted; None where evaluation ended before its end.
+/// The rows of each message as text, sorted; `None` if evaluation was interrupted.
 fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     let mut rows = Rows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
@@ -62,8 +62,8 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     progress.stop.is_none().then_some(shown)
 }
 
-/// Any text as a query: it is refused, or evaluated within its limits, natively as by the evaluator. Says whether it
-/// was evaluated in both ways.
+/// Evaluates any text as a query. It is rejected, or evaluated within its limits, with equal results natively and by
+/// the evaluator. Returns whether it was evaluated in both ways.
 pub fn both_ways_agree(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -85,7 +85,7 @@ pub fn both_ways_agree(data: &[u8]) -> bool {
     let log = log();
     let native = rows(&Evaluation::new(one, limits.clone(), true), &log);
     let evaluation = Evaluation::new(other, limits, false);
-    // What gives other rows each time is not covered, and neither are LIMIT and OFFSET.
+    // Queries with nondeterministic results are not covered, nor are LIMIT and OFFSET.
     let is_covered = Evaluation::is_covered(&evaluation.query);
     if is_covered && let (Some(native), Some(evaluated)) = (native, rows(&evaluation, &log)) {
         assert_eq!(native, evaluated, "{text}");

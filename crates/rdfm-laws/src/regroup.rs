@@ -1,9 +1,9 @@
-//! The laws of moving the boundaries of messages.
+//! The laws of changing message boundaries.
 //!
-//! - Cuts: how the input is cut into batches, and messages into parts, changes neither the messages nor the
+//! - Cuts: the division of the input into batches, and of messages into parts, changes neither the messages nor the
 //!   error.
-//! - Quads: those of the input, in order, each once, unless an error stopped it; blank nodes stay one where they
-//!   were one and two where they were two.
+//! - Quads: the output contains the quads of the input once and in order, unless an error stopped it. Blank nodes keep
+//!   their identity: equal ones stay equal, and different ones stay different.
 
 use std::collections::BTreeMap;
 
@@ -25,13 +25,13 @@ const WAYS: [GroupBy; 6] = [
     GroupBy::All,
 ];
 
-/// Groups what `data` holds in every way.
+/// Groups the messages in `data` in every way.
 pub fn every_way(reading: &Reading, data: &[u8]) {
     let whole = batches(reading, data);
     let small = reading.clone().with("batch_messages", 1);
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let mut cuts = vec![batches(&small, data)];
-    // What an error leaves open is delivered in parts only.
+    // A message that an error leaves incomplete is returned only in parts.
     if whole.1 {
         cuts.push(batches(&in_parts, data));
     }
@@ -45,7 +45,7 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
             for (cut, _) in &cuts {
                 let mut other = regroup(by, skolemize.clone(), cut);
                 if cut.iter().any(MessageBatch::continues) {
-                    // What a message declares behind its first part is not known in that part.
+                    // Namespaces declared after the first part of a message are unknown in that part.
                     for (one, other) in grouped.0.iter().zip(&mut other.0) {
                         other.namespaces.clone_from(&one.namespaces);
                     }
@@ -65,7 +65,7 @@ fn batches(reading: &Reading, data: &[u8]) -> (Vec<MessageBatch>, bool) {
     (found, error.is_none())
 }
 
-/// What comes out: the messages, and why it stopped.
+/// The output messages, and the reason why regrouping stopped.
 type Grouped = (Vec<Message>, Option<EncodeError>);
 
 fn regroup(by: GroupBy, skolemize: Option<String>, batches: &[MessageBatch]) -> Grouped {
@@ -122,7 +122,7 @@ fn keeps_quads(by: GroupBy, given: &[Message], (found, error): &Grouped) {
     }
 }
 
-/// All quads as one message, the blank nodes of each message kept apart.
+/// All quads as one message, with separate blank nodes for each message.
 fn apart(given: &[Message]) -> Message {
     let mut all = Message {
         index: 0,

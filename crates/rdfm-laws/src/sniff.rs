@@ -1,11 +1,11 @@
-//! The laws of detection: what the head of a log says of every format.
+//! The laws of format detection by the head of a log.
 
 use rdfm_core::codec::sniff::{HEAD_BYTES, Sniff};
 use rdfm_core::registry::FORMATS;
 
 use crate::mutate::Random;
 
-/// A complete head says yes or no; and what the beginning of a head tells stays so, however the log goes on.
+/// A complete head gives a definite answer. An answer for the beginning of a head does not change with more data.
 pub fn stays(data: &[u8]) {
     let head = &data[..data.len().min(HEAD_BYTES)];
     let mut random = Random::of(data);

@@ -1,5 +1,5 @@
-//! The law of splits: those of any cuts hold what the whole log holds, message by message and error by
-//! error, once each and in order; and counting numbers them as decoding does.
+//! The law of splits: for any cuts, the splits contain the messages and errors of the complete log, each once and in
+//! order, and counting assigns the same numbers as decoding.
 
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::options::{LENIENT, READ_DIALECT};
@@ -11,15 +11,15 @@ use crate::message::{Message, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
-/// What reading gives, one after the other.
+/// A result of reading.
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
     Message(Message),
-    /// An error, and what was skipped after it; None where nothing could resume.
+    /// An error and the bytes skipped after it, or `None` if reading could not resume.
     Error(DecodeError, Option<Vec<u8>>),
 }
 
-/// Cuts the log in several ways: every split, in pieces of several sizes.
+/// Cuts the log at regular intervals of several sizes.
 pub fn every_cut(reading: &Reading, data: &[u8]) {
     let length = data.len();
     for step in [7, 40, length / 3 + 1, length / 2 + 1] {
@@ -28,7 +28,7 @@ pub fn every_cut(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Cuts the log at one to three places that its bytes choose.
+/// Cuts the log at one to three positions that its bytes determine.
 pub fn some_cuts(reading: &Reading, data: &[u8]) {
     let mut random = Random::of(data);
     let mut cuts: Vec<usize> = (0..=random.below(3))
@@ -39,7 +39,7 @@ pub fn some_cuts(reading: &Reading, data: &[u8]) {
     at_cuts(reading, data, &cuts, 1 + random.below(64));
 }
 
-/// The splits between the cuts, which ascend from 1 on, are the whole.
+/// The splits between the cuts, which are in ascending order from 1 on, together equal the complete log.
 pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     let Some(dialect) = head(reading, data) else {
         return;
@@ -73,7 +73,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         let inner = split.opening.split.is_some_and(|split| split.start > 0);
         split.opening.first_index = inner.then_some(before + leading);
         let events = read(&split, fed, piece);
-        // The errors that cannot be skipped say that there are no splits.
+        // Errors that cannot be skipped mean that the log has no splits.
         strayed |= events
             .iter()
             .any(|event| matches!(event, Event::Error(_, None)));
@@ -103,7 +103,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
     );
 }
 
-/// The dialect that the log's first message shows, if it shows one.
+/// The dialect that the first message of the log determines, if any.
 fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     let reading = reading.clone().with("batch_messages", 1);
     let mut decoder = reading.decoder();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_at_any_byte_loses_nothing() {
+    fn one_cut_at_any_byte_loses_nothing() {
         for reading in ways_of_all_kinds("nq") {
             for log in LOGS {
                 for cut in 1..=log.len() + 1 {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn nor_do_cuts_at_all_bytes() {
+    fn cuts_at_all_bytes_lose_nothing() {
         for reading in ways_of_all_kinds("nt") {
             for log in LOGS {
                 for step in 1..20 {

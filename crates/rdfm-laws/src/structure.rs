@@ -1,9 +1,9 @@
-//! Messages compared as datasets: whatever their blank nodes are called, and in whatever order.
+//! Comparison of messages as datasets, independently of labels and order.
 //!
 //! - In: a message.
-//! - Out: [`dataset`], equal for two messages that differ only so.
-//! - Law: blank nodes get colours, by what is said of them wherever they stand, in triple terms too, until
-//!   another round tells no more of them apart. The colours are made of no label.
+//! - Out: [`dataset`], equal for messages that differ only in labels and order.
+//! - Law: blank nodes are coloured by their positions in quads and triple terms until another round distinguishes no
+//!   more of them. Colours do not depend on labels.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,12 +12,12 @@ use crate::message::{Message, Term};
 
 type Colours<'a> = HashMap<&'a str, u64>;
 
-/// The quads, each once, blank nodes by their colours.
+/// The distinct quads, with blank nodes replaced by their colours.
 pub fn dataset(message: &Message) -> Vec<Vec<u64>> {
     dataset_of(&message.records)
 }
 
-/// The same of quads.
+/// The same for quads.
 pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
     let quads: HashSet<&[Term]> = quads.iter().map(AsRef::as_ref).collect();
     let mut colours = Colours::new();
@@ -48,7 +48,7 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
     found
 }
 
-/// Notes the places of blank nodes; `place` says which quad and where in it.
+/// Collects the positions of blank nodes. `place` identifies a quad and a position in it.
 fn meet<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
     match term {
         Term::Bnode(label) => met.entry(label).or_default().push(place),
@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn neither_labels_nor_order_tell_messages_apart() {
+    fn labels_and_order_are_ignored() {
         let one = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n_:y <b:> _:a .\n";
         let other = "_:y <b:> <c:> .\n_:a <b:> _:x .\n_:x <b:> <<( _:y <b:> _:a )>> .\n";
         assert_eq!(of(one), of(other));
     }
 
     #[test]
-    fn what_is_said_of_blank_nodes_does() {
+    fn quads_with_blank_nodes_are_compared() {
         let said = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n";
         for other in [
             "_:a <b:> <<( _:x <b:> _:y )>> .\n_:y <b:> <c:> .\n",
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn two_blank_nodes_of_which_the_same_is_said_are_two() {
+    fn equivalent_blank_nodes_are_counted_separately() {
         assert_ne!(
             of("_:a <b:> <c:> .\n_:d <b:> <c:> .\n"),
             of("_:a <b:> <c:> .\n")

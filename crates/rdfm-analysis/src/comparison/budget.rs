@@ -1,30 +1,30 @@
-//! Bounds of the search for blank nodes: for one comparison, and for all comparisons of two logs together.
+//! Limits of the search for blank nodes, for one comparison and for all comparisons of two logs.
 //!
-//! - In: comparisons that count their steps, in quads looked at. Out: their results, or that a bound was reached.
-//! - Law: work that is near linear in the quads of a comparison does not count for the total, so a long log of easy
-//!   messages never reaches it.
+//! - In: comparisons that count their steps, in visited quads. Out: their results, or that a limit was reached.
+//! - Law: work that is nearly linear in the quads of a comparison does not count towards the total, so a long log of
+//!   simple messages never reaches it.
 
-/// Steps for each quad of a comparison that do not count for the total.
+/// Steps per quad of a comparison that do not count towards the total.
 const FREE_STEPS: u64 = 64;
 
-/// The comparison needs more steps than it may take.
+/// The comparison needs more steps than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
-/// The steps that a comparison may still take.
+/// The steps left for a comparison.
 #[derive(Debug)]
 pub struct Steps(u64);
 
 impl Steps {
-    /// So many steps.
+    /// Allows the given number of steps.
     pub fn new(steps: u64) -> Self {
         Self(steps)
     }
 
-    /// Takes some of them.
+    /// Uses some of the steps.
     ///
     /// # Errors
-    /// Fewer are left.
+    /// Fewer steps are left.
     pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
         let left = self.0.checked_sub(steps as u64);
         self.0 = left.unwrap_or(0);
@@ -32,25 +32,25 @@ impl Steps {
     }
 }
 
-/// Bounds of the work on blank nodes, in quads looked at.
+/// Limits of the work on blank nodes, in visited quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For one comparison.
+    /// Limit of one comparison.
     pub each: u64,
-    /// For all comparisons, except [`FREE_STEPS`] for each quad.
+    /// Limit of all comparisons, not counting [`FREE_STEPS`] per quad.
     pub total: u64,
 }
 
-/// The bounds that were reached.
+/// The limits that were reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// The bound of one comparison.
+    /// The limit of one comparison.
     pub each: bool,
-    /// The bound of all comparisons together.
+    /// The limit of all comparisons.
     pub total: bool,
 }
 
-/// The limits, and how much of the total is left.
+/// The limits, and the rest of the total.
 #[derive(Debug)]
 pub struct Budget {
     limits: Limits,
@@ -59,7 +59,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Takes the limits.
+    /// Creates a budget with the given limits.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -68,10 +68,10 @@ impl Budget {
         }
     }
 
-    /// Runs a comparison of so many quads within the limits.
+    /// Runs a comparison of messages with the given number of quads.
     ///
     /// # Errors
-    /// It needs more steps than are left.
+    /// The comparison needs more steps than are left.
     pub fn run<T>(
         &mut self,
         quads: usize,
@@ -90,12 +90,12 @@ impl Budget {
         result
     }
 
-    /// Makes the total available again, for another pass over a log.
+    /// Restores the total, for another pass over a log.
     pub fn renew(&mut self) {
         self.left = self.limits.total;
     }
 
-    /// The bounds that were reached.
+    /// The limits that were reached.
     pub fn reached(&self) -> Reached {
         self.reached
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn one_comparison_has_a_bound_too() {
+    fn one_comparison_has_its_own_limit() {
         let mut budget = Budget::new(Limits {
             each: 100,
             total: 1000,

@@ -1,8 +1,8 @@
-//! Two logs, a batch of each at a time.
+//! Comparison of two logs, one batch of each at a time.
 //!
-//! - In: pairs of batches and where to begin in them. Out: how many pairs of messages are the same, and why the next
-//!   is not; signatures.
-//! - Law: how the logs are cut into batches changes nothing.
+//! - In: pairs of batches with start positions. Out: the number of equal pairs of messages and the difference in the
+//!   next one; signatures.
+//! - Law: the division of logs into batches changes nothing.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::term::{TermId, TermKind};
@@ -14,28 +14,28 @@ use super::hashing::{Keys, TermHashes};
 use super::matching;
 use super::multiset::{Multiset, Settled};
 use super::namespaces::{self, Redeclared};
-use super::order::Known;
+use super::order::EqualTerms;
 use super::signature;
 
-/// When messages are the same.
+/// The definition of equal messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// As sets of quads, up to the labels of blank nodes.
     Sets,
     /// As sequences of quads, up to labels.
     Sequences,
-    /// As sequences of records, labels included: what has the labels of its log.
+    /// As sequences of records, including labels, for records whose labels belong to the log.
     Exact,
 }
 
-/// Whether the namespaces in force are compared.
+/// Whether namespaces are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceUse {
     /// No.
     Ignored,
-    /// Only whether they differ anywhere; pairs are the same whatever their namespaces.
+    /// Only whether they differ anywhere. Pairs are equal regardless of their namespaces.
     Noticed,
-    /// A pair with other namespaces differs.
+    /// A pair with different namespaces differs.
     Compared,
 }
 
@@ -48,16 +48,16 @@ pub enum Side {
     B,
 }
 
-/// What differs in a pair of messages.
+/// The differences in a pair of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The records.
+    /// The records differ.
     pub records: bool,
-    /// Whether it is not known if the records differ: `max_steps` were not enough.
+    /// Whether the records differ is unknown, because `max_steps` was reached.
     pub undecided: bool,
-    /// The metadata.
+    /// The metadata differs.
     pub metadata: bool,
-    /// The namespaces in force, from here on.
+    /// The namespaces differ from this pair on.
     pub namespaces: bool,
 }
 
@@ -70,14 +70,14 @@ impl Found {
     };
 }
 
-/// Pairs of messages that are the same, and what differs in the next one; None where a batch ends.
+/// Equal pairs of messages, and the differences in the next pair; `None` at the end of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The number of pairs.
+    /// Number of equal pairs.
     pub pairs: usize,
-    /// The records of the first side in them.
+    /// Number of records of the first side in them.
     pub records: u64,
-    /// What differs in the next pair.
+    /// The differences in the next pair.
     pub found: Option<Found>,
 }
 
@@ -86,23 +86,23 @@ pub struct Run {
 pub struct Comparer {
     mode: Mode,
     metadata: bool,
-    /// None if they are ignored, or if it is known that they differ and this is enough.
+    /// `None` if namespaces are ignored, or if they are known to differ and this suffices.
     namespaces: Option<namespaces::Compared>,
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
-    news: Vec<Redeclared>,
+    redeclared_names: Vec<Redeclared>,
     /// For pairs of messages, and for the signatures of each side.
     budgets: [Budget; 2],
-    /// For rows of results: the column of each side that a cell is in; None where there is none.
+    /// For rows of results: the column of each cell on each side; `None` if the side lacks it.
     columns: Option<[Vec<Option<usize>>; 2]>,
     keys: Keys,
-    known: Known,
+    equal_terms: EqualTerms,
     hashes: [TermHashes; 2],
     multiset: Multiset,
 }
 
 impl Comparer {
-    /// Takes when messages are the same.
+    /// Creates a comparer.
     pub fn new(mode: Mode, metadata: bool, namespace_use: NamespaceUse, limits: Limits) -> Self {
         Self {
             mode,
@@ -111,28 +111,28 @@ impl Comparer {
                 .then(namespaces::Compared::default),
             namespace_use,
             namespaces_differ: false,
-            news: Vec::new(),
+            redeclared_names: Vec::new(),
             budgets: [Budget::new(limits), Budget::new(limits)],
             columns: None,
             keys: Keys::new(),
-            known: Known::default(),
+            equal_terms: EqualTerms::default(),
             hashes: Default::default(),
             multiset: Multiset::default(),
         }
     }
 
-    /// Says in which column of each side the cells of rows are that belong together.
+    /// Sets the corresponding columns of rows on both sides.
     pub fn set_columns(&mut self, columns: [Vec<Option<usize>>; 2]) {
         self.columns = Some(columns);
     }
 
-    /// Forgets what is known of the terms of a side: its next batch is another one.
+    /// Discards cached terms of a side before its next batch.
     pub fn next_batch(&mut self, side: Side) {
-        self.known.clear();
+        self.equal_terms.clear();
         self.hashes[side as usize].clear();
     }
 
-    /// Compares messages from `i` of `a` and `j` of `b` on, `most` pairs at most, until one differs.
+    /// Compares at most `most` pairs of messages, from `i` of `a` and `j` of `b` on, until one differs.
     pub fn run<R: Compared>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -166,25 +166,25 @@ impl Comparer {
         let metadata = self.metadata
             && !(a.all_metadata().is_empty() && b.all_metadata().is_empty())
             && metadata(a, i) != metadata(b, j);
-        self.news.clear();
+        self.redeclared_names.clear();
         if let Some(namespaces) = &mut self.namespaces {
-            self.news = namespaces.advance((a, i), (b, j));
-            self.namespaces_differ |= !self.news.is_empty();
+            self.redeclared_names = namespaces.advance((a, i), (b, j));
+            self.namespaces_differ |= !self.redeclared_names.is_empty();
             if self.namespaces_differ && self.namespace_use == NamespaceUse::Noticed {
-                self.news.clear();
+                self.redeclared_names.clear();
                 self.namespaces = None;
             }
         }
         Found {
             metadata,
-            namespaces: !self.news.is_empty(),
+            namespaces: !self.redeclared_names.is_empty(),
             ..Found::NOTHING
         }
     }
 
     /// The names whose IRIs differ from the last pair on.
     pub fn redeclared(&self) -> &[Redeclared] {
-        &self.news
+        &self.redeclared_names
     }
 
     /// Whether namespaces differ in the pairs compared so far.
@@ -192,7 +192,7 @@ impl Comparer {
         self.namespaces_differ
     }
 
-    /// The bounds of the work on blank nodes that were reached.
+    /// The limits of the work on blank nodes that were reached.
     pub fn reached(&self) -> Reached {
         let [one, other] = self.budgets.each_ref().map(Budget::reached);
         Reached {
@@ -208,23 +208,23 @@ impl Comparer {
         (b, j): (&LogBatch<R>, usize),
     ) -> Found {
         let tables = [a.table(), b.table()];
-        let mut held = [Vec::new(), Vec::new()];
+        let mut buffers = [Vec::new(), Vec::new()];
         let (ours, theirs) = match &self.columns {
             None => (a.message(i), b.message(j)),
             Some(columns) => {
-                held[0] = arranged(a.message(i), &columns[0]);
-                held[1] = arranged(b.message(j), &columns[1]);
-                (&held[0][..], &held[1][..])
+                buffers[0] = arranged(a.message(i), &columns[0]);
+                buffers[1] = arranged(b.message(j), &columns[1]);
+                (&buffers[0][..], &buffers[1][..])
             }
         };
         let mut found = Found::NOTHING;
-        if self.known.identical(tables, ours, theirs) {
+        if self.equal_terms.identical(tables, ours, theirs) {
             return found;
         }
         found.records = match self.mode {
             Mode::Exact => true,
-            Mode::Sequences => !self.known.renamed(tables, ours, theirs),
-            Mode::Sets if self.known.renamed(tables, ours, theirs) => false,
+            Mode::Sequences => !self.equal_terms.renamed(tables, ours, theirs),
+            Mode::Sets if self.equal_terms.renamed(tables, ours, theirs) => false,
             Mode::Sets => {
                 let [left, right] = &mut self.hashes;
                 let left = Graph::of(ours, tables[0], &self.keys, left);
@@ -240,7 +240,7 @@ impl Comparer {
         found
     }
 
-    /// Rough signatures of messages: those of messages that are the same are equal.
+    /// Rough signatures of messages. Equal messages have equal signatures.
     pub fn signatures<R: Compared>(
         &mut self,
         side: Side,
@@ -252,8 +252,8 @@ impl Comparer {
             .collect()
     }
 
-    /// Takes the messages of a batch into the multiset of its side. Gives the numbers of those that need more steps
-    /// than the limits allow, which are left out.
+    /// Adds the messages of a batch to the multiset of its side. Returns the numbers of messages that exceed the limit
+    /// of steps, which are not added.
     pub fn collect<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
@@ -265,13 +265,14 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets; messages that only one side has can be picked then, from the first batch on.
+    /// Compares the multisets. Then the messages that only one side has can be picked, starting again with the first
+    /// batch.
     pub fn settle(&mut self) -> Settled {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()
     }
 
-    /// The messages of a batch that only its side has, each told once.
+    /// The messages of a batch that only its side has, each reported once.
     pub fn pick<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
@@ -284,30 +285,30 @@ impl Comparer {
         picked
     }
 
-    /// The signature of a message: a rough one, or the whole one within the limits, metadata included.
+    /// The signature of a message: a rough one, or the full one including metadata.
     fn signature<R: Compared>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
         message: usize,
-        whole: bool,
+        full: bool,
     ) -> Result<u128, Exhausted> {
         let table = batch.table();
-        let held;
+        let buffers;
         let records = match &self.columns {
             None => batch.message(message),
             Some(columns) => {
-                held = arranged(batch.message(message), &columns[side as usize]);
-                &held
+                buffers = arranged(batch.message(message), &columns[side as usize]);
+                &buffers
             }
         };
         let (keys, hashes) = (&self.keys, &mut self.hashes[side as usize]);
         let signature = match self.mode {
             Mode::Sets => {
                 let graph = Graph::of(records, table, keys, hashes);
-                if whole {
+                if full {
                     let budget = &mut self.budgets[side as usize];
-                    budget.run(records.len(), |steps| signature::whole(&graph, keys, steps))?
+                    budget.run(records.len(), |steps| signature::full(&graph, keys, steps))?
                 } else {
                     signature::rough(&graph, keys)
                 }
@@ -340,7 +341,7 @@ impl Comparer {
                 mix.end()
             }
         };
-        if !whole || !self.metadata || batch.all_metadata().is_empty() {
+        if !full || !self.metadata || batch.all_metadata().is_empty() {
             return Ok(signature);
         }
         let mut mix = keys.begin();
@@ -352,7 +353,7 @@ impl Comparer {
     }
 }
 
-/// The records of a row, each in the column that it belongs to.
+/// The records of a row, arranged by column.
 fn arranged<R: Compared>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
     let cell = |column: &Option<usize>| column.and_then(|at| records.get(at).copied());
     columns
@@ -361,7 +362,7 @@ fn arranged<R: Compared>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
         .collect()
 }
 
-/// The metadata of a message, by key.
+/// The metadata of a message, sorted by key.
 fn metadata<R: Compared>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8])> {
     let entries = batch.metadata(message).iter();
     let mut found: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
@@ -369,7 +370,7 @@ fn metadata<R: Compared>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8
     found
 }
 
-/// The parts of a term that holds blank nodes, else the term; and whether each is a blank node.
+/// Calls `take` with each part of a triple term, or with any other term, and whether it is a blank node.
 fn each(
     table: &rdfm_core::model::table::TermTable,
     id: TermId,

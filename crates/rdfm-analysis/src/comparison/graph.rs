@@ -1,8 +1,8 @@
-//! A message as a set of patterns over hashes of terms, and blank nodes.
+//! A message as a set of patterns of term hashes and blank nodes.
 //!
-//! - In: records of a batch. Out: hashes of those without blank nodes, sorted; the others as patterns.
-//! - Law: repetitions of records leave no trace; blank nodes are known by their labels until here. What the hashes
-//!   are changes no order.
+//! - In: records of a batch. Out: the sorted hashes of records without blank nodes; the others as patterns.
+//! - Law: repeated records are removed. Blank nodes are identified by label only up to this point. The values of the
+//!   hashes affect no order.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use super::hashing::{Keys, TermHashes};
 
 /// A record that can be compared.
 pub trait Compared: Record {
-    /// One that is not there: an unbound cell.
+    /// A missing record: an unbound cell.
     const ABSENT: Self;
 
-    /// What it does, besides its terms.
+    /// A number for what the record does, besides its terms.
     fn tag(self) -> u8 {
         0
     }
@@ -48,11 +48,11 @@ impl Compared for TermId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token(u128);
 
-/// Blank nodes have numbers below; that a hash is one of them is as likely as that two are equal.
+/// Numbers of blank nodes are below this value. A hash in this range is as unlikely as a collision.
 const NODES: u128 = 1 << 32;
 
 impl Token {
-    /// Begins a triple term; its three parts follow.
+    /// Start of a triple term; its three parts follow.
     const TRIPLE: Self = Self(NODES);
 
     pub const fn node(number: u32) -> Self {
@@ -76,21 +76,21 @@ impl Token {
     }
 }
 
-/// A message: its distinct records.
+/// The distinct records of a message.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// Hashes of the records without blank nodes, sorted.
     pub ground: Vec<u128>,
-    /// A term of each blank node.
+    /// A term for each blank node.
     pub names: Vec<TermId>,
     tokens: Vec<Token>,
     ends: Vec<u32>,
 }
 
-/// So many blank nodes are looked for one by one; of more, labels are hashed.
+/// Up to this number, blank nodes are searched linearly; above it, labels are hashed.
 const FEW_NODES: usize = 12;
 
-/// The blank nodes of a message by their labels.
+/// The blank nodes of a message, by label.
 #[derive(Default)]
 struct Nodes<'a> {
     labels: Vec<&'a [u8]>,
@@ -120,7 +120,7 @@ impl<'a> Nodes<'a> {
 }
 
 impl Graph {
-    /// The records of a message.
+    /// Creates the graph of a message.
     pub fn of<R: Record>(
         records: &[R],
         table: &TermTable,
@@ -132,7 +132,7 @@ impl Graph {
         let mut nodes = Nodes::default();
         for &record in records {
             let mut any = false;
-            record.each(|id| any = any || holds_node(table, id));
+            record.each(|id| any = any || contains_node(table, id));
             if any {
                 record.each(|id| made.add(table, id, &mut nodes, keys, hashes));
                 made.ends.push(made.tokens.len() as u32);
@@ -165,7 +165,7 @@ impl Graph {
                 }
                 Token::node(number)
             }
-            TermKind::TripleTerm if holds_node(table, id) => {
+            TermKind::TripleTerm if contains_node(table, id) => {
                 self.tokens.push(Token::TRIPLE);
                 for part in table.triple(found) {
                     self.add(table, part, nodes, keys, hashes);
@@ -177,7 +177,7 @@ impl Graph {
         self.tokens.push(token);
     }
 
-    /// Drops patterns that were there before; the others keep their order.
+    /// Removes repeated patterns. The others keep their order.
     fn drop_repeated(&mut self) {
         if self.len() < 2 {
             return;
@@ -211,7 +211,7 @@ impl Graph {
         self.ends = kept.ends;
     }
 
-    /// The number of patterns.
+    /// Number of patterns.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -223,7 +223,7 @@ impl Graph {
         &self.tokens[start as usize..self.ends[at] as usize]
     }
 
-    /// The patterns with other blank nodes, sorted.
+    /// The patterns with renamed blank nodes, sorted.
     pub fn renamed(&self, name: impl Fn(u32) -> u32) -> Vec<Vec<Token>> {
         let token = |token: &Token| {
             token
@@ -238,7 +238,7 @@ impl Graph {
     }
 }
 
-/// The patterns that each blank node is in.
+/// The patterns that contain each blank node.
 #[derive(Debug, Default)]
 pub struct Incident {
     ends: Vec<u32>,
@@ -246,10 +246,10 @@ pub struct Incident {
 }
 
 impl Incident {
-    /// Of messages whose blank nodes and patterns are counted one behind the other.
+    /// Indexes messages whose blank nodes and patterns are numbered consecutively.
     pub fn of(graphs: &[&Graph]) -> Self {
         let nodes = graphs.iter().map(|graph| graph.names.len()).sum();
-        // The last pattern of each node, so that a node that is in it twice counts once.
+        // The last pattern of each node, so that a node that occurs twice in it is counted once.
         let mut last = vec![u32::MAX; nodes];
         let mut ends = vec![0u32; nodes];
         each(graphs, |node, pattern| {
@@ -272,7 +272,7 @@ impl Incident {
         Self { ends, patterns }
     }
 
-    /// The patterns of a node.
+    /// The patterns that contain a node.
     #[inline]
     pub fn get(&self, node: u32) -> &[u32] {
         let start = if node == 0 {
@@ -284,7 +284,7 @@ impl Incident {
     }
 }
 
-/// Gives each blank node of each pattern.
+/// Calls `take` with each blank node of each pattern.
 fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
     let (mut nodes, mut patterns) = (0, 0);
     for graph in graphs {
@@ -299,14 +299,14 @@ fn each(graphs: &[&Graph], mut take: impl FnMut(usize, u32)) {
 }
 
 /// Whether a term is a blank node or a triple term with one.
-pub fn holds_node(table: &TermTable, id: TermId) -> bool {
+pub fn contains_node(table: &TermTable, id: TermId) -> bool {
     let term = table.term(id);
     match term.kind {
         TermKind::Bnode => true,
         TermKind::TripleTerm => table
             .triple(term)
             .iter()
-            .any(|part| holds_node(table, *part)),
+            .any(|part| contains_node(table, *part)),
         _ => false,
     }
 }

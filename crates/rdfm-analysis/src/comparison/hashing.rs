@@ -1,7 +1,7 @@
-//! Keyed hashes of terms and of what is made of them: 128 bits, with keys of this process.
+//! Keyed 128-bit hashes of terms and of records. The keys differ between processes.
 //!
-//! - In: terms of a table. Out: numbers that are equal where the terms are.
-//! - Cost: each term of a batch once.
+//! - In: terms of a table. Out: numbers that are equal for equal terms.
+//! - Cost: each term of a batch is hashed once.
 //! - Law: the keys are secret, so that terms with equal hashes cannot be constructed.
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -14,13 +14,13 @@ use rdfm_core::model::term::{TermId, TermKind, flags};
 pub struct Keys([u64; 4]);
 
 impl Keys {
-    /// Keys that no other process has.
+    /// Creates keys that are unique to this process.
     pub fn new() -> Self {
         let secret = RandomState::new();
         Self([1u64, 2, 3, 4].map(|number| secret.hash_one(number)))
     }
 
-    /// A hash of bytes, of one kind of several.
+    /// Hashes bytes of the given kind.
     pub fn text(&self, kind: u8, parts: [&[u8]; 2]) -> u128 {
         let mut mix = self.begin();
         for part in parts {
@@ -32,13 +32,13 @@ impl Keys {
             last[..rest.len()].copy_from_slice(rest);
             mix.add(u128::from_le_bytes(last));
         }
-        // The lengths tell a text from the same text with zeros behind it.
+        // The lengths distinguish a text from the same text with trailing zeros.
         let [first, second] = parts.map(|part| part.len() as u128);
         mix.add(first << 64 | second << 8 | u128::from(kind));
         mix.end()
     }
 
-    /// Begins a hash of a sequence.
+    /// Starts the hash of a sequence.
     pub const fn begin(&self) -> Mix {
         Mix {
             keys: [self.0[0], self.0[1]],
@@ -56,7 +56,7 @@ impl Keys {
     }
 }
 
-/// The hash of a sequence that is not yet complete.
+/// The incomplete hash of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     keys: [u64; 2],
@@ -64,7 +64,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Takes the next number.
+    /// Adds the next number.
     #[inline]
     pub fn add(&mut self, number: u128) {
         let (low, high) = (number as u64, (number >> 64) as u64);
@@ -83,7 +83,7 @@ impl Mix {
     }
 }
 
-/// The product of two numbers, its halves over each other.
+/// The product of two numbers, with its halves combined by XOR.
 #[inline]
 const fn folded(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
@@ -94,22 +94,22 @@ const fn join(low: u64, high: u64) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-/// The hashes of a batch's terms, made when they are asked for. Those of blank nodes are those of their labels.
+/// The hashes of a batch's terms, computed on demand. The hash of a blank node is that of its label.
 #[derive(Debug, Default)]
 pub struct TermHashes {
     known: Vec<u128>,
 }
 
-/// What no hash is taken for: not yet made.
+/// Marks a hash that has not been computed.
 const UNKNOWN: u128 = 0;
 
 impl TermHashes {
-    /// Forgets all, for another table.
+    /// Discards everything, for another table.
     pub fn clear(&mut self) {
         self.known.clear();
     }
 
-    /// The hash of a term, with the labels of blank nodes.
+    /// The hash of a term, including the labels of blank nodes.
     pub fn get(&mut self, keys: &Keys, table: &TermTable, id: TermId) -> u128 {
         if self.known.is_empty() {
             self.known.resize(table.terms().len(), UNKNOWN);

@@ -1,11 +1,11 @@
-//! Whether two messages are the same dataset up to the labels of blank nodes, exactly.
+//! Exact comparison of two messages as datasets, up to the labels of blank nodes.
 //!
-//! - In: two messages. Out: the blank node of the other that each one is, or that there is no such mapping.
-//! - Cost: near linear for real data; work is counted and bounded, since the problem has no fast answer for data made
-//!   of nothing but symmetric blank nodes.
-//! - Method: colour refinement over both messages at once, then, component by component, one pair of blank nodes is
-//!   tried at a time.
-//! - Law: every "yes" is checked against the quads. Which mapping is found depends on the messages alone.
+//! - In: two messages. Out: the mapping of blank nodes, or that there is none.
+//! - Cost: nearly linear for real data. The number of steps is limited, because no fast algorithm is known for data
+//!   that consists only of symmetric blank nodes.
+//! - Method: colour refinement of both messages together, then pairs of blank nodes are tried one at a time in each
+//!   component.
+//! - Law: every positive result is checked against the quads. The mapping depends only on the messages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,16 +19,16 @@ use super::graph::{Compared, Graph, Incident, Token};
 use super::hashing::{Keys, TermHashes};
 use super::signature;
 
-/// Choices within choices; more count as too much work.
+/// Maximum depth of choices; deeper searches count as exhausted.
 const MAX_DEPTH: usize = 1000;
 
 type Class = usize;
 type Node = u32;
 
-/// The terms of the blank nodes of `a`, each with one of `b` that it is; None where the messages differ.
+/// The terms of the blank nodes of `a`, each with its counterpart in `b`; `None` if the messages differ.
 ///
 /// # Errors
-/// It needs more than `max_steps`, in quads looked at.
+/// The comparison needs more than `max_steps`, in visited quads.
 pub fn isomorphism<R: Compared>(
     (a, ours): (&[R], &TermTable),
     (b, theirs): (&[R], &TermTable),
@@ -47,10 +47,10 @@ pub fn isomorphism<R: Compared>(
     )
 }
 
-/// As [`isomorphism`], of messages whose terms have the same numbers; by the numbers of blank nodes.
+/// Like [`isomorphism`], for messages whose terms have the same hashes. Returns numbers of blank nodes.
 ///
 /// # Errors
-/// It needs more steps, in quads looked at.
+/// The comparison needs more steps, in visited quads.
 pub fn mapping(
     left: &Graph,
     right: &Graph,
@@ -75,7 +75,7 @@ pub fn mapping(
     Ok(matcher.solve(&nodes, None, 0)?.then(|| matcher.pairs()))
 }
 
-/// The mapping of labels to themselves, if it is one.
+/// The mapping of labels to themselves, if the messages are equal under it.
 fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<Vec<(u32, u32)>> {
     let there: HashMap<&[u8], u32> = right
         .names
@@ -88,18 +88,18 @@ fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<V
     is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
 }
 
-/// Whether the blank nodes that are given for each of a message make it the other one.
+/// Whether renaming the blank nodes of one message as given yields the other.
 fn is_mapping(left: &Graph, right: &Graph, found: &[u32]) -> bool {
     left.renamed(|node| found[node as usize]) == right.renamed(|node| node)
 }
 
-/// What a few rounds of colouring say of two messages.
+/// The result of a few rounds of refinement.
 enum Coloured {
-    /// They differ.
+    /// The messages differ.
     Apart,
-    /// They are the same, by this mapping.
+    /// The messages are equal under this mapping.
     Same(Vec<(u32, u32)>),
-    /// Nothing: some blank nodes have the same colour.
+    /// Undecided: some blank nodes have the same colour.
     Open,
 }
 
@@ -128,23 +128,23 @@ fn by_colours(left: &Graph, right: &Graph, keys: &Keys) -> Coloured {
     }
 }
 
-/// Both messages, with a class of blank nodes that look alike so far.
+/// Both messages, with the current classes of similar blank nodes.
 struct Matcher<'a> {
     steps: &'a mut Steps,
     graphs: [&'a Graph; 2],
-    /// Where the other message's nodes and patterns begin.
+    /// Number of the first node and of the first pattern of the other message.
     nodes: u32,
     patterns: u32,
     side: Vec<u8>,
     incident: Incident,
     class: Vec<Class>,
-    /// The nodes of each class, and where each node is among those of its class.
+    /// The nodes of each class, and the position of each node in its class.
     members: Vec<Vec<Node>>,
-    place: Vec<usize>,
-    /// Marks of nodes: the number of what marked them last.
+    position_in_class: Vec<usize>,
+    /// The last mark of each node.
     marks: Vec<u64>,
     last_mark: u64,
-    /// The round of refinement in which each node was looked at last.
+    /// The round of refinement in which each node was visited last.
     rounds: Vec<u64>,
     last_round: u64,
 }
@@ -164,7 +164,7 @@ impl<'a> Matcher<'a> {
             incident: Incident::of(&[left, right]),
             class: vec![0; count],
             members: vec![(0..count as u32).collect()],
-            place: (0..count).collect(),
+            position_in_class: (0..count).collect(),
             marks: vec![0; count],
             last_mark: 0,
             rounds: vec![0; count],
@@ -172,7 +172,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// The parts of a pattern, and the number of its message's first node.
+    /// A pattern, and the number of the first node of its message.
     fn pattern(&self, at: u32) -> (&'a [Token], u32) {
         if at < self.patterns {
             (self.graphs[0].pattern(at as usize), 0)
@@ -195,9 +195,9 @@ impl<'a> Matcher<'a> {
         pairs
     }
 
-    /// Finds a mapping between the two sides of some nodes; those around them are mapped already.
+    /// Finds a mapping between the two sides of some nodes. The surrounding nodes are already mapped.
     ///
-    /// Leaves the classes as they are on success, each a pair; the caller restores them otherwise.
+    /// On success, every class is a pair. Otherwise the caller restores the classes.
     fn solve(
         &mut self,
         nodes: &[Node],
@@ -231,7 +231,7 @@ impl<'a> Matcher<'a> {
             .copied()
             .filter(|&node| self.members[self.class[node as usize]].len() > 2)
             .collect();
-        // Components that look alike, of both sides.
+        // Similar components of both sides.
         let mut groups: BTreeMap<Vec<Class>, [Vec<Vec<Node>>; 2]> = BTreeMap::new();
         for component in self.components(&unresolved)? {
             let mut look: Vec<Class> = component
@@ -255,7 +255,7 @@ impl<'a> Matcher<'a> {
         self.is_verified(nodes)
     }
 
-    /// Maps a component to one of those that look alike, and takes that one away.
+    /// Maps a component to a similar one, and removes that one from the candidates.
     fn pair(
         &mut self,
         component: &[Node],
@@ -301,7 +301,7 @@ impl<'a> Matcher<'a> {
         Ok(false)
     }
 
-    /// Gives some nodes classes of their own, apart from nodes elsewhere that look alike.
+    /// Puts some nodes into new classes, separate from similar nodes elsewhere.
     fn own_classes(&mut self, nodes: &[Node]) {
         let mut fresh: FxHashMap<Class, Class> = FxHashMap::default();
         for &node in nodes {
@@ -314,7 +314,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Splits classes by what their nodes' quads look like, until nothing changes. Nodes out of `scope` stay.
+    /// Splits classes by the patterns of their nodes until nothing changes. Nodes outside of `scope` are not moved.
     fn refine(&mut self, mut dirty: Vec<Node>, scope: u64) -> Result<(), Exhausted> {
         let mut looks: FxHashMap<u64, Vec<Node>> = FxHashMap::default();
         while !dirty.is_empty() {
@@ -342,7 +342,7 @@ impl<'a> Matcher<'a> {
                     looks.entry(self.look(node)?).or_default().push(node);
                 }
                 let stays = if members.len() < every {
-                    // The others still look as they did.
+                    // The other nodes are unchanged.
                     let other = self.members[class]
                         .iter()
                         .find(|&&node| self.rounds[node as usize] != round);
@@ -375,7 +375,8 @@ impl<'a> Matcher<'a> {
         Ok(())
     }
 
-    /// What a node's quads look like, itself apart. Equal where they look alike; the reverse is likely.
+    /// Hash of a node's patterns in which the node is marked. Equal for similar nodes, and probably different
+    /// otherwise.
     fn look(&mut self, node: Node) -> Result<u64, Exhausted> {
         self.spend(self.incident.get(node).len())?;
         let mut shapes: Vec<u64> = self
@@ -398,7 +399,7 @@ impl<'a> Matcher<'a> {
         Ok(shapes.into_iter().fold(1, mixed))
     }
 
-    /// Whether the quads of some nodes are the same on both sides, each class being a pair.
+    /// Whether the patterns of some nodes are equal on both sides when each class is a pair.
     fn is_verified(&mut self, nodes: &[Node]) -> Result<bool, Exhausted> {
         let mut patterns: Vec<u32> = nodes
             .iter()
@@ -422,7 +423,7 @@ impl<'a> Matcher<'a> {
         Ok(left == right)
     }
 
-    /// The nodes that share quads, directly or through others of them.
+    /// The connected components of some nodes.
     fn components(&mut self, nodes: &[Node]) -> Result<Vec<Vec<Node>>, Exhausted> {
         let left = self.mark(nodes);
         let mut found = Vec::new();
@@ -450,7 +451,7 @@ impl<'a> Matcher<'a> {
         Ok(found)
     }
 
-    /// Adds the nodes that share quads with one, itself among them.
+    /// Adds the nodes that share patterns with a node, including itself.
     fn neighbours(&mut self, node: Node, found: &mut Vec<Node>) -> Result<(), Exhausted> {
         self.spend(self.incident.get(node).len())?;
         for &at in self.incident.get(node) {
@@ -476,18 +477,18 @@ impl<'a> Matcher<'a> {
     }
 
     fn put(&mut self, node: Node, class: Class) {
-        let at = self.place[node as usize];
+        let at = self.position_in_class[node as usize];
         let former = &mut self.members[self.class[node as usize]];
         former.swap_remove(at);
         if let Some(&moved) = former.get(at) {
-            self.place[moved as usize] = at;
+            self.position_in_class[moved as usize] = at;
         }
         self.class[node as usize] = class;
-        self.place[node as usize] = self.members[class].len();
+        self.position_in_class[node as usize] = self.members[class].len();
         self.members[class].push(node);
     }
 
-    /// Marks nodes; gives the mark.
+    /// Marks nodes and returns the mark.
     fn mark(&mut self, nodes: &[Node]) -> u64 {
         self.last_mark += 1;
         for &node in nodes {

@@ -1,11 +1,11 @@
-//! Whether messages are the same, and which of two logs belong together.
+//! Comparison of messages, and alignment of two logs.
 //!
-//! - In: pairs of messages of batches. Out: how many pairs are the same, and why the next one is not; signatures, by
-//!   which messages are found again; the blocks that two sequences share.
-//! - Cost: pairs whose quads stand in the same order are compared term by term, a term once a pair of batches; others
-//!   by sorting and, where they hold blank nodes, by a search that is counted and bounded.
-//! - Law: "the same" is exact, and every mapping of blank nodes is checked against the quads; messages that are the
-//!   same have the same signature.
+//! - In: pairs of messages from batches. Out: the number of equal pairs and the differences in the next one; signatures
+//!   that identify messages; the blocks that two sequences share.
+//! - Cost: pairs whose quads are in the same order are compared term by term, with one comparison per term and pair of
+//!   batches. Other pairs are compared by sorting and, if they contain blank nodes, by a search with limited steps.
+//! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal messages have equal
+//!   signatures.
 
 mod budget;
 mod comparer;

@@ -1,42 +1,42 @@
-//! Messages as a multiset: 16 bytes each.
+//! Logs as multisets of messages, with 16 bytes per message.
 //!
-//! - In: signatures of the messages of two logs. Out: how many only one of them has, and which.
-//! - Cost: 16 bytes a message, sorted once.
+//! - In: signatures of the messages of two logs. Out: the messages that only one log has, and their number.
+//! - Cost: 16 bytes per message, sorted once.
 
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-/// The signatures of both sides; after they are compared, those of messages that only one side has, sorted.
+/// The signatures of both logs. After the comparison, those of messages that only one log has, sorted.
 #[derive(Debug, Default)]
 pub struct Multiset {
     sides: [Vec<u128>; 2],
-    /// How many messages of a signature are told already.
+    /// Number of messages with this signature that have been reported.
     taken: [FxHashMap<u128, usize>; 2],
 }
 
-/// How the multisets compare.
+/// The result of comparing the multisets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Messages that both have.
+    /// Number of messages that both logs have.
     pub same: u64,
-    /// Messages that one of them has more than the other.
+    /// Number of messages that one log has more often than the other.
     pub only: [u64; 2],
 }
 
 impl Multiset {
-    /// Takes a message of a side.
+    /// Adds a message of a side.
     pub fn add(&mut self, side: usize, signature: u128) {
         self.sides[side].push(signature);
     }
 
-    /// Compares the sides, and forgets what both have.
+    /// Compares the sides and removes their common messages.
     pub fn settle(&mut self) -> Settled {
         let [a, b] = &mut self.sides;
         a.sort_unstable();
         b.sort_unstable();
         let mut same = 0;
-        // Where each side is, and how much of it is left over.
+        // Current position in each side, and number of remaining messages.
         let (mut at, mut left) = ([0, 0], [0, 0]);
         while let (Some(&one), Some(&other)) = (a.get(at[0]), b.get(at[1])) {
             let order = one.cmp(&other);
@@ -61,7 +61,7 @@ impl Multiset {
         Settled { same, only }
     }
 
-    /// Whether a message is one of those that only its side has; it is told once.
+    /// Whether only this side has a message. Returns true once for each such message.
     pub fn take(&mut self, side: usize, signature: u128) -> bool {
         let left = &self.sides[side];
         let start = left.partition_point(|&known| known < signature);

@@ -1,7 +1,7 @@
-//! Namespaces in force in two logs: where they begin to differ.
+//! Comparison of the namespaces of two logs.
 //!
-//! - In: pairs of messages, in order. Out: the names whose IRIs differ from here on, each once.
-//! - Cost: a look at the declarations since the pair before; of a log that begins anew, at all that are in force.
+//! - In: pairs of messages, in order. Out: the names whose IRIs differ from this pair on, each once.
+//! - Cost: proportional to the declarations since the previous pair, or to all namespaces when a log starts again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::namespaces::Namespaces;
 use rdfm_core::model::record::Record;
 
-/// A name whose IRIs differ; None where it is not declared.
+/// A name whose IRIs differ; `None` if it is not declared.
 pub type Redeclared = (Vec<u8>, [Option<Vec<u8>>; 2]);
 
-/// The names that differ, and what is in force on both sides.
+/// The names that differ, and the current namespaces of both sides.
 #[derive(Debug, Default)]
 pub struct Compared {
-    sides: [InForce; 2],
+    sides: [CurrentNamespaces; 2],
     differing: BTreeMap<Vec<u8>, [Option<Vec<u8>>; 2]>,
 }
 
 #[derive(Debug, Default)]
-struct InForce {
-    /// Before the batch that was looked at last, and how many of its declarations are taken.
+struct CurrentNamespaces {
+    /// Namespaces before the current batch, and number of its declarations that were applied.
     start: Arc<Namespaces>,
     taken: usize,
     now: Arc<Namespaces>,
 }
 
-impl InForce {
-    /// Goes on to a message. Gives whether anything may be otherwise than before.
+impl CurrentNamespaces {
+    /// Moves to a message. Returns whether its namespaces may have changed.
     fn advance<R: Record>(&mut self, batch: &LogBatch<R>, message: usize) -> bool {
         let start = batch.namespaces_at_start();
         let changes = batch.namespace_changes();
@@ -53,7 +53,7 @@ impl InForce {
 }
 
 impl Compared {
-    /// Goes on to a pair of messages. Gives the names that differ now and did not before.
+    /// Moves to a pair of messages. Returns the names that differ now but did not before.
     pub fn advance<R: Record>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
@@ -81,11 +81,12 @@ impl Compared {
                     .insert(name.to_vec(), [None, Some(iri.to_vec())]);
             }
         }
-        let news = self
+        let changed = self
             .differing
             .iter()
             .filter(|(name, pair)| before.get(*name) != Some(*pair));
-        news.map(|(name, pair)| (name.clone(), pair.clone()))
+        changed
+            .map(|(name, pair)| (name.clone(), pair.clone()))
             .collect()
     }
 }

@@ -1,7 +1,8 @@
-//! Messages whose records stand in the same order: compared term by term, without hashing.
+//! Comparison of messages term by term, without hashing, if their records are in the same order.
 //!
-//! - In: two messages. Out: whether they are the same, record by record; "no" says nothing of another order.
-//! - Cost: a look at a table for a term that was equal before, else at its text.
+//! - In: two messages. Out: whether they are equal record by record. A negative result does not exclude equality in
+//!   another order.
+//! - Cost: a table lookup for a term that was equal before, otherwise a comparison of texts.
 
 use std::collections::HashMap;
 
@@ -10,22 +11,22 @@ use rdfm_core::model::term::{TermId, TermKind};
 
 use super::graph::Compared;
 
-/// Terms of a table that are known to be equal to some of another one.
+/// Terms of one table that are known to equal terms of another.
 #[derive(Debug, Default)]
-pub struct Known {
-    /// The term that was equal last, by term.
+pub struct EqualTerms {
+    /// The last equal term, by term.
     equal: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Known {
-    /// Forgets all, for other tables.
+impl EqualTerms {
+    /// Discards everything, for other tables.
     pub fn clear(&mut self) {
         self.equal.clear();
     }
 
-    /// Whether terms are the same, the labels of blank nodes included.
+    /// Whether two terms are equal, including the labels of blank nodes.
     #[inline]
     fn same(&mut self, tables: [&TermTable; 2], a: TermId, b: TermId) -> bool {
         if self.equal[a.index()] == b.0 {
@@ -59,7 +60,7 @@ impl Known {
         })
     }
 
-    /// Whether they have the same records in the same order, up to labels that are mapped one to one.
+    /// Whether they have the same records in the same order, up to a one-to-one mapping of labels.
     pub fn renamed<R: Compared>(&mut self, tables: [&TermTable; 2], a: &[R], b: &[R]) -> bool {
         if a.len() != b.len() {
             return false;
@@ -103,7 +104,7 @@ impl Known {
     }
 }
 
-/// Labels of one message, each with that of the other.
+/// Labels of one message, mapped to those of the other.
 #[derive(Default)]
 struct Labels<'a> {
     there: HashMap<&'a [u8], &'a [u8]>,
@@ -111,13 +112,13 @@ struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Whether two labels may stand for each other; they do from now on.
+    /// Returns whether two labels can be mapped to each other, and maps them.
     fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
         *self.there.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
     }
 }
 
-/// The terms of a record, and how many they are.
+/// The terms of a record, and their number.
 #[inline]
 fn terms<R: Compared>(record: R) -> ([TermId; 5], usize) {
     let mut found = [TermId::DEFAULT_GRAPH; 5];

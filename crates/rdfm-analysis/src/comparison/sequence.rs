@@ -1,7 +1,7 @@
-//! What two sequences have in common, in order: Myers's algorithm, in linear space.
+//! Common blocks of two sequences, in order: Myers's algorithm in linear space.
 //!
-//! - In: two sequences of numbers. Out: blocks that both have.
-//! - Cost: the length times the number of differences at worst; what only one of them has is left out before.
+//! - In: two sequences of numbers. Out: the blocks that both contain.
+//! - Cost: at most the length times the number of differences. Elements of only one sequence are removed first.
 //! - Method: E. W. Myers, An O(ND) Difference Algorithm and Its Variations, Algorithmica 1, 1986.
 
 #![allow(
@@ -13,7 +13,7 @@
 
 use rustc_hash::FxHashSet;
 
-/// The blocks that two sequences share, in order: where each begins in the one and in the other, and its length.
+/// The blocks that two sequences share, in order: start in each sequence, and length.
 pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let most = a.len().min(b.len()) - head;
@@ -34,7 +34,7 @@ pub fn blocks(a: &[u128], b: &[u128]) -> Vec<(usize, usize, usize)> {
     found.0
 }
 
-/// Blocks that grow together where one follows the other.
+/// Blocks; adjacent ones are merged.
 #[derive(Default)]
 struct Blocks(Vec<(usize, usize, usize)>);
 
@@ -50,7 +50,7 @@ impl Blocks {
     }
 }
 
-/// The positions of what the other sequence has as well.
+/// Positions of the elements that the other sequence contains too.
 fn common(of: &[u128], other: &[u128]) -> Vec<usize> {
     let there: FxHashSet<u128> = other.iter().copied().collect();
     (0..of.len())
@@ -78,7 +78,7 @@ fn search(a: &[u128], b: &[u128], x: usize, y: usize, found: &mut Vec<(usize, us
     found.extend((0..tail).map(|at| (x + a.len() + at, y + b.len() + at)));
 }
 
-/// A point on a shortest path through the differences, at about its middle; the sequences begin and end differently.
+/// A point near the middle of a shortest path through the differences. The sequences begin and end differently.
 fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
     let (n, m) = (a.len() as isize, b.len() as isize);
     let delta = n - m;
@@ -139,7 +139,7 @@ fn middle(a: &[u128], b: &[u128]) -> (usize, usize) {
     (a.len(), 0) // nothing in common
 }
 
-/// Whether a point is in the box and divides it.
+/// Whether a point is within the box and divides it.
 const fn within(x: isize, y: isize, n: isize, m: isize) -> bool {
     0 <= x && x <= n && 0 <= y && y <= m && x + y > 0 && x + y < n + m
 }
@@ -148,7 +148,7 @@ const fn within(x: isize, y: isize, n: isize, m: isize) -> bool {
 mod tests {
     use super::blocks;
 
-    /// The length of a longest common subsequence, by the table.
+    /// The length of a longest common subsequence, by dynamic programming.
     fn longest(a: &[u128], b: &[u128]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_common_and_longest() {
+    fn blocks_form_a_longest_common_subsequence() {
         let mut state = 1u64;
         let mut next = |most: u64| {
             state = state
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_insertion_and_a_loss_cost_one_each() {
+    fn an_insertion_and_a_deletion_interrupt_blocks() {
         let a: Vec<u128> = (0..1000).collect();
         let mut b = a.clone();
         b.insert(300, 5000);

@@ -1,10 +1,11 @@
-//! The signature of a message: equal where messages are the same.
+//! Signatures of messages: equal for equal messages.
 //!
-//! - In: a message. Out: 128 bits. Whole: different where messages differ, but for chance; rough: mostly.
-//! - Cost: of whole ones counted and bounded; of rough ones a few looks at every quad.
-//! - Method: colour refinement; where colours do not tell all blank nodes apart, those that hang together are taken by
-//!   themselves, one of the smallest class is made special, each in turn, and the least result counts. Of those that
-//!   one way through the choices shows to be alike, one is followed.
+//! - In: a message. Out: 128 bits. Full signatures differ for different messages, except by chance; rough ones usually
+//!   do.
+//! - Cost: full signatures need a limited number of steps; rough ones visit every quad a few times.
+//! - Method: colour refinement. If blank nodes with equal colours remain, they are divided into connected components.
+//!   In each component, each node of one of the smallest classes is individualized in turn, and the least result
+//!   counts. Nodes that are equivalent according to a partial search are tried only once.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +15,12 @@ use super::budget::{Exhausted, Steps};
 use super::graph::{Graph, Incident};
 use super::hashing::Keys;
 
-/// Rounds of refinement of a rough signature.
+/// Rounds of refinement for a rough signature.
 const ROUGH_ROUNDS: usize = 4;
-/// Choices within choices.
+/// Maximum depth of choices.
 const MAX_DEPTH: usize = 1000;
 
-/// The signature of a message by a few rounds of refinement: messages that are the same have the same.
+/// The signature of a message after a few rounds of refinement. Equal messages have equal signatures.
 pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
     if graph.names.is_empty() {
         return keys.of(&[ground(graph), 0, 0]);
@@ -30,7 +31,7 @@ pub fn rough(graph: &Graph, keys: &Keys) -> u128 {
     keys.of(&[ground(graph), sum, of.len() as u128])
 }
 
-/// The colours of blank nodes after a few rounds of refinement: equal for those that are the same.
+/// The colours of blank nodes after a few rounds of refinement. Equivalent nodes have equal colours.
 pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     let every: Vec<u32> = (0..graph.names.len() as u32).collect();
     let mut of = vec![0; every.len()];
@@ -44,11 +45,11 @@ pub fn few_rounds(graph: &Graph, keys: &Keys) -> Vec<u128> {
     of
 }
 
-/// The signature of a message that no other message has.
+/// The full signature of a message.
 ///
 /// # Errors
-/// It needs more steps, in quads looked at.
-pub fn whole(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
+/// The computation needs more steps, in visited quads.
+pub fn full(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exhausted> {
     if graph.names.is_empty() {
         return Ok(keys.of(&[ground(graph), 0, 0]));
     }
@@ -59,7 +60,7 @@ pub fn whole(graph: &Graph, keys: &Keys, steps: &mut Steps) -> Result<u128, Exha
     Ok(keys.of(&[ground(graph), patterns, every.len() as u128]))
 }
 
-/// The records without blank nodes.
+/// A number for the records without blank nodes.
 fn ground(graph: &Graph) -> u128 {
     let sum = graph
         .ground
@@ -68,14 +69,14 @@ fn ground(graph: &Graph) -> u128 {
     sum.wrapping_add(graph.ground.len() as u128)
 }
 
-/// Which choices are followed.
+/// The choices that the search follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follow {
     Every,
     First,
 }
 
-/// A pattern with colours for blank nodes, `own` apart.
+/// Hash of a pattern with the colours of blank nodes. Node `own` is marked.
 fn shape(graph: &Graph, keys: &Keys, at: u32, colours: &[u128], own: Option<u32>) -> u128 {
     let mut mix = keys.begin();
     for token in graph.pattern(at as usize) {
@@ -95,7 +96,7 @@ struct Colours<'a> {
     graph: &'a Graph,
     keys: &'a Keys,
     incident: Incident,
-    /// What each node hung together with last.
+    /// The last group of each node.
     group: Vec<u64>,
     last_group: u64,
     steps: &'a mut Steps,
@@ -113,7 +114,7 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// Colours some nodes by what their quads look like. Gives whether nothing more will come of it.
+    /// Recolours some nodes by their patterns. Returns true if further rounds change nothing.
     fn round(&mut self, nodes: &[u32], colours: &mut [u128]) -> Result<bool, Exhausted> {
         let before = distinct(nodes, colours);
         if before == nodes.len() {
@@ -140,7 +141,7 @@ impl<'a> Colours<'a> {
         Ok(())
     }
 
-    /// Some patterns, with colours.
+    /// Sum of some patterns with their colours.
     fn sum(&mut self, patterns: &[u32], colours: &[u128]) -> Result<u128, Exhausted> {
         self.spend(patterns.len())?;
         let shapes = patterns
@@ -149,8 +150,9 @@ impl<'a> Colours<'a> {
         Ok(shapes.fold(0, u128::wrapping_add))
     }
 
-    /// The quads of some nodes, those around them having colours already, in a form that does not depend on labels
-    /// if every choice is followed. Equal ones are of quads that are the same. Changes the colours of these nodes.
+    /// The patterns of some nodes in canonical form, given the colours of the surrounding nodes. If all choices are
+    /// followed, the form does not depend on labels. Equal results mean equal patterns. Changes the colours of these
+    /// nodes.
     fn canonical(
         &mut self,
         nodes: &[u32],
@@ -165,7 +167,7 @@ impl<'a> Colours<'a> {
         self.group.resize(self.graph.names.len(), 0);
         let base = self.last_group;
         let components = self.components(nodes, colours)?;
-        // Those that have their colour alone are told apart; the others by what hangs together.
+        // Nodes with unique colours are resolved; the others are divided into components.
         let group = &self.group;
         let is_apart = |nodes: &[u32]| nodes.iter().all(|&node| group[node as usize] <= base);
         let resolved = self.patterns(nodes, &is_apart);
@@ -177,7 +179,7 @@ impl<'a> Colours<'a> {
         Ok(sum)
     }
 
-    /// The nodes that do not have their colours alone, by what hangs together through such nodes.
+    /// The connected components of the nodes whose colours are not unique.
     fn components(&mut self, nodes: &[u32], colours: &[u128]) -> Result<Vec<Vec<u32>>, Exhausted> {
         let mut left: Vec<u32> = by_colour(nodes, colours)
             .into_values()
@@ -218,7 +220,7 @@ impl<'a> Colours<'a> {
         Ok(components)
     }
 
-    /// The quads of nodes that hang together. Their colours are as before.
+    /// The canonical form of a component. Restores the colours of its nodes.
     fn component(
         &mut self,
         nodes: &[u32],
@@ -239,7 +241,7 @@ impl<'a> Colours<'a> {
             }
         };
         let special = self.keys.of(&[colours[class[0] as usize], 5]);
-        // Those that look least when they are made special are followed.
+        // Nodes with the least result after individualization are followed.
         let mut least: Option<u128> = None;
         let mut chosen = Vec::new();
         for node in class {
@@ -275,7 +277,7 @@ impl<'a> Colours<'a> {
         Ok(result)
     }
 
-    /// The patterns of some nodes, of those whose nodes are as wanted.
+    /// The patterns of some nodes whose nodes satisfy a condition.
     fn patterns(&self, nodes: &[u32], wanted: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()
@@ -298,7 +300,7 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Nodes by their colours.
+/// Nodes by colour.
 fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
     let mut classes: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
     for &node in nodes {
@@ -308,7 +310,7 @@ fn by_colour(nodes: &[u32], colours: &[u128]) -> BTreeMap<u128, Vec<u32>> {
     classes
 }
 
-/// How many colours nodes have.
+/// Number of different colours.
 fn distinct(nodes: &[u32], colours: &[u128]) -> usize {
     let mut found: Vec<u128> = nodes.iter().map(|&node| colours[node as usize]).collect();
     found.sort_unstable();

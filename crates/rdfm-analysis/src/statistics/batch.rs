@@ -1,4 +1,4 @@
-//! The statistics of a log: what is counted over its batches.
+//! The statistics of a log, collected from its batches.
 
 use memchr::{memrchr, memrchr2};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch, ResultBatch};
@@ -13,7 +13,7 @@ use super::report::{Occurrences, Report, Unique};
 use super::results::Variables;
 use super::series::{Density, Series, Sizes};
 use super::statements::Statements;
-use super::terms::{Terms, mix};
+use super::terms::{BatchTerms, mix};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
@@ -21,19 +21,19 @@ pub(super) const LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-
 pub(super) const DIRECTED_STRING: &[u8] =
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
 
-/// `MESSAGE` and a line end, as a flat file has it behind each message.
+/// `MESSAGE` and a line end, as after each message in a flat file.
 const DELIMITER_BYTES: u64 = 8;
-/// No slot: of the default graph.
+/// The slot of the default graph.
 const NO_SLOT: u32 = u32::MAX;
-/// The default graph among graphs.
+/// Hash of the default graph as a graph name.
 const DEFAULT_GRAPH: u64 = 0x6465_6661_756c_7400;
-/// Series of terms.
+/// Number of series of terms.
 const TERM_SERIES: usize = SERIES - 1;
 
 /// Statistics of a log.
 #[derive(Debug, Default)]
 pub struct Statistics {
-    terms: Terms,
+    terms: BatchTerms,
     counting: Counting,
     statements: Statements,
     logs: u64,
@@ -67,7 +67,7 @@ pub struct Statistics {
     numbers: Vec<u64>,
 }
 
-/// What was added first.
+/// The kind of records, determined by the first batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     #[default]
@@ -77,13 +77,13 @@ enum Kind {
 }
 
 impl Statistics {
-    /// Begins another log: its blank nodes are other ones.
+    /// Starts another log, whose blank nodes are separate.
     pub fn start_log(&mut self) {
         self.logs += 1;
         self.counting.open = None;
     }
 
-    /// Takes the next messages.
+    /// Adds the next messages.
     pub fn add_messages(&mut self, batch: &MessageBatch) {
         self.kind = Kind::Messages;
         self.each(batch, |this, table, quads, sums| {
@@ -91,7 +91,7 @@ impl Statistics {
         });
     }
 
-    /// Takes the next patches. Blank nodes are the log's.
+    /// Adds the next patches. The scope of blank nodes is the log.
     pub fn add_patches(&mut self, batch: &PatchBatch) {
         self.kind = Kind::Patches;
         self.each(batch, |this, table, operations, sums| {
@@ -101,14 +101,14 @@ impl Statistics {
                 sums.adds += u64::from(code == OperationCode::Add);
                 sums.deletes += u64::from(code == OperationCode::Delete);
                 if matches!(code, OperationCode::Add | OperationCode::Delete) {
-                    let quad = this.met(table, operation.quad());
+                    let quad = this.slots_of(table, operation.quad());
                     this.statement(table, quad, sums);
                 }
             }
         });
     }
 
-    /// Takes the next rows. Blank nodes are the log's.
+    /// Adds the next rows. The scope of blank nodes is the log.
     pub fn add_results(&mut self, batch: &ResultBatch) {
         self.kind = Kind::Results;
         let columns = self.variables.columns(&batch.head().variables);
@@ -133,7 +133,7 @@ impl Statistics {
         });
     }
 
-    /// Takes the messages of a batch, one after the other.
+    /// Adds the messages of a batch one by one.
     fn each<R: Record>(
         &mut self,
         batch: &LogBatch<R>,
@@ -148,7 +148,7 @@ impl Statistics {
             if !is_rest {
                 self.counting.open = goes_on.then(Box::default);
             }
-            // Of the messages of all logs, since blank nodes of several logs are several.
+            // Messages of all logs are numbered together, because blank nodes of different logs differ.
             let scope = match self.kind {
                 Kind::Messages => Scope::Message(self.messages),
                 Kind::Patches | Kind::Results => Scope::Log(self.logs),
@@ -171,7 +171,7 @@ impl Statistics {
         self.end_batch(table);
     }
 
-    fn met(&mut self, table: &TermTable, quad: Quad) -> [u32; 4] {
+    fn slots_of(&mut self, table: &TermTable, quad: Quad) -> [u32; 4] {
         let mut slot = |id| self.terms.slot(table, id);
         [
             slot(quad.subject),
@@ -184,11 +184,11 @@ impl Statistics {
         ]
     }
 
-    /// The quads of a message, or of a part of one.
+    /// Adds the quads of a message or of a part of one.
     fn quads(&mut self, table: &TermTable, quads: &[Quad], sums: &mut Sums) {
         self.statements.start(quads.len());
         for quad in quads {
-            let quad = self.met(table, *quad);
+            let quad = self.slots_of(table, *quad);
             if !self.statements.is_new(quad) {
                 continue;
             }
@@ -207,11 +207,11 @@ impl Statistics {
         }
     }
 
-    /// A quad that the message does not repeat.
+    /// Adds a quad that is new in the message.
     #[inline]
     fn statement(&mut self, table: &TermTable, quad: [u32; 4], sums: &mut Sums) {
         let [_, predicate, object, graph] = quad;
-        let mut bytes = 5_u64; // a space behind each term, a full stop, a line end
+        let mut bytes = 5_u64; // a space after each term, a full stop, a line end
         for (slot, position) in quad.into_iter().zip(POSITIONS) {
             bytes = bytes.saturating_add(self.occurs(slot, position, sums));
         }
@@ -251,7 +251,7 @@ impl Statistics {
         written
     }
 
-    /// The message is complete.
+    /// Completes the message.
     fn end(&mut self, sums: Sums) {
         self.messages += 1;
         self.empty += u64::from(sums.records == 0);
@@ -289,7 +289,7 @@ impl Statistics {
         self.density.add(bytes, sums.statements);
     }
 
-    /// Takes what was counted by slot.
+    /// Adds the counts by slot to the totals.
     fn end_batch(&mut self, table: &TermTable) {
         let slots = &mut self.terms.slots;
         if !self.terms.triples.is_empty() {
@@ -297,7 +297,7 @@ impl Statistics {
                 let (kind, count, aux) = (slots[slot].kind, slots[slot].count, slots[slot].aux);
                 if kind == bits::TRIPLE && count > 0 {
                     for part in self.terms.triples[aux as usize] {
-                        let of = &mut slots[part as usize]; // it was met before
+                        let of = &mut slots[part as usize]; // it has a slot
                         of.count = of.count.saturating_add(count);
                     }
                 }
@@ -358,11 +358,11 @@ impl Statistics {
         }
     }
 
-    /// What the statistics are after the messages so far, with the `top` most frequent names of each list.
+    /// The statistics of the messages so far, with the `top` most frequent names in each list.
     pub fn report(&self, top: usize) -> Report {
         let is = |kind| self.kind == kind;
         let unique = |series: u16| match series {
-            // A message's own: no two messages share one.
+            // Messages do not share blank nodes.
             bits::BNODE if is(Kind::Messages) => {
                 Estimate::exact(self.series[series.trailing_zeros() as usize].report().sum)
             }
@@ -415,7 +415,7 @@ impl Statistics {
     }
 }
 
-/// The statements of a message in parts: those counted, unless it repeats many behind those that are known.
+/// Number of statements in a message in parts: those counted, unless it repeats many that were not detected.
 fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
     let estimate = open.quads.count(bits::STATEMENT);
     if open.quads.is_exact() || (estimate.lower..=estimate.upper).contains(&sums.statements) {
@@ -425,10 +425,10 @@ fn estimated_statements(open: &Open, sums: &Sums) -> u64 {
     }
 }
 
-/// Namespaces that a batch has lately met.
+/// Number of cached namespaces per batch.
 const SPACES: usize = 64;
 
-/// Namespaces of a batch, and where they are counted.
+/// Namespaces of a batch, and the slots in which they are counted.
 struct Spaces<'a>([(&'a [u8], u32); SPACES]);
 
 impl Default for Spaces<'_> {
@@ -447,13 +447,13 @@ impl<'a> Spaces<'a> {
         }
         let known = &mut self.0[key % SPACES];
         if known.0 != namespace || namespace.is_empty() {
-            *known = (namespace, names.place(namespace));
+            *known = (namespace, names.slot(namespace));
         }
         names.count(known.1, count);
     }
 }
 
-/// An IRI up to its last `#` or `/`, or where it has none its last `:`.
+/// An IRI up to its last `#` or `/`, or up to its last `:` if it has neither.
 fn namespace(iri: &[u8]) -> &[u8] {
     let end = memrchr2(b'#', b'/', iri).or_else(|| memrchr(b':', iri));
     &iri[..end.map_or(iri.len(), |at| at + 1)]

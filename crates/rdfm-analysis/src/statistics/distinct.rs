@@ -1,26 +1,26 @@
-//! Distinct counts of several series at once: exact while small, then by sketches where they are large.
+//! Distinct counts of several series: exact if small, otherwise estimated with sketches.
 //!
-//! - In: 64-bit hashes, each with the series that it is in. Out: [`Estimate`]s.
-//! - Cost: one look into a table while exact; a register or a look into a table a series then.
-//! - Law: what was added before, and where between others it is added again, changes nothing.
+//! - In: 64-bit hashes with their series. Out: [`Estimate`]s.
+//! - Cost: one table lookup per hash while exact, then one register update or table lookup per series.
+//! - Law: adding a value again changes nothing.
 
 use datasketches::common::NumStdDev;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Distinct values up to which counts are exact.
+/// Maximum number of distinct values that are counted exactly.
 pub const EXACT: usize = 1 << 16;
 
-/// Distinct values of one series up to which its count stays exact, whatever the others have.
+/// Maximum number of distinct values of one series that are counted exactly in any case.
 const EXACT_APART: usize = 1 << 12;
 
-/// Distinct values from which on there is room for all that are counted exactly.
+/// Number of distinct values at which the full table is allocated.
 const FEW: usize = 1 << 13;
 
-/// Registers of a sketch, as a power of two: those of `RiverBench`.
+/// Number of registers of a sketch as a power of two, as in `RiverBench`.
 const LG_K: u8 = 16;
 
-/// Series that there can be.
+/// Number of series.
 pub const SERIES: usize = 13;
 
 /// Series as bits of a set.
@@ -29,7 +29,7 @@ pub mod bits {
     pub const IRI: u16 = 1;
     /// Blank nodes.
     pub const BNODE: u16 = 1 << 1;
-    /// Literals: those of the next three, and no others.
+    /// Literals: exactly those of the next three series.
     pub const LITERAL: u16 = 1 << 2;
     /// Literals of xsd:string.
     pub const SIMPLE: u16 = 1 << 3;
@@ -53,19 +53,19 @@ pub mod bits {
     pub const STATEMENT: u16 = 1 << 12;
 }
 
-/// How many distinct values there are.
+/// A number of distinct values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number, or what it most likely is.
+    /// The number, or the most likely one.
     pub value: u64,
-    /// 2 standard deviations below; the number where it is exact.
+    /// The number minus 2 standard deviations, or the exact number.
     pub lower: u64,
-    /// 2 standard deviations above; the number where it is exact.
+    /// The number plus 2 standard deviations, or the exact number.
     pub upper: u64,
 }
 
 impl Estimate {
-    /// A number that is known.
+    /// An exact number.
     pub const fn exact(value: u64) -> Self {
         Self {
             value,
@@ -74,7 +74,7 @@ impl Estimate {
         }
     }
 
-    /// Whether it is known.
+    /// Whether the number is exact.
     pub const fn is_exact(self) -> bool {
         self.lower == self.upper
     }
@@ -89,7 +89,7 @@ pub struct Distinct {
     apart: Option<Box<[Counter; SERIES]>>,
 }
 
-/// The values of one series, once there are too many of all.
+/// The values of one series, after the total exceeded the limit.
 #[derive(Debug)]
 enum Counter {
     Exact(FxHashSet<u64>),
@@ -103,7 +103,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Exact up to so many values.
+    /// Counts exactly up to the given number of values.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
@@ -121,7 +121,7 @@ impl Distinct {
             .is_none_or(|apart| apart.iter().all(is_exact))
     }
 
-    /// Takes a value of some series; gives those in which it is new, all of them where that is not known.
+    /// Adds a value to some series. Returns those in which it is new, or all of them if this is unknown.
     pub fn add(&mut self, hash: u64, series: u16) -> u16 {
         if let Some(apart) = &mut self.apart {
             let coupon = Coupon::from_value(hash);
@@ -135,7 +135,7 @@ impl Distinct {
         *known |= series;
         for_each(fresh, |index| self.counts[index] += 1);
         if self.seen.len() == FEW {
-            // All at once, rather than in many moves.
+            // Allocates once instead of growing several times.
             self.seen.reserve(self.limit.saturating_sub(FEW) + 1);
         }
         if self.seen.len() > self.limit {
@@ -144,11 +144,11 @@ impl Distinct {
         fresh
     }
 
-    /// From now on each series by itself.
+    /// Separates the series.
     #[cold]
     fn part(&mut self) {
         let few = self.limit.min(EXACT_APART);
-        self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // those of its kinds
+        self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // counted by kind
         let mut apart = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
             let coupon = Coupon::from_value(hash);
@@ -159,7 +159,7 @@ impl Distinct {
         self.apart = Some(apart);
     }
 
-    /// The number of distinct values of a series.
+    /// Number of distinct values of a series.
     pub fn count(&self, series: u16) -> Estimate {
         let index = series.trailing_zeros() as usize;
         let Some(apart) = &self.apart else {
@@ -183,7 +183,7 @@ impl Distinct {
     }
 }
 
-/// How many values several counters have that share none.
+/// Number of values in several disjoint counters.
 fn union(counters: &[&Counter]) -> Estimate {
     let mut exact = 0;
     let mut all: Option<HllUnion> = None;
@@ -212,7 +212,7 @@ fn union(counters: &[&Counter]) -> Estimate {
     }
 }
 
-/// An estimate and its bounds as whole numbers.
+/// Rounds an estimate and its bounds to integers.
 fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
     #[allow(clippy::cast_sign_loss, reason = "it is not negative")]
     let whole = |number: f64| number.round().max(0.0) as u64;
@@ -224,7 +224,7 @@ fn estimate(value: f64, lower: f64, upper: f64) -> Estimate {
 }
 
 impl Counter {
-    /// One for so many values, or more.
+    /// A counter for at least the given number of values.
     fn of(count: usize, few: usize) -> Self {
         match HllSketch::new(LG_K, HllType::Hll8) {
             Ok(sketch) if count > few => Self::Sketch(sketch),
@@ -249,7 +249,7 @@ impl Counter {
     }
 }
 
-/// Gives the number of each bit that is set.
+/// Calls `take` with the number of each bit that is set.
 #[inline]
 pub fn for_each(mut bits: u16, mut take: impl FnMut(usize)) {
     while bits != 0 {

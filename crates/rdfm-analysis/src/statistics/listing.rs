@@ -1,8 +1,8 @@
-//! The names that a short description of a log lists: predicates, datatypes, keys of metadata and of headers.
+//! The names in a short description of a log: predicates, datatypes, keys of metadata and of headers.
 //!
 //! - In: the batches of a log, in order. Out: the most frequent names of each list.
-//! - Cost: a look at each quad; each name is hashed once a batch. Memory is bounded, see [`Names`].
-//! - Law: how messages are cut into batches changes nothing.
+//! - Cost: one visit per quad. Each name is hashed once per batch. Memory is bounded, see [`Names`].
+//! - Law: the division of messages into batches changes nothing.
 
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::record::{OperationCode, Record};
@@ -14,9 +14,9 @@ use rustc_hash::FxHashSet;
 use super::batch::{DIRECTED_STRING, LANG_STRING};
 use super::names::{Names, NamesReport};
 
-/// A term of a batch that was not met.
-const NOT_MET: u32 = u32::MAX - 1;
-/// A term without a name in the list.
+/// A term that has not occurred in the batch.
+const NOT_SEEN: u32 = u32::MAX - 1;
+/// A term that has no name in the list.
 const WITHOUT: u32 = u32::MAX - 2;
 
 /// Counts the names of a log.
@@ -26,14 +26,14 @@ pub struct Listing {
     datatypes: Names,
     metadata: Names,
     headers: Names,
-    /// Where the terms of a batch are counted, by id.
-    places: Vec<u32>,
+    /// Slots in which the terms of a batch are counted, by id.
+    slots: Vec<u32>,
 }
 
-/// The names of a log, each list with the most frequent first.
+/// The names of a log, most frequent first in each list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListingReport {
-    /// Predicates, by quads; IRIs as they are, other terms as in N-Quads.
+    /// Predicates, by quads. IRIs are given as they are, other terms as in N-Quads.
     pub predicates: NamesReport,
     /// Datatypes of objects.
     pub datatypes: NamesReport,
@@ -44,25 +44,25 @@ pub struct ListingReport {
 }
 
 impl Listing {
-    /// Takes the quads and the metadata of messages.
+    /// Adds the quads and the metadata of messages.
     pub fn add_messages(&mut self, batch: &MessageBatch) {
         let table = batch.table();
         let quads = batch.quads();
         let predicates = quads.iter().map(|quad| quad.predicate);
         count(
             &mut self.predicates,
-            &mut self.places,
+            &mut self.slots,
             table,
             predicates,
-            |names, id| place_of_term(names, table, id),
+            |names, id| slot_of_term(names, table, id),
         );
         let objects = quads.iter().map(|quad| quad.object);
         count(
             &mut self.datatypes,
-            &mut self.places,
+            &mut self.slots,
             table,
             objects,
-            |names, id| datatype(table, id).map_or(WITHOUT, |name| names.place(name)),
+            |names, id| datatype(table, id).map_or(WITHOUT, |name| names.slot(name)),
         );
         self.add_metadata(batch);
     }
@@ -80,7 +80,7 @@ impl Listing {
         }
     }
 
-    /// Takes the headers of patches.
+    /// Adds the headers of patches.
     pub fn add_patches(&mut self, batch: &PatchBatch) {
         let table = batch.table();
         let headers = batch.records().iter();
@@ -89,10 +89,10 @@ impl Listing {
             .map(|record| record.name);
         count(
             &mut self.headers,
-            &mut self.places,
+            &mut self.slots,
             table,
             keys,
-            |names, id| names.place(table.text(id)),
+            |names, id| names.slot(table.text(id)),
         );
     }
 
@@ -107,20 +107,20 @@ impl Listing {
     }
 }
 
-/// Counts the names of terms; `place` gives where a term is counted when it is first met in the batch.
+/// Counts the names of terms. `slot_of` returns the slot for a term at its first occurrence in the batch.
 fn count(
     names: &mut Names,
-    places: &mut Vec<u32>,
+    slots: &mut Vec<u32>,
     table: &TermTable,
     terms: impl Iterator<Item = TermId>,
-    place: impl Fn(&mut Names, TermId) -> u32,
+    slot_of: impl Fn(&mut Names, TermId) -> u32,
 ) {
-    places.clear();
-    places.resize(table.terms().len(), NOT_MET);
+    slots.clear();
+    slots.resize(table.terms().len(), NOT_SEEN);
     for id in terms {
-        let known = &mut places[id.index()];
-        if *known == NOT_MET {
-            *known = place(names, id);
+        let known = &mut slots[id.index()];
+        if *known == NOT_SEEN {
+            *known = slot_of(names, id);
         }
         if *known != WITHOUT {
             names.count(*known, 1);
@@ -128,13 +128,13 @@ fn count(
     }
 }
 
-fn place_of_term(names: &mut Names, table: &TermTable, id: TermId) -> u32 {
+fn slot_of_term(names: &mut Names, table: &TermTable, id: TermId) -> u32 {
     if table.term(id).kind == TermKind::Iri {
-        return names.place(table.text(id));
+        return names.slot(table.text(id));
     }
     let mut text = Vec::new();
     write::write_term(table, id, &mut text);
-    names.place(&text)
+    names.slot(&text)
 }
 
 /// The datatype of a literal.

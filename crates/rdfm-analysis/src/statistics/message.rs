@@ -1,27 +1,27 @@
-//! What a message holds: how many different terms of each kind and in each position.
+//! Counts of distinct terms in a message, by kind and position.
 //!
-//! - In: occurrences of a message's terms, slots of its batch. Out: a number a series at its end.
-//! - Cost: a comparison an occurrence; more where a term is new in the message.
-//! - Law: a message in parts counts as it would in one, exactly up to [`EXACT`](super::EXACT) terms and
-//!   [`EXACT_QUADS`] quads; beyond, repeated quads count.
+//! - In: occurrences of a message's terms, as slots of its batch. Out: one number per series at its end.
+//! - Cost: one comparison per occurrence, and more if a term is new in the message.
+//! - Law: a message in parts is counted like a complete one, exactly up to [`EXACT`](super::EXACT) terms and
+//!   [`EXACT_QUADS`] quads. Above that, repeated quads are counted.
 
 use super::distinct::{Distinct, SERIES, bits, for_each};
-use super::terms::{Slot, Terms, mix};
+use super::terms::{BatchTerms, TermSlot, mix};
 
-/// Series as bits of a slot's stamp; the message is above them.
+/// Number of bits for series in a slot's stamp. The number of the message is above them.
 pub const STAMP_BITS: u32 = 16;
 
-/// Quads up to which repetitions are found in a message in parts.
+/// Maximum number of quads for which repetitions are detected in a message in parts.
 pub const EXACT_QUADS: usize = 1 << 18;
 
-/// A message whose first part was read.
+/// A message in parts whose first part was read.
 #[derive(Debug)]
 pub struct Open {
     /// Its terms.
     pub terms: Distinct,
     /// Its quads.
     pub quads: Distinct,
-    /// What is added up over its parts.
+    /// Sums over its parts.
     pub sums: Sums,
 }
 
@@ -35,33 +35,33 @@ impl Default for Open {
     }
 }
 
-/// What is added up over a message.
+/// Sums over a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
-    /// Quads, or operations.
+    /// Number of quads or operations.
     pub records: u64,
-    /// Quads that are not repeated.
+    /// Number of distinct quads.
     pub statements: u64,
-    /// Their bytes as N-Quads.
+    /// Bytes of these quads as N-Quads.
     pub bytes: u64,
-    /// Control characters of their literals.
+    /// Number of control characters in their literals.
     pub controls: u64,
-    /// Their triple terms, inner ones included.
+    /// Number of their triple terms, including nested ones.
     pub triples: u64,
-    /// Whether one is in the default graph.
+    /// Whether one of them is in the default graph.
     pub default_graph: bool,
-    /// Of patches, those added and those deleted.
+    /// For patches: number of added quads.
     pub adds: u64,
-    /// Those deleted.
+    /// For patches: number of deleted quads.
     pub deletes: u64,
 }
 
-/// What a blank node belongs to.
+/// The scope of a blank node.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope {
-    /// A message, by its index.
+    /// A message, by index.
     Message(u64),
-    /// A log, by its number.
+    /// A log, by number.
     Log(u64),
 }
 
@@ -71,31 +71,36 @@ impl Default for Scope {
     }
 }
 
-/// Counts the terms of messages, and of the log.
+/// Counts the terms of messages and of the log.
 #[derive(Debug, Default)]
 pub struct Counting {
     /// Distinct terms of the log.
     pub log: Distinct,
-    /// Numbers of the message by series.
+    /// Numbers for the message, by series.
     pub counts: [u64; SERIES],
-    /// The message in parts that the part belongs to.
+    /// The open message in parts, if any.
     pub open: Option<Box<Open>>,
-    /// Of the message in its batch, from 1, above [`STAMP_BITS`].
+    /// Number of the message in its batch, from 1, shifted by [`STAMP_BITS`].
     stamp: u64,
     scope: Scope,
 }
 
 impl Counting {
-    /// Begins a message, or a part of one: the `number`th of its batch.
+    /// Starts message `number` of the batch, or a part of it.
     pub fn start(&mut self, number: usize, scope: Scope) {
         self.stamp = (number as u64 + 1) << STAMP_BITS;
         self.scope = scope;
         self.counts = [0; SERIES];
     }
 
-    /// A term occurs; gives its slot.
+    /// Counts an occurrence of a term and returns its slot.
     #[inline]
-    pub fn occurs<'a>(&mut self, terms: &'a mut Terms, slot: u32, position: u16) -> &'a Slot {
+    pub fn occurs<'a>(
+        &mut self,
+        terms: &'a mut BatchTerms,
+        slot: u32,
+        position: u16,
+    ) -> &'a TermSlot {
         let of = &mut terms.slots[slot as usize];
         of.count += 1;
         let wanted = of.kind | position;
@@ -111,8 +116,8 @@ impl Counting {
         &terms.slots[slot as usize]
     }
 
-    /// A term is in the message, besides what occurs.
-    fn holds(&mut self, terms: &mut Terms, slot: u32, wanted: u16) {
+    /// Counts a term in the message that does not occur separately.
+    fn contains(&mut self, terms: &mut BatchTerms, slot: u32, wanted: u16) {
         let of = &mut terms.slots[slot as usize];
         if of.stamp >> STAMP_BITS != self.stamp >> STAMP_BITS {
             of.stamp = self.stamp;
@@ -124,13 +129,13 @@ impl Counting {
         }
     }
 
-    /// A term is new in series of the message, or of its part.
+    /// Counts a term that is new in series of the message or part.
     #[inline]
-    fn first(&mut self, terms: &mut Terms, slot: u32, fresh: u16) {
+    fn first(&mut self, terms: &mut BatchTerms, slot: u32, fresh: u16) {
         let of = &mut terms.slots[slot as usize];
         if of.scoped {
             let (own, fresh) = match self.scope {
-                // No other message has it, so that the numbers of messages add up.
+                // No other message has it, so the numbers of messages can be added.
                 Scope::Message(index) => (mix(of.hash, index), fresh & !bits::BNODE),
                 Scope::Log(number) => (mix(of.hash, number), fresh),
             };
@@ -151,20 +156,20 @@ impl Counting {
         }
     }
 
-    /// What a term that is new in the message has within.
-    fn parts(&mut self, terms: &mut Terms, slot: u32, fresh: u16) {
+    /// Counts the parts of a term that is new in the message.
+    fn parts(&mut self, terms: &mut BatchTerms, slot: u32, fresh: u16) {
         let aux = terms.slots[slot as usize].aux;
         if fresh & bits::TYPED != 0 {
-            self.holds(terms, aux, bits::DATATYPE);
+            self.contains(terms, aux, bits::DATATYPE);
         } else {
             let parts = terms.triples[aux as usize];
             for (part, position) in parts.into_iter().zip(POSITIONS) {
                 let wanted = terms.slots[part as usize].kind | position;
-                self.holds(terms, part, wanted);
+                self.contains(terms, part, wanted);
             }
         }
     }
 }
 
-/// Those of a triple.
+/// Series of the positions in a triple.
 pub const POSITIONS: [u16; 3] = [bits::SUBJECT, bits::PREDICATE, bits::OBJECT];

@@ -1,13 +1,13 @@
 //! Statistics of a log: counts, distinct counts, distributions.
 //!
-//! - In: the batches of a log, in order, of messages, patches or results; messages may come in parts.
-//! - Out: a [`Report`] of plain numbers, at the end or at any message before it.
-//! - Cost: each term of a batch is hashed once, where it first occurs in it; a look at each position of each quad.
-//!   Memory is bounded: distinct terms are counted exactly up to [`EXACT`] of them, then by sketches of 64 KiB;
-//!   names are held up to [`names::HELD`] of a list.
-//! - Law: neither the cut into batches nor the order of a batch's term table changes a number.
+//! - In: the batches of a log, in order: messages, patches or results. Messages may arrive in parts.
+//! - Out: a [`Report`] of plain numbers, at the end or after any message.
+//! - Cost: each term of a batch is hashed once, at its first occurrence, and each position of each quad is visited
+//!   once. Memory is bounded: up to [`EXACT`] distinct terms are counted exactly, more with sketches of 64 KiB. Each
+//!   list keeps up to [`names::MAX_NAMES`] names.
+//! - Law: neither the division into batches nor the order of a batch's term table changes a number.
 //!
-//! A message is a dataset: a quad that it repeats counts once, in everything but the numbers of quads.
+//! A message is a dataset: repeated quads count once, except in the numbers of quads.
 
 mod batch;
 mod distinct;

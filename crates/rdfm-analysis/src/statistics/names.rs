@@ -1,14 +1,14 @@
-//! Names with how often each occurs, in bounded memory.
+//! Counts of names, in bounded memory.
 //!
-//! - In: names and numbers. Out: the held names by number, and the number of the others.
-//! - Law: what is held is what came first, with its exact number; no other name occurs more often than `others` says.
+//! - In: names with counts. Out: the counts of the kept names, and the total of the others.
+//! - Law: the names that come first are kept, with exact counts. No other name occurs more often than `others`.
 
 use rustc_hash::FxHashMap;
 
-/// Names that are held.
-pub const HELD: usize = 1 << 14;
-/// Bytes of the names that are held.
-const HELD_BYTES: usize = 2 << 20;
+/// Maximum number of names.
+pub const MAX_NAMES: usize = 1 << 14;
+/// Maximum bytes of names.
+const MAX_BYTES: usize = 2 << 20;
 
 /// Counts names.
 #[derive(Debug, Default)]
@@ -19,34 +19,34 @@ pub struct Names {
     others: u64,
 }
 
-/// Where a name is counted that is not held.
-const NOT_HELD: u32 = u32::MAX;
+/// Slot of a name that is not kept.
+const NOT_KEPT: u32 = u32::MAX;
 
-/// Names and how often each occurs.
+/// Names and their numbers of occurrences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesReport {
-    /// The most frequent first; those of equal number by name.
+    /// Most frequent first, then by name.
     pub names: Vec<(String, u64)>,
-    /// How many are held, those included that are not in `names`.
+    /// Number of kept names, including those that are not in `names`.
     pub held: u64,
-    /// How often names occur that are not held.
+    /// Number of occurrences of names that are not kept.
     pub others: u64,
 }
 
 impl Names {
-    /// Takes a name that occurs so often.
+    /// Adds occurrences of a name.
     pub fn add(&mut self, name: &[u8], count: u64) {
-        let at = self.place(name);
+        let at = self.slot(name);
         self.count(at, count);
     }
 
-    /// Where a name is counted.
-    pub fn place(&mut self, name: &[u8]) -> u32 {
+    /// The slot in which a name is counted.
+    pub fn slot(&mut self, name: &[u8]) -> u32 {
         if let Some(known) = self.held.get(name) {
             return *known;
         }
-        if self.counts.len() >= HELD || self.bytes + name.len() > HELD_BYTES {
-            return NOT_HELD;
+        if self.counts.len() >= MAX_NAMES || self.bytes + name.len() > MAX_BYTES {
+            return NOT_KEPT;
         }
         let at = self.counts.len() as u32;
         self.bytes += name.len();
@@ -55,10 +55,10 @@ impl Names {
         at
     }
 
-    /// A name that is counted there occurs so often.
+    /// Adds occurrences of the name in a slot.
     #[inline]
-    pub fn count(&mut self, place: u32, count: u64) {
-        match self.counts.get_mut(place as usize) {
+    pub fn count(&mut self, slot: u32, count: u64) {
+        match self.counts.get_mut(slot as usize) {
             Some(known) => *known += count,
             None => self.others += count,
         }
@@ -69,7 +69,7 @@ impl Names {
         self.report_with(&[], top)
     }
 
-    /// The same with more names.
+    /// The same with additional names.
     pub fn report_with(&self, more: &[(&[u8], u64)], top: usize) -> NamesReport {
         let more = more.iter().filter(|(_, count)| *count > 0);
         let mut names: Vec<(&[u8], u64)> = self
@@ -90,12 +90,12 @@ impl Names {
         }
     }
 
-    /// Whether every name is held.
+    /// Whether all names are kept.
     pub const fn is_whole(&self) -> bool {
         self.others == 0
     }
 
-    /// How many names are held.
+    /// Number of kept names.
     pub fn len(&self) -> usize {
         self.held.len()
     }
@@ -106,16 +106,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_beyond_those_held_are_counted_together() {
+    fn names_above_the_maximum_are_counted_together() {
         let mut names = Names::default();
-        for number in 0..HELD + 10 {
+        for number in 0..MAX_NAMES + 10 {
             names.add(number.to_string().as_bytes(), 2);
         }
         names.add(b"0", 5);
         let report = names.report(1);
         assert_eq!(report.names, [("0".to_owned(), 7)]);
-        assert_eq!((report.held, report.others), (HELD as u64, 20));
-        names.add(&vec![b'x'; HELD_BYTES], 1);
+        assert_eq!((report.held, report.others), (MAX_NAMES as u64, 20));
+        names.add(&vec![b'x'; MAX_BYTES], 1);
         assert_eq!(names.report(0).others, 21);
     }
 }

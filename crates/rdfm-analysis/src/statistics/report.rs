@@ -1,4 +1,4 @@
-//! What statistics come to: plain numbers.
+//! The results of statistics: plain numbers.
 
 use rdfm_core::model::record::OperationCode;
 
@@ -6,12 +6,12 @@ use super::distinct::Estimate;
 use super::names::NamesReport;
 use super::series::{DensityReport, SeriesReport, SizesReport};
 
-/// A series of distinct terms a message, and how many there are in the whole log.
+/// Distinct terms: a series per message, and the number in the entire log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unique {
-    /// A number a message.
+    /// Number per message.
     pub series: SeriesReport,
-    /// In the log.
+    /// Number in the log.
     pub unique: Estimate,
 }
 
@@ -28,7 +28,7 @@ pub struct Occurrences {
     pub datatype_literals: u64,
     /// Literals with a language tag.
     pub language_literals: u64,
-    /// Those of them with a base direction.
+    /// Literals with a language tag and a base direction.
     pub directed_literals: u64,
     /// Triple terms.
     pub quoted_triples: u64,
@@ -39,44 +39,44 @@ pub struct Occurrences {
 pub struct VariableReport {
     /// Its name, without `?`.
     pub name: String,
-    /// Rows in which it is bound.
+    /// Number of rows in which it is bound.
     pub bound: u64,
-    /// Different terms; None beyond the variables that are counted.
+    /// Number of distinct terms; `None` above the maximum number of counted variables.
     pub unique: Option<Estimate>,
 }
 
-/// What statistics come to.
+/// The results of statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Messages, patches or rows that are complete.
+    /// Number of complete messages, patches or rows.
     pub messages: u64,
-    /// Those without quads, operations or bound cells.
+    /// Number of those without quads, operations or bound cells.
     pub empty_messages: u64,
-    /// Messages so large that some of their numbers are estimates.
+    /// Number of messages that are so large that some of their numbers are estimates.
     pub approximate_messages: u64,
-    /// Quads, operations or bound cells, a message.
+    /// Quads, operations or bound cells per message.
     pub sizes: SizesReport,
-    /// Bytes of a message as N-Quads, with a delimiter; None of patches and results.
+    /// Bytes per message as N-Quads including a delimiter; `None` for patches and results.
     pub bytes: Option<SizesReport>,
-    /// Of patches, quads added a patch.
+    /// For patches: added quads per patch.
     pub adds: Option<SizesReport>,
-    /// Of patches, quads deleted a patch.
+    /// For patches: deleted quads per patch.
     pub deletes: Option<SizesReport>,
-    /// Of patches, how many operations of each code.
+    /// For patches: number of operations by code.
     pub operations: Vec<(OperationCode, u64)>,
-    /// Of results, the variables.
+    /// For results: the variables.
     pub variables: Vec<VariableReport>,
-    /// Series of terms, by the bits of [`super::distinct::bits`], without the statements.
+    /// Series of terms, indexed by the bits of [`super::distinct::bits`], without the statements.
     pub terms: Vec<Unique>,
-    /// Statements a message.
+    /// Statements per message.
     pub statements: SeriesReport,
-    /// Control characters a message.
+    /// Control characters per message.
     pub controls: SeriesReport,
-    /// Triple terms that occur, a message.
+    /// Occurrences of triple terms per message.
     pub triples: SeriesReport,
-    /// Bytes by statements, a message.
+    /// Bytes per statement, by message.
     pub density: DensityReport,
-    /// How often terms occur.
+    /// Number of occurrences of terms.
     pub occurrences: Occurrences,
     /// Datatypes of literals.
     pub datatypes: NamesReport,

@@ -1,15 +1,15 @@
-//! Variables of results: how often each is bound, and to how many terms.
+//! Variables of results: how often each is bound, and to how many distinct terms.
 //!
-//! - In: cells. Out: a [`VariableReport`] each. Cost: a look into a table a cell. At most 16 MiB of sketches.
+//! - In: cells. Out: one [`VariableReport`] per variable. Cost: one table lookup per cell; at most 16 MiB of sketches.
 
 use rustc_hash::FxHashMap;
 
 use super::distinct::{Distinct, EXACT, bits};
 use super::report::VariableReport;
 
-/// Variables whose different terms are counted.
+/// Maximum number of variables whose distinct terms are counted.
 const COUNTED: usize = 256;
-/// Variables whose bound rows are counted.
+/// Maximum number of variables whose bound rows are counted.
 const NAMED: usize = 1 << 14;
 
 /// Counts by variable.
@@ -22,7 +22,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Where variables are counted; None beyond those that are.
+    /// The column of each variable, or `None` above the maximum.
     pub fn columns(&mut self, names: &[Box<str>]) -> Vec<Option<usize>> {
         names.iter().map(|name| self.column(name)).collect()
     }
@@ -44,7 +44,7 @@ impl Variables {
         Some(column)
     }
 
-    /// A variable is bound to a term.
+    /// Records that a variable is bound to a term.
     #[inline]
     pub fn bind(&mut self, column: usize, hash: u64) {
         self.bound[column] += 1;
@@ -53,7 +53,7 @@ impl Variables {
         }
     }
 
-    /// All variables, in the order in which they came.
+    /// All variables, in order of first occurrence.
     pub fn report(&self) -> Vec<VariableReport> {
         let named = self.names.iter().zip(&self.bound).enumerate();
         named

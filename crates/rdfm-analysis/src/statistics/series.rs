@@ -1,20 +1,20 @@
-//! Series of one number a message: extremes, mean, deviation, and for some percentiles and a histogram.
+//! Series with one number per message: extremes, mean, deviation, and for some also percentiles and a histogram.
 //!
-//! - In: numbers. Out: reports of them.
-//! - Cost: a few additions a number. The counts of percentiles take at most 900 kB.
-//! - Law: sums are whole numbers, so that no order of messages changes them.
+//! - In: numbers. Out: reports.
+//! - Cost: a few additions per number. The counts for percentiles need at most 900 kB.
+//! - Law: sums are integers, so the order of messages does not affect them.
 
-/// Values below this, and the leading bits of larger ones, are counted each by themselves.
+/// Values below 2 to this power are counted individually, larger ones by this number of leading bits.
 const EXACT_BITS: u32 = 12;
 
-/// Percentiles that are given.
+/// The percentiles in reports.
 pub const PERCENTILES: [u8; 6] = [5, 25, 50, 75, 95, 99];
 
-/// A series of whole numbers. The last number is added when another one comes: many messages are alike.
+/// A series of integers. A number is added when a different one follows, because consecutive messages are often alike.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     last: u64,
-    /// How often the last number came, one after the other.
+    /// Number of consecutive occurrences of the last number.
     run: u64,
     count: u64,
     minimum: u64,
@@ -23,21 +23,21 @@ pub struct Series {
     squares: u128,
 }
 
-/// What a series comes to.
+/// Results of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesReport {
-    /// Smallest and largest number, mean and deviation; None of no numbers.
+    /// Smallest and largest number, mean and deviation; `None` for an empty series.
     pub spread: Option<Spread>,
-    /// All numbers added.
+    /// Sum of all numbers.
     pub sum: u64,
 }
 
 /// Extremes, mean and deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread<T = u64> {
-    /// The smallest.
+    /// The smallest number.
     pub minimum: T,
-    /// The largest.
+    /// The largest number.
     pub maximum: T,
     /// The mean.
     pub mean: f64,
@@ -46,7 +46,7 @@ pub struct Spread<T = u64> {
 }
 
 impl Series {
-    /// Takes a number.
+    /// Adds a number.
     #[inline]
     pub fn add(&mut self, value: u64) {
         if value != self.last {
@@ -56,7 +56,7 @@ impl Series {
         self.run += 1;
     }
 
-    /// Adds the last number as often as it came.
+    /// Adds the occurrences of the last number.
     fn end_run(&mut self) {
         if self.run == 0 {
             return;
@@ -76,7 +76,7 @@ impl Series {
         self.run = 0;
     }
 
-    /// What it comes to.
+    /// The results of the series.
     pub fn report(&self) -> SeriesReport {
         let mut whole = self.clone();
         whole.end_run();
@@ -86,11 +86,11 @@ impl Series {
         }
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "means are no whole numbers")]
+    #[allow(clippy::cast_precision_loss, reason = "means are not integers")]
     fn spread(&self) -> Spread {
         let count = u128::from(self.count);
         let mean = self.sum as f64 / self.count as f64;
-        // (n Σx² - (Σx)²) / n², without loss while it fits
+        // (n Σx² - (Σx)²) / n², exact unless it overflows.
         let exact = count
             .checked_mul(self.squares)
             .zip(self.sum.checked_mul(self.sum))
@@ -108,7 +108,7 @@ impl Series {
     }
 }
 
-/// A series of ratios: bytes by statements.
+/// A series of ratios: bytes per statement.
 #[derive(Clone, Debug, Default)]
 pub struct Density {
     count: u64,
@@ -118,12 +118,12 @@ pub struct Density {
     squares: f64,
 }
 
-/// What a series of ratios comes to; None of none.
+/// Results of a series of ratios; `None` for an empty series.
 pub type DensityReport = Option<Spread<f64>>;
 
 impl Density {
-    /// Takes a ratio; one by 0 is none.
-    #[allow(clippy::cast_precision_loss, reason = "ratios are no whole numbers")]
+    /// Adds a ratio. Ratios with 0 statements are ignored.
+    #[allow(clippy::cast_precision_loss, reason = "ratios are not integers")]
     pub fn add(&mut self, bytes: u64, statements: u64) {
         if statements == 0 {
             return;
@@ -135,14 +135,14 @@ impl Density {
         self.minimum = self.minimum.min(value);
         self.maximum = self.maximum.max(value);
         self.count += 1;
-        // Welford's: stable where the deviation is small beside the mean
+        // Welford's algorithm is stable if the deviation is small compared to the mean.
         let before = value - self.mean;
         self.mean += before / self.count as f64;
         self.squares += before * (value - self.mean);
     }
 
-    /// What it comes to.
-    #[allow(clippy::cast_precision_loss, reason = "means are no whole numbers")]
+    /// The results of the series.
+    #[allow(clippy::cast_precision_loss, reason = "means are not integers")]
     pub fn report(&self) -> DensityReport {
         (self.count > 0).then(|| Spread {
             minimum: self.minimum,
@@ -153,38 +153,38 @@ impl Density {
     }
 }
 
-/// A series with percentiles and a histogram. Values below 4,096 are counted each, larger ones by their leading 12
-/// bits: percentiles are exact below it, and above it at most 0.05 % too small.
+/// A series with percentiles and a histogram. Values below 4,096 are counted individually, larger ones by their leading
+/// 12 bits. Percentiles are exact below 4,096, and above at most 0.05 % too small.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     series: Series,
     counts: Vec<u64>,
 }
 
-/// A bar of a histogram: the numbers from `from` up to `to`, and how many there were.
+/// A bar of a histogram: the number of values from `from` to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// The smallest number of the bar.
+    /// The smallest value of the bar.
     pub from: u64,
-    /// The largest.
+    /// The largest value of the bar.
     pub to: u64,
-    /// How many there were.
+    /// Number of values.
     pub count: u64,
 }
 
-/// What sizes come to.
+/// Results of a series with percentiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizesReport {
-    /// As of any series.
+    /// The results of any series.
     pub series: SeriesReport,
-    /// The [`PERCENTILES`]: the smallest number that so many in a hundred do not exceed.
+    /// The [`PERCENTILES`]: the smallest number that this percentage of numbers does not exceed.
     pub percentiles: Option<[u64; PERCENTILES.len()]>,
-    /// Bars by powers of two, from the first that is not empty to the last.
+    /// Bars by powers of two, from the first to the last that is not empty.
     pub histogram: Vec<Histogram>,
 }
 
 impl Sizes {
-    /// Takes a number.
+    /// Adds a number.
     #[inline]
     pub fn add(&mut self, value: u64) {
         self.series.add(value);
@@ -195,7 +195,7 @@ impl Sizes {
         self.counts[index] += 1;
     }
 
-    /// What they come to.
+    /// The results of the series.
     pub fn report(&self) -> SizesReport {
         let series = self.series.report();
         SizesReport {
@@ -246,7 +246,7 @@ impl Sizes {
     }
 }
 
-/// The first and the last value of a value's bar: of equal numbers of bits.
+/// The first and last value of the bar that contains a value: those with the same number of bits.
 const fn bar(value: u64) -> (u64, u64) {
     match value.checked_ilog2() {
         None => (0, 0),
@@ -254,15 +254,15 @@ const fn bar(value: u64) -> (u64, u64) {
     }
 }
 
-/// Where a value is counted.
+/// Index of the counter for a value.
 fn index(value: u64) -> usize {
     let bits = u64::BITS - value.leading_zeros();
     let shift = bits.saturating_sub(EXACT_BITS);
-    // Each doubling beyond the exact values has half of their number.
+    // Each doubling above the exact values has half as many counters.
     ((value >> shift) as usize) + ((shift as usize) << (EXACT_BITS - 1))
 }
 
-/// The smallest value that is counted there.
+/// The smallest value of a counter.
 fn value(index: usize) -> u64 {
     let half = 1_usize << (EXACT_BITS - 1);
     if index < 2 * half {
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::cast_precision_loss, reason = "it is compared with a ratio")]
-    fn values_are_counted_where_they_belong() {
+    fn counters_contain_values_of_similar_size() {
         for number in (0..20_000).chain([1 << 40, (1 << 40) + 1, u64::MAX, u64::MAX - 1]) {
             let least = value(index(number));
             assert!(least <= number, "{number}");
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::float_cmp, reason = "they are whole")]
-    fn a_deviation_is_that_of_the_population() {
+    fn the_deviation_is_that_of_the_population() {
         let mut series = Series::default();
         for number in [2, 4, 4, 4, 5, 5, 7, 9] {
             series.add(number);

@@ -1,23 +1,23 @@
-//! Which quads a message repeats.
+//! Detection of repeated quads in a message.
 //!
-//! - In: quads of slots, of one message or part. Out: whether each is new.
-//! - Cost: a few comparisons in a small message, else a look into a table.
+//! - In: the quads of one message or part, as slots. Out: whether each is new.
+//! - Cost: a few comparisons in a small message, otherwise a table lookup.
 
-/// Quads up to which each is compared with those before it.
+/// Up to this number, quads are compared pairwise.
 const FEW: usize = 8;
 
 /// The quads of a message so far.
 #[derive(Debug, Default)]
 pub struct Statements {
     quads: Vec<u128>,
-    /// The number of a quad, from 1, below the number of its message.
+    /// Number of a message (upper half) and of a quad in it, from 1 (lower half).
     table: Vec<u64>,
     message: u64,
     mask: usize,
 }
 
 impl Statements {
-    /// Begins a message of so many quads at most.
+    /// Starts a message with at most `quads` quads.
     pub fn start(&mut self, quads: usize) {
         self.quads.clear();
         self.mask = 0;
@@ -31,7 +31,7 @@ impl Statements {
         }
     }
 
-    /// Whether a quad is new; it is known then.
+    /// Returns true if a quad is new, and records it.
     #[inline]
     pub fn is_new(&mut self, [s, p, o, g]: [u32; 4]) -> bool {
         let quad = u128::from(s) << 96 | u128::from(p) << 64 | u128::from(o) << 32 | u128::from(g);
@@ -64,7 +64,7 @@ impl Statements {
 
 #[inline]
 fn hash(quad: u128) -> u64 {
-    // Subject and object on one side, predicate and graph on the other.
+    // Subject and predicate are in the upper half, object and graph in the lower half.
     let (upper, lower) = ((quad >> 64) as u64, quad as u64);
     let product = u128::from(upper ^ 0x9e37_79b9_7f4a_7c15)
         * u128::from(lower.rotate_left(32) ^ 0xd6e8_feb8_6659_fd93);

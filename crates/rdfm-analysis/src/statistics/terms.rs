@@ -1,8 +1,8 @@
-//! The distinct terms of a batch, as its records meet them.
+//! The distinct terms of a batch, in order of first occurrence.
 //!
-//! - In: ids of a batch's table, in which a term may stand twice. Out: slots, one a distinct term, numbered in the
-//!   order in which the records meet them.
-//! - Cost: a hash of each id's text, once a batch; texts are compared where hashes are equal.
+//! - In: ids of a batch's table, which may contain a term twice. Out: slots, one per distinct term, numbered by first
+//!   occurrence in the records.
+//! - Cost: the text of each id is hashed once per batch. Texts are compared if their hashes are equal.
 //! - Law: the order of the table changes nothing.
 
 use rdfm_core::model::table::TermTable;
@@ -17,58 +17,58 @@ const NONE: u32 = u32::MAX;
 
 /// A distinct term of a batch.
 #[derive(Clone, Debug)]
-pub struct Slot {
-    /// Of kind and text; of a blank node that of its label.
+pub struct TermSlot {
+    /// Hash of kind and text; for a blank node, of its label.
     pub hash: u64,
-    /// The last message that it was met in, and the series that it counted in there.
+    /// The last message that contained the term, and the series in which it was counted there.
     pub stamp: u64,
-    /// How often it occurs in the batch.
+    /// Number of occurrences in the batch.
     pub count: u64,
-    /// Bytes of it as N-Triples.
+    /// Bytes of the term as N-Triples.
     pub written: u64,
-    /// An id of it.
+    /// An id of the term.
     pub term: TermId,
-    /// The slot of its datatype or language; of a triple term its index in the list of them.
+    /// Slot of the datatype or language. For a triple term, its index in [`BatchTerms::triples`].
     pub aux: u32,
-    /// Statements of the batch whose predicate it is.
+    /// Number of statements in the batch with the term as predicate.
     pub as_predicate: u32,
-    /// Statements of the batch that say that something is of this type.
+    /// Number of statements in the batch with the term as the object of rdf:type.
     pub as_type: u32,
-    /// Where what it has besides is in [`Terms::extras`]; 0 for nothing.
+    /// Index in [`BatchTerms::extras`], or 0.
     pub extra: u32,
-    /// The series that it counts in wherever it stands.
+    /// The series in which the term is counted in every position.
     pub kind: u16,
-    /// The series of the log in which the batch has counted it.
+    /// The series of the log in which the batch has counted the term.
     pub done: u16,
-    /// Whether it is, or holds, a blank node: another term elsewhere.
+    /// Whether the term is a blank node or contains one, so that it differs between scopes.
     pub scoped: bool,
 }
 
-/// What few terms have.
+/// Properties that few terms have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extra {
-    /// Control characters of its literals.
+    /// Number of control characters in its literals.
     pub controls: u64,
-    /// Triple terms that it is made of, itself included.
+    /// Number of triple terms in it, including itself.
     pub triples: u64,
 }
 
 /// The distinct terms of a batch.
 #[derive(Debug, Default)]
-pub struct Terms {
-    /// By the order in which they are met.
-    pub slots: Vec<Slot>,
-    /// The parts of triple terms: slots.
+pub struct BatchTerms {
+    /// In order of first occurrence.
+    pub slots: Vec<TermSlot>,
+    /// The parts of triple terms, as slots.
     pub triples: Vec<[u32; 3]>,
     pub extras: Vec<Extra>,
     by_id: Vec<u32>,
-    /// The upper half of a hash and a slot.
+    /// The upper half of a hash, and a slot.
     by_hash: Vec<(u32, u32)>,
     mask: usize,
     text: Vec<u8>,
 }
 
-/// Two hashes as one, in order.
+/// Combines two hashes; their order matters.
 #[inline]
 pub fn mix(one: u64, other: u64) -> u64 {
     let product =
@@ -76,8 +76,8 @@ pub fn mix(one: u64, other: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-impl Terms {
-    /// Begins a batch.
+impl BatchTerms {
+    /// Starts a batch.
     pub fn start(&mut self, table: &TermTable) {
         let terms = table.terms().len();
         self.slots.clear();
@@ -97,15 +97,15 @@ impl Terms {
     pub fn slot(&mut self, table: &TermTable, id: TermId) -> u32 {
         let known = self.by_id[id.index()];
         if known == NONE {
-            self.meet(table, id)
+            self.add(table, id)
         } else {
             known
         }
     }
 
-    /// Recurses into triple terms, which decoders let nest so deep only.
+    /// Recurses into triple terms, whose nesting decoders limit.
     #[inline(never)]
-    fn meet(&mut self, table: &TermTable, id: TermId) -> u32 {
+    fn add(&mut self, table: &TermTable, id: TermId) -> u32 {
         let term = table.term(id);
         let slot = match term.kind {
             TermKind::TripleTerm => self.triple(table, id, term),
@@ -131,8 +131,8 @@ impl Terms {
         number
     }
 
-    /// Whether two slots are of one term; parts of triple terms are compared by their slots.
-    fn same(&self, one: &Slot, other: &Slot, table: &TermTable) -> bool {
+    /// Whether two slots are the same term. The parts of triple terms are compared by slot.
+    fn same(&self, one: &TermSlot, other: &TermSlot, table: &TermTable) -> bool {
         if one.hash != other.hash || one.kind != other.kind {
             return false;
         }
@@ -142,7 +142,7 @@ impl Terms {
         table.same_term(one.term, table, other.term)
     }
 
-    fn simple(&mut self, table: &TermTable, id: TermId, term: Term) -> Slot {
+    fn simple(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
         let short = text.len() as u64 + 2;
@@ -187,7 +187,7 @@ impl Terms {
                 triples: 0,
             });
         }
-        Slot {
+        TermSlot {
             hash,
             stamp: 0,
             count: 0,
@@ -203,13 +203,13 @@ impl Terms {
         }
     }
 
-    fn triple(&mut self, table: &TermTable, id: TermId, term: Term) -> Slot {
+    fn triple(&mut self, table: &TermTable, id: TermId, term: Term) -> TermSlot {
         let parts = table.triple(term).map(|part| self.slot(table, part));
         let mut sum = Extra {
             controls: 0,
             triples: 1,
         };
-        let (mut hash, mut written, mut scoped) = (17, 10_u64, false); // `<<( `, a space behind each part, `)>>`
+        let (mut hash, mut written, mut scoped) = (17, 10_u64, false); // `<<( `, a space after each part, `)>>`
         for part in parts {
             let slot = &self.slots[part as usize];
             let extra = self.extras[slot.extra as usize];
@@ -220,7 +220,7 @@ impl Terms {
             sum.triples = sum.triples.saturating_add(extra.triples);
         }
         self.triples.push(parts);
-        Slot {
+        TermSlot {
             hash,
             stamp: 0,
             count: 0,
@@ -245,7 +245,7 @@ impl Terms {
     }
 }
 
-/// Control characters as `RiverBench` counts them: tab, LF, CR and those from 20 on are none.
+/// Number of control characters as defined by `RiverBench`: tab, LF, CR and characters from 20 on are excluded.
 fn controls(text: &[u8]) -> u64 {
     let is_control = |byte: &&u8| matches!(byte, 0..=8 | 11 | 12 | 14..=19);
     text.iter().filter(is_control).count() as u64

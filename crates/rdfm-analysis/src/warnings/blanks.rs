@@ -1,44 +1,44 @@
 //! Labels of blank nodes that several messages share.
 //!
-//! - In: batches of a log. Out: a finding a label, where it is met again.
-//! - Cost: a look at each quad of batches that have blank nodes, and one into a table a label and message.
-//!   Memory: [`SLOTS`] labels of the log, the last ones; one that was met longer ago may be forgotten.
+//! - In: batches of a log. Out: one finding per label, when it occurs in another message.
+//! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and message. Memory: the last
+//!   [`SLOTS`] labels of the log, so older ones may be missed.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Record;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 
-use super::{Finding, Rule, Sink};
+use super::{Finding, FindingSink, Rule};
 
-/// Labels that are remembered.
+/// Maximum number of remembered labels.
 const SLOTS: usize = 1 << 16;
-/// In [`Slot::message`]: the label was reported.
+/// Flag in [`LabelSlot::message`]: the label was reported.
 const REPORTED: u64 = 1 << 63;
 
-/// Which labels that several messages share are suspicious.
+/// The shared labels that are suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
-    /// None: the format gives each message labels of its own.
+    /// None: in this format, labels belong to their messages.
     Ignored,
-    /// Those that are no numbers within their message, such as `b0` and `b1` in a message of two blank nodes: most
-    /// writers count anew for every message.
+    /// Labels other than small numbers within their message, such as `b0` and `b1` in a message with two blank nodes.
+    /// Most writers start numbering again for every message.
     Chosen,
-    /// All: the labels are those of the whole log.
+    /// All: labels belong to the entire log.
     All,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct LabelSlot {
     hash: u64,
     message: u64,
 }
 
-/// The labels met last.
+/// The labels that occurred last.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    slots: Vec<Slot>,
-    /// Those of the message that is looked at: hash and term.
+    slots: Vec<LabelSlot>,
+    /// The labels of the current message: hash and term.
     current: Vec<(u64, TermId)>,
 }
 
@@ -47,11 +47,16 @@ impl Seen {
         self.slots.clear();
     }
 
-    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, labels: Labels, sink: &mut Sink) {
+    pub fn check<R: Record>(
+        &mut self,
+        batch: &LogBatch<R>,
+        labels: Labels,
+        sink: &mut FindingSink,
+    ) {
         let table = batch.table();
         let terms = table.terms();
         if self.slots.is_empty() {
-            self.slots.resize(SLOTS, Slot::default());
+            self.slots.resize(SLOTS, LabelSlot::default());
         }
         for message in 0..batch.len() {
             self.current.clear();
@@ -82,7 +87,7 @@ impl Seen {
                 let slot = &mut self.slots[hash as usize % SLOTS];
                 let before = slot.message & !REPORTED;
                 if slot.hash != hash {
-                    *slot = Slot {
+                    *slot = LabelSlot {
                         hash,
                         message: index,
                     };
@@ -93,8 +98,8 @@ impl Seen {
                         message: index,
                         position: batch.position(message),
                         text: format!(
-                            "the blank node _:{} has the label of one in message {before}, and is another one: blank \
-                             nodes belong to their message",
+                            "the blank node _:{} has the same label as one in message {before} but is a different node: \
+                             blank nodes belong to their message",
                             String::from_utf8_lossy(&label[..label.len().min(80)])
                         ),
                         written: [b"_:", label].concat(),
@@ -105,7 +110,7 @@ impl Seen {
     }
 }
 
-/// The blank nodes in a triple term.
+/// Collects the blank nodes in a triple term.
 fn nested(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
     let mut open = vec![id];
     while let Some(id) = open.pop() {
@@ -134,7 +139,7 @@ fn number(label: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A hash of a label, spread over all bits; 0 of none.
+/// A hash of a label that uses all bits; never 0, which marks an empty slot.
 fn hash(label: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ label.len() as u64;
     for chunk in label.chunks(8) {
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn other_labels_have_other_hashes() {
+    fn hashes_of_labels_are_distinct() {
         let mut seen: Vec<u64> = (0..10_000)
             .map(|i| hash(format!("b{i}").as_bytes()))
             .collect();

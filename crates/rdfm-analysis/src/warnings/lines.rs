@@ -1,4 +1,4 @@
-//! Lines of text logs, so that a finding can say where it is.
+//! Line counts of text logs, to locate findings.
 
 /// The number of line feeds in a piece of a log.
 #[must_use]

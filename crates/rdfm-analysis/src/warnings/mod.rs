@@ -1,10 +1,10 @@
-//! What is legal and suspicious: relative IRIs, ill-typed literals, language tags, labels of blank nodes that several
-//! messages share, prefixes that change their meaning.
+//! Warnings about legal but suspicious data: relative IRIs, ill-typed literals, invalid language tags, shared labels of
+//! blank nodes, and redeclared prefixes.
 //!
-//! - In: batches of a log, in order. Out: [`Finding`]s, those of a batch by message.
-//! - Cost: a look at each term of a batch's table; the quads are looked at only where a term is suspicious, or where
-//!   labels are compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
-//! - Law: how messages are cut into batches changes nothing.
+//! - In: batches of a log, in order. Out: [`Finding`]s, sorted by message within a batch.
+//! - Cost: one visit per entry of a batch's term table. Quads are visited only if a term is suspicious or labels are
+//!   compared. Memory: 1 MiB of labels, 4 MiB of prefixes.
+//! - Law: the division of messages into batches changes nothing.
 
 mod blanks;
 pub mod lines;
@@ -16,24 +16,24 @@ use rdfm_core::model::record::Record;
 
 pub use blanks::Labels as BlankNodes;
 
-/// What is wrong with a term or a message.
+/// The reason for a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Rule {
     /// An IRI without a scheme.
     RelativeIri,
-    /// A literal whose lexical form is none of its datatype.
+    /// A literal whose lexical form is invalid for its datatype.
     IllTypedLiteral,
     /// A language tag that BCP 47 does not allow.
     LanguageTag,
-    /// A blank node label of several messages.
+    /// A blank node label that several messages share.
     SharedBlankNode,
-    /// A prefix that means another IRI than before.
+    /// A prefix that is redeclared with another IRI.
     RedeclaredNamespace,
 }
 
 impl Rule {
-    /// All of them.
+    /// All rules.
     pub const ALL: [Self; 5] = [
         Self::RelativeIri,
         Self::IllTypedLiteral,
@@ -42,7 +42,7 @@ impl Rule {
         Self::RedeclaredNamespace,
     ];
 
-    /// Its stable name.
+    /// The stable name of the rule.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,18 +55,18 @@ impl Rule {
     }
 }
 
-/// Something suspicious in a message.
+/// A warning about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Why it is.
+    /// The rule that applies.
     pub rule: Rule,
     /// Index of the message in its log.
     pub message: u64,
     /// First byte of the message.
     pub position: u64,
-    /// What was found, and what was expected.
+    /// The text of the warning: the value found and the expected one.
     pub text: String,
-    /// How the term stands in text logs, most often.
+    /// The usual form of the term in text logs.
     pub written: Vec<u8>,
 }
 
@@ -76,20 +76,20 @@ pub struct Checker {
     limit: u64,
     counts: [u64; Rule::ALL.len()],
     found: Vec<Finding>,
-    terms: terms::Terms,
+    terms: terms::TermChecker,
     labels: blanks::Seen,
     prefixes: prefixes::Prefixes,
 }
 
-/// Takes findings, up to the limit of each rule.
-struct Sink<'a> {
+/// Collects findings up to the limit of each rule.
+struct FindingSink<'a> {
     limit: u64,
     counts: &'a mut [u64; Rule::ALL.len()],
     found: &'a mut Vec<Finding>,
 }
 
-impl Sink<'_> {
-    /// Counts a finding, and makes it where it is one of the first of its rule.
+impl FindingSink<'_> {
+    /// Counts a finding, and creates it if the rule is below its limit.
     fn add(&mut self, rule: Rule, make: impl FnOnce() -> Finding) {
         let count = &mut self.counts[rule as usize];
         *count += 1;
@@ -100,30 +100,30 @@ impl Sink<'_> {
 }
 
 impl Checker {
-    /// Gives at most `limit` findings of each rule; the others are counted.
+    /// Creates a checker that returns at most `limit` findings per rule. The others are only counted.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self {
             limit,
             counts: [0; Rule::ALL.len()],
             found: Vec::new(),
-            terms: terms::Terms::default(),
+            terms: terms::TermChecker::default(),
             labels: blanks::Seen::default(),
             prefixes: prefixes::Prefixes::default(),
         }
     }
 
-    /// Begins another log: labels and prefixes are of one log. `own` is what IRIs begin with that the log's own address
-    /// completed; empty where there are none.
+    /// Starts another log, whose labels and prefixes are separate. `own` is the prefix of IRIs that were resolved
+    /// against the log's own address, or empty if there are none.
     pub fn begin_log(&mut self, own: &[u8]) {
         self.terms.begin_log(own);
         self.labels.clear();
         self.prefixes.clear();
     }
 
-    /// Checks the next batch of the log; `labels` says which labels of blank nodes are suspicious.
+    /// Checks the next batch of the log. `labels` determines which labels of blank nodes are suspicious.
     pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, labels: BlankNodes) -> Vec<Finding> {
-        let mut sink = Sink {
+        let mut sink = FindingSink {
             limit: self.limit,
             counts: &mut self.counts,
             found: &mut self.found,
@@ -137,7 +137,7 @@ impl Checker {
         std::mem::take(&mut self.found)
     }
 
-    /// How often each rule was met, in the order of [`Rule::ALL`].
+    /// Number of findings by rule, in the order of [`Rule::ALL`].
     #[must_use]
     pub fn counts(&self) -> [u64; Rule::ALL.len()] {
         self.counts
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// A message with something wrong of every rule, the same six times, and a message that is right between them.
+    /// A log in which every other message has a finding of every rule.
     fn batch() -> MessageBatch {
         let mut builder = LogBuilder::<Quad>::new(Limits::default());
         for message in 0..12 {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn how_messages_are_cut_into_batches_changes_nothing() {
+    fn findings_do_not_depend_on_batches() {
         let whole = batch();
         let expected = findings(&mut Checker::new(100), std::slice::from_ref(&whole));
         for size in [1, 2, 5] {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_have_labels_and_prefixes_of_their_own() {
+    fn labels_and_prefixes_are_separate_for_each_log() {
         let mut checker = Checker::new(100);
         for _ in 0..2 {
             checker.begin_log(b"");

@@ -1,24 +1,24 @@
-//! Prefixes that mean another IRI than before in the same log.
+//! Prefixes that are redeclared with another IRI in the same log.
 //!
-//! - In: the declarations of a batch. Out: the first one of each prefix that changes something.
-//! - Cost: a lookup a declaration. Memory: [`MAX_PREFIXES`] prefixes; what comes after them is not compared.
+//! - In: the declarations of a batch. Out: the first declaration of each prefix that changes its IRI.
+//! - Cost: one lookup per declaration. Memory: [`MAX_PREFIXES`] prefixes; further ones are not compared.
 
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::quote;
 use rdfm_core::model::record::Record;
 use rustc_hash::FxHashMap;
 
-use super::{Finding, Rule, Sink};
+use super::{Finding, FindingSink, Rule};
 
-/// Prefixes that are remembered.
+/// Maximum number of remembered prefixes.
 pub const MAX_PREFIXES: usize = 10_000;
-/// Bytes of the prefixes and IRIs that are remembered.
+/// Maximum bytes of remembered prefixes and IRIs.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The prefixes of a log, each with its last IRI.
+/// The prefixes of a log with their current IRIs.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes {
-    /// None as the IRI: that it changes was reported.
+    /// The IRI is `None` once a change has been reported.
     known: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
 }
@@ -29,7 +29,7 @@ impl Prefixes {
         self.bytes = 0;
     }
 
-    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) {
+    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut FindingSink) {
         let table = batch.table();
         for change in batch.namespace_changes() {
             let (name, iri) = (table.span(change.name), table.span(change.iri));
@@ -50,7 +50,7 @@ impl Prefixes {
                 message: batch.index(message),
                 position: batch.position(message.min(batch.len().saturating_sub(1))),
                 text: format!(
-                    "the prefix {}: is declared as {} here and was {} before in this log",
+                    "the prefix {}: is declared as {} here but was declared as {} earlier in this log",
                     String::from_utf8_lossy(name),
                     quote(iri),
                     quote(&before)

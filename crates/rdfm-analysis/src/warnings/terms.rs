@@ -1,7 +1,7 @@
-//! Terms that are suspicious by themselves: each entry of a batch's table is looked at once.
+//! Terms that are suspicious on their own. Each entry of a batch's table is checked once.
 //!
-//! - In: a batch. Out: a finding for each message that such a term stands in.
-//! - Cost: a look at each entry; at the quads only where an entry is suspicious.
+//! - In: a batch. Out: one finding for each message that contains such a term.
+//! - Cost: one check per entry. Quads are visited only if an entry is suspicious.
 
 use oxilangtag::LanguageTag;
 use rdfm_core::model::batch::LogBatch;
@@ -13,39 +13,39 @@ use rdfm_core::model::term::{Term, TermId, TermKind};
 use rdfm_core::model::write::{write_iri, write_string};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Finding, Rule, Sink};
+use super::{Finding, FindingSink, Rule};
 
-/// What is kept from batch to batch: room, and what the batches hold of a message that is in parts.
+/// State kept between batches: buffers, and reported terms of a message in parts.
 #[derive(Debug, Default)]
-pub(super) struct Terms {
-    /// By term: what is wrong with it, or with what it is made of.
-    wrong: Vec<Wrong>,
-    /// Datatypes of the batch, by their term.
+pub(super) struct TermChecker {
+    /// By term: the problem with the term or its parts.
+    wrong: Vec<Problem>,
+    /// Datatypes of the batch, by term.
     datatypes: FxHashMap<u32, Option<Datatype>>,
-    /// Terms that were reported of the message at hand.
+    /// Terms that were reported for the current message.
     reported: FxHashSet<(u8, Box<[u8]>)>,
-    /// What IRIs begin with that the log's own address completed; empty where there are none.
+    /// Prefix of IRIs that were resolved against the log's own address; empty if there are none.
     own: Vec<u8>,
 }
 
-/// What is wrong with a term.
+/// The problem with a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wrong {
+enum Problem {
     Nothing,
-    /// It refers to a term with which something is wrong.
+    /// It refers to a term with a problem.
     Part,
     Itself(Rule),
 }
 
-impl Terms {
-    /// Begins a log; relative IRIs of it were completed to begin so.
+impl TermChecker {
+    /// Starts a log. `own` is the prefix of its resolved relative IRIs.
     pub fn begin_log(&mut self, own: &[u8]) {
         self.own.clear();
         self.own.extend_from_slice(own);
     }
 
-    /// Reports suspicious terms; gives whether the batch has blank nodes.
-    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) -> bool {
+    /// Reports suspicious terms. Returns whether the batch has blank nodes.
+    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut FindingSink) -> bool {
         let table = batch.table();
         let mut has_bnodes = false;
         let mut first = None;
@@ -66,34 +66,34 @@ impl Terms {
         has_bnodes
     }
 
-    /// Marks what is wrong, from the first such term on.
+    /// Marks terms with problems, from the first one on.
     fn mark(&mut self, table: &TermTable, first: usize) {
         self.wrong.clear();
-        self.wrong.resize(table.terms().len(), Wrong::Nothing);
+        self.wrong.resize(table.terms().len(), Problem::Nothing);
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate().skip(first) {
             if let Some(rule) = wrong_itself(table, term, &mut datatypes, &self.own) {
-                self.wrong[index] = Wrong::Itself(rule);
+                self.wrong[index] = Problem::Itself(rule);
             }
         }
-        // What a term refers to stands before it, but nothing depends on that.
+        // A term usually follows the terms that it refers to, but this is not required.
         let mut changed = true;
         while changed {
             changed = false;
             for (index, &term) in table.terms().iter().enumerate() {
-                if self.wrong[index] == Wrong::Nothing
+                if self.wrong[index] == Problem::Nothing
                     && parts(table, term)
                         .iter()
-                        .any(|part| self.wrong[part.index()] != Wrong::Nothing)
+                        .any(|part| self.wrong[part.index()] != Problem::Nothing)
                 {
-                    self.wrong[index] = Wrong::Part;
+                    self.wrong[index] = Problem::Part;
                     changed |= term.kind == TermKind::TripleTerm;
                 }
             }
         }
     }
 
-    fn report<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut Sink) {
+    fn report<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut FindingSink) {
         let Self {
             wrong,
             reported,
@@ -109,7 +109,7 @@ impl Terms {
             let index = batch.index(message);
             for &record in batch.message(message) {
                 record.each(|id| {
-                    if wrong[id.index()] != Wrong::Nothing {
+                    if wrong[id.index()] != Problem::Nothing {
                         open.push(id);
                     }
                 });
@@ -118,12 +118,12 @@ impl Terms {
                     open.extend(
                         parts(table, term)
                             .iter()
-                            .filter(|part| wrong[part.index()] != Wrong::Nothing),
+                            .filter(|part| wrong[part.index()] != Problem::Nothing),
                     );
-                    let Wrong::Itself(rule) = wrong[id.index()] else {
+                    let Problem::Itself(rule) = wrong[id.index()] else {
                         continue;
                     };
-                    // Of a message in very many parts some is told again.
+                    // Findings may repeat for a message that arrives in many parts.
                     if reported.len() > 10_000 {
                         reported.clear();
                     }
@@ -156,7 +156,7 @@ impl Parts {
     }
 }
 
-/// The datatypes of a batch; the last one is at hand.
+/// The datatypes of a batch. The last one is cached.
 struct Datatypes<'a> {
     known: &'a mut FxHashMap<u32, Option<Datatype>>,
     last: (u32, Option<Datatype>),
@@ -184,7 +184,7 @@ impl<'a> Datatypes<'a> {
     }
 }
 
-/// What is wrong with a term, whatever it refers to.
+/// The problem with a term, regardless of the terms that it refers to.
 #[inline]
 fn wrong_itself(
     table: &TermTable,
@@ -224,24 +224,24 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
     end.is_some_and(|end| iri[end] == b':' && iri[0].is_ascii_alphabetic())
 }
 
-/// Whether an IRI begins as those do that the log's own address completed.
+/// Whether an IRI was resolved against the log's own address, judging by its prefix.
 #[inline]
 fn is_own(iri: &[u8], own: &[u8]) -> bool {
     !own.is_empty() && iri.starts_with(own)
 }
 
-/// Whether a tag is well-formed by BCP 47, as most are at a glance.
+/// Whether a tag is well-formed according to BCP 47. Most tags need only a quick check.
 #[inline]
 fn is_well_formed_tag(tag: &[u8]) -> bool {
     (matches!(tag.len(), 2 | 3) && tag.iter().all(u8::is_ascii_alphabetic))
         || std::str::from_utf8(tag).is_ok_and(|tag| LanguageTag::parse(tag).is_ok())
 }
 
-/// A term as the text formats write it, and what stands behind it.
-fn written(write: impl FnOnce(&mut Vec<u8>), behind: &[u8]) -> Vec<u8> {
+/// A term as in text formats, followed by `after`.
+fn written(write: impl FnOnce(&mut Vec<u8>), after: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out);
-    out.extend_from_slice(behind);
+    out.extend_from_slice(after);
     out
 }
 
@@ -254,26 +254,26 @@ fn finding(
     position: u64,
 ) -> Finding {
     let text = table.text_of(term);
-    let (said, written) = match rule {
+    let (reason, written) = match rule {
         Rule::IllTypedLiteral => {
             let iri = table.text(TermId(term.aux));
             let datatype = Datatype::of(iri);
             let name = datatype.map_or("its datatype", Datatype::name);
             let expected = datatype.map_or("", Datatype::expected);
             (
-                format!("{} is no {name}: {expected}", quote(text)),
+                format!("{} is not a valid {name}: expected {expected}", quote(text)),
                 written(|out| write_string(text, false, out), b"^^"),
             )
         }
         Rule::LanguageTag => (
-            format!("{} is no well-formed language tag (BCP 47)", quote(text)),
+            format!("{} is not a well-formed language tag (BCP 47)", quote(text)),
             [b"\"@", text].concat(),
         ),
         Rule::RelativeIri if is_own(text, own) => {
             let relative = &text[own.len()..];
             (
                 format!(
-                    "the IRI {} is relative to the file: what it names changes when the file is moved; base gives it a fixed one",
+                    "the IRI {} is relative to the file: its meaning changes if the file is moved; set a fixed one with the option base",
                     quote(relative)
                 ),
                 written(|out| write_iri(relative, false, out), b""),
@@ -281,7 +281,7 @@ fn finding(
         }
         Rule::RelativeIri | Rule::SharedBlankNode | Rule::RedeclaredNamespace => (
             format!(
-                "the IRI {} is relative: what it names depends on where it is read",
+                "the IRI {} is relative: its meaning depends on the base of the reader",
                 quote(text)
             ),
             written(|out| write_iri(text, false, out), b""),
@@ -291,7 +291,7 @@ fn finding(
         rule,
         message,
         position,
-        text: said,
+        text: reason,
         written,
     }
 }

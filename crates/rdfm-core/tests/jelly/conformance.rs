@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::model::{Message, batch, decode_every_way, outcome, parse_nquads, same};
 use crate::support::{self, Options, encoder, shared_path};
 
-/// The suites compare frame by frame, whatever the logical type.
+/// The suites compare frame by frame, regardless of the logical type.
 fn decoder() -> Box<dyn Decoder> {
     let options = Options::with("frames", "message");
     support::decoder("jelly", &options).unwrap()
@@ -68,7 +68,7 @@ fn from_jelly() {
     assert_eq!(count, 48);
 }
 
-/// The options at the start of a log; read with the first row alone, as a frame of its own.
+/// The options at the start of a log, read from a separate frame with only the first row.
 fn header(data: &[u8]) -> Vec<(&'static str, Value)> {
     let mut decoder = decoder();
     outcome(&mut *decoder, data, data.len());
@@ -167,9 +167,9 @@ fn to_jelly() {
     assert_eq!(count, 39);
 }
 
-/// The messages with the options of the log that they are from; they come back the same.
+/// Encodes the messages with the options of their log and checks the round trip.
 fn written_again(data: &[u8], messages: &[Message]) -> Vec<u8> {
-    // One file has generalized statements and does not say so.
+    // One file has generalized statements without declaring them.
     let options = as_in(header(data)).and("generalized", true);
     let mut encoder = encoder("jelly", &options).unwrap();
     let mut out = Vec::new();

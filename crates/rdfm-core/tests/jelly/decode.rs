@@ -1,4 +1,4 @@
-//! What a Jelly decoder accepts, refuses and promises; logs made by hand.
+//! Accepted input, errors and guarantees of the Jelly decoder, with logs made by hand.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn counts(messages: &[Message]) -> Vec<usize> {
 
 #[test]
 #[allow(clippy::too_many_lines)] // a table of cases
-fn every_rule_that_is_broken_is_named() {
+fn errors_describe_the_broken_rule() {
     let star = number(4, 1);
     let s_p = [bytes(2, "s"), bytes(5, iri(0, 1))].concat();
     let n = name(0, "p");
@@ -351,7 +351,7 @@ fn every_rule_that_is_broken_is_named() {
 }
 
 #[test]
-fn the_error_names_frame_row_byte_and_message_after_what_was_complete() {
+fn errors_contain_positions_and_follow_complete_messages() {
     let first = frame(&[options(1, &[]), bnodes("a", "b", "c")]);
     let second = frame(&[]);
     let third = frame(&[bnodes("d", "e", "f"), bytes(1, "")]);
@@ -407,12 +407,12 @@ fn metadata(key: &str, value: &str) -> Vec<u8> {
     bytes(15, [bytes(1, key), bytes(2, value)].concat())
 }
 
-/// Options that read with a batch a quad, in parts.
+/// Options to read in parts, with one quad per batch.
 fn parts_of(options: &Options) -> Options {
     options.clone().parts(true).and("batch_quads", 1)
 }
 
-/// What was said and noticed at the end of a log.
+/// The header and the observations at the end of a log.
 fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
     let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
@@ -420,7 +420,7 @@ fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
 }
 
 #[test]
-fn the_logical_type_says_what_frames_are() {
+fn the_logical_type_determines_the_meaning_of_frames() {
     let logs = [
         (1, [0, 3, 13, 93]),
         (2, [0, 4, 14, 114]),
@@ -468,7 +468,7 @@ fn the_logical_type_says_what_frames_are() {
 }
 
 #[test]
-fn frames_before_the_options_are_what_the_options_say() {
+fn options_apply_to_frames_before_them() {
     let log = |logical: u64| {
         [
             frame(&[metadata("k", "first")]),
@@ -500,11 +500,11 @@ fn frames_before_the_options_are_what_the_options_say() {
         assert_eq!(positions[..2], [0, 13]);
         assert_eq!(end(&options, &log(3)).1.dropped_metadata, 0);
     }
-    // Without options nothing says that they are one.
+    // Without options they are separate messages.
     let none = [frame(&[metadata("k", "v")]), frame(&[])].concat();
     assert_eq!(counts(&ok(&none)), [0, 0]);
     assert_eq!(end(&auto, &none).0.flat, None);
-    // They wait within a bound.
+    // The number of waiting frames is limited.
     let small = auto.and("max_message_bytes", 1000);
     let error = decode_with(&small, &[0; 100]).1.unwrap();
     assert!(
@@ -540,7 +540,7 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
         assert_eq!(messages[0].metadata, [("k".to_owned(), b"again".to_vec())]);
         assert_eq!(end(options, &log).1.dropped_metadata, 2);
     }
-    // It is there from the first part on.
+    // It is available from the first part on.
     let mut decoder = decoder("jelly", &parts_of(&auto)).unwrap();
     decoder.feed(&log);
     assert_eq!(
@@ -552,13 +552,13 @@ fn frames_read_as_one_message_have_the_metadata_of_the_first() {
             .len(),
         1
     );
-    // What is left out is checked all the same.
+    // Omitted metadata is checked nevertheless.
     let broken = [log, frame(&[bytes(15, bytes(1, [0xff]))])].concat();
     assert!(decode(&broken).1.unwrap().contains("a metadata key"));
 }
 
 #[test]
-fn a_decoder_that_was_reset_asks_the_next_log() {
+fn after_a_reset_the_next_log_determines_the_type() {
     let log = |logical: u64| {
         let first = frame(&[options(1, &[number(14, logical)]), bnodes("a", "b", "c")]);
         [first, frame(&[bnodes("d", "e", "f"), metadata("k", "v")])].concat()
@@ -571,7 +571,7 @@ fn a_decoder_that_was_reset_asks_the_next_log() {
         assert_eq!((counts(&found), error), (messages, None));
         assert_eq!(decoder.noticed().dropped_metadata, dropped);
         decoder.reset();
-        // Only the message of all frames comes in parts.
+        // Only a message of all frames is read in parts.
         decoder.feed(&log(logical));
         let batch = decoder.next_of::<Quad>().unwrap().unwrap();
         assert_eq!(batch.continues(), logical == 1);
@@ -580,7 +580,7 @@ fn a_decoder_that_was_reset_asks_the_next_log() {
 }
 
 #[test]
-fn a_message_of_all_frames_that_is_too_large_tells_the_way_out() {
+fn the_error_for_a_too_large_message_of_all_frames_has_a_remedy() {
     let rows: Vec<Vec<u8>> = (0..100).map(|_| bnodes("a", "b", "c")).collect();
     let log = |logical| {
         let head = frame(&[options(1, &[number(14, logical)])]);
@@ -603,7 +603,7 @@ fn a_message_of_all_frames_that_is_too_large_tells_the_way_out() {
 }
 
 #[test]
-fn a_frame_comes_in_parts_when_asked() {
+fn a_frame_is_read_in_parts_on_request() {
     let rows: Vec<Vec<u8>> = std::iter::once(options(1, &[]))
         .chain((0..100).map(|n| bnodes(&format!("s{n}"), "p", "o")))
         .chain([bytes(15, [bytes(1, "k"), bytes(2, "v")].concat())])
@@ -623,7 +623,7 @@ fn a_frame_comes_in_parts_when_asked() {
 }
 
 #[test]
-fn a_statement_counts_once_whatever_its_graph_is() {
+fn a_statement_counts_once_regardless_of_its_graph() {
     let object = bytes(11, bytes(1, "x".repeat(1000)));
     let log = |graph: &[u8]| {
         let quad = [&bytes(2, "s"), &bytes(6, "p"), &*object, graph].concat();
@@ -639,7 +639,7 @@ fn a_statement_counts_once_whatever_its_graph_is() {
 }
 
 #[test]
-fn bare_and_delimited_are_found_out_or_forced() {
+fn bare_and_delimited_are_detected_or_forced() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let metadata = bytes(15, [bytes(1, "k"), bytes(2, "v")].concat());
     for bare in [payload.clone(), [metadata, payload.clone()].concat()] {
@@ -662,7 +662,7 @@ fn bare_and_delimited_are_found_out_or_forced() {
 }
 
 #[test]
-fn truncation_is_told_from_damage() {
+fn truncation_differs_from_damage() {
     let payload = [options(1, &[]), bnodes("a", "b", "c")].concat();
     let log = frame(std::slice::from_ref(&payload));
     let defaults = Options::default();
@@ -686,7 +686,7 @@ fn truncation_is_told_from_damage() {
 }
 
 #[test]
-fn limits_hold_before_memory_is_taken() {
+fn limits_apply_before_memory_is_allocated() {
     let huge = varint(u64::from(u32::MAX));
     assert_eq!(class(&Options::default(), &huge), ErrorClass::Limit);
     let (_, error) = decode(&huge);
@@ -699,7 +699,7 @@ fn limits_hold_before_memory_is_taken() {
 }
 
 #[test]
-fn two_long_prefixes_are_no_bomb() {
+fn two_long_prefixes_do_not_exhaust_memory() {
     // Rows of a few bytes that alternate between two prefixes of 100 kB each.
     let letters = "x".repeat(100_000);
     let mut rows = vec![
@@ -721,7 +721,7 @@ fn two_long_prefixes_are_no_bomb() {
     let (messages, error) = outcome(&mut *decoder, &log, log.len());
     assert!(messages.is_empty());
     assert!(error.unwrap().contains("decoded bytes"));
-    // Lookup entries alone, never used.
+    // Only lookup entries, which are never used.
     let mut rows = vec![options(1, &[number(9, 4000)])];
     for id in 1..1000 {
         rows.push(name(id, &letters));
@@ -736,7 +736,7 @@ fn two_long_prefixes_are_no_bomb() {
 }
 
 #[test]
-fn triple_terms_nest_to_a_bounded_depth() {
+fn nesting_of_triple_terms_is_limited() {
     let nested = |depth: usize| {
         let mut term = [bytes(2, "s"), bytes(5, iri(0, 1)), bytes(10, "o")].concat();
         for _ in 1..depth {
@@ -753,7 +753,7 @@ fn triple_terms_nest_to_a_bounded_depth() {
 }
 
 #[test]
-fn fields_stand_in_any_order_and_the_last_counts() {
+fn fields_may_have_any_order_and_the_last_one_counts() {
     let p = prefix(0, "http://ex/");
     let names = [name(0, "a"), name(0, "b"), name(0, "c")].concat();
     let straight = [bytes(1, iri(1, 0)), bytes(5, ""), bytes(9, "")];
@@ -772,7 +772,7 @@ fn fields_stand_in_any_order_and_the_last_counts() {
     for odd in [
         [o.clone(), p.clone(), s.clone()].concat(),
         [p.clone(), s.clone(), o.clone()].concat(),
-        // A blank node that an IRI replaces; two halves of one IRI.
+        // A blank node replaced by an IRI; two halves of one IRI.
         [bytes(2, "gone"), o.clone(), s.clone(), p.clone()].concat(),
         [
             bytes(1, number(1, 1)),
@@ -804,7 +804,7 @@ fn fields_stand_in_any_order_and_the_last_counts() {
     ] {
         assert_eq!(ok(&frame(&[start.clone(), row(2, odd)])), expected);
     }
-    // A row of two fields is the last one; a row in two pieces is one.
+    // In a row with two fields, the last one counts; a row in two pieces is one row.
     let twice = bytes(
         1,
         [bytes(2, bytes(2, "gone")), bytes(9, bytes(2, "d"))].concat(),
@@ -814,7 +814,7 @@ fn fields_stand_in_any_order_and_the_last_counts() {
 }
 
 #[test]
-fn repeated_terms_reach_over_frames_and_batches() {
+fn repeated_terms_span_frames_and_batches() {
     let log = [
         frame(&[
             options(3, &[number(4, 1)]),
@@ -924,7 +924,7 @@ fn literals_of_all_kinds() {
 }
 
 #[test]
-fn the_last_of_equal_metadata_keys_counts_wherever_it_stands() {
+fn the_last_of_equal_metadata_keys_counts_in_any_position() {
     let entry = |key: &str, value: &str| bytes(15, [bytes(1, key), bytes(2, value)].concat());
     let log = frame(&[
         entry("a", "1"),
@@ -942,7 +942,7 @@ fn the_last_of_equal_metadata_keys_counts_wherever_it_stands() {
 }
 
 #[test]
-fn the_header_is_what_the_log_says() {
+fn the_header_contains_the_options_of_the_log() {
     let log = frame(&[options(
         2,
         &[bytes(1, "name"), number(3, 1), number(14, 4), number(15, 2)],
@@ -964,12 +964,12 @@ fn the_header_is_what_the_log_says() {
             ("jelly_version", Value::Number(2)),
         ]
     );
-    // The same until something else is said.
+    // It does not change until the options change.
     assert!(Arc::ptr_eq(&decoder.header(), &decoder.header()));
 }
 
 #[test]
-fn nothing_can_be_skipped() {
+fn skipping_is_not_supported() {
     let mut decoder: Box<dyn Decoder> = decoder("jelly", &Options::default()).unwrap();
     decoder.feed(&[1, 0]);
     decoder.finish();
@@ -978,7 +978,7 @@ fn nothing_can_be_skipped() {
 }
 
 #[test]
-fn fields_to_be_merged_at_every_level_are_no_bomb() {
+fn merged_fields_at_every_level_do_not_exhaust_memory() {
     let literal = bytes(1, "x".repeat(2 << 20));
     let mut term = [bytes(2, "s"), bytes(5, iri(0, 1)), bytes(11, literal)].concat();
     for _ in 0..60 {
@@ -995,7 +995,7 @@ fn fields_to_be_merged_at_every_level_are_no_bomb() {
     assert_eq!(class(&Options::default(), &log), ErrorClass::Limit);
 }
 
-/// A frame with a stream of its own: options, entries without ids, and a triple of the first three names.
+/// A frame with a complete stream: options, entries without ids, and a triple of the first three names.
 fn stream_of_names(names: &[&str]) -> Vec<u8> {
     let entry = |text: &str| name(0, text);
     let triple = row(
@@ -1015,7 +1015,7 @@ fn stream_of_names(names: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn joined_streams_that_would_mix_lookup_tables_are_an_error() {
+fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     let first = stream_of_names(&["a", "p", "o"]);
     let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
     let (messages, error) = decode(&joined);
@@ -1035,7 +1035,7 @@ fn joined_streams_that_would_mix_lookup_tables_are_an_error() {
 }
 
 #[test]
-fn an_option_continues_the_tables_of_joined_streams_with_a_note() {
+fn an_option_continues_the_tables_of_concatenated_streams() {
     let first = stream_of_names(&["a", "p", "o"]);
     let joined = [first.clone(), stream_of_names(&["b", "q", "x"])].concat();
     let warn = Options::with("joins", "warn");
@@ -1054,7 +1054,7 @@ fn an_option_continues_the_tables_of_joined_streams_with_a_note() {
 }
 
 #[test]
-fn repeated_options_are_read_if_no_table_would_be_mixed() {
+fn repeated_options_are_accepted_if_no_table_is_mixed() {
     let options = || options(1, &[]);
     let statement = |names: [u64; 3]| {
         let [s, p, o] = names.map(|id| iri(1, id));
@@ -1136,7 +1136,7 @@ fn repeated_options_are_read_if_no_table_would_be_mixed() {
         assert_eq!(error, None, "{case}");
         assert_eq!(messages.len(), frames.len(), "{case}");
     }
-    // The metadata of a frame are not rows; each table counts alone.
+    // Metadata of a frame are not rows. Tables are checked separately.
     for entry in [prefix(0, "http://f/"), name(0, "b")] {
         let second = [
             metadata("k", "v"),
@@ -1151,7 +1151,7 @@ fn repeated_options_are_read_if_no_table_would_be_mixed() {
 }
 
 #[test]
-fn a_decoder_that_was_reset_knows_no_joins() {
+fn after_a_reset_a_stream_is_not_a_continuation() {
     let log = stream_of_names(&["a", "p", "o"]);
     let mut decoder = decoder("jelly", &Options::default()).unwrap();
     for _ in 0..2 {

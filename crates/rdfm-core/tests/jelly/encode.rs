@@ -1,4 +1,4 @@
-//! What a Jelly encoder writes, refuses and promises.
+//! Output, errors and guarantees of the Jelly encoder.
 
 use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::model::batch::MessageBatch;
@@ -8,7 +8,7 @@ use rdfm_core::model::term::Quad;
 use crate::model::{Maker, Message, Statement, Term, batch, outcome};
 use crate::support::{Options, decoder, encoder};
 
-/// Frames are messages, and the logical type says so even where they are written otherwise.
+/// Frames are messages, and the logical type declares it even if the data differs.
 fn options() -> Options {
     Options::with("rdf_star", true)
         .and("generalized", true)
@@ -42,12 +42,12 @@ fn read(log: &[u8]) -> Vec<Message> {
     messages
 }
 
-/// Statements alone.
+/// Only the statements.
 fn statements(messages: &[Message]) -> Vec<&[Statement]> {
     messages.iter().map(|m| m.statements.as_slice()).collect()
 }
 
-/// The statements of all messages as one message, with their labels kept apart.
+/// The statements of all messages as one message, with separate labels.
 fn joined(log: &[Message]) -> Vec<Statement> {
     fn apart(message: usize, term: &Term) -> Term {
         match term {
@@ -131,7 +131,7 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
     }
 }
 
-/// The same messages, cut into batches of a number of messages; of 0: into parts of two quads.
+/// The same messages in batches of `size` messages, or in parts of two quads if `size` is 0.
 fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
     if size > 0 {
         let mut maker = Maker::new();
@@ -171,7 +171,7 @@ fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
 }
 
 #[test]
-fn what_was_written_is_read_again_however_small_the_tables() {
+fn round_trips_succeed_with_small_tables() {
     let log = random(7, 60, true);
     for (name_table, prefix_table, datatype_table) in
         [(4000, 150, 32), (8, 0, 1), (9, 4, 1), (12, 6, 3)]
@@ -188,7 +188,7 @@ fn what_was_written_is_read_again_however_small_the_tables() {
                     .and("frame_rows", 9);
                 let (bytes, _, error) = write(&options, &[batch(&log)]);
                 if let Some(error) = error {
-                    // A statement may need more datatypes or names at once; never a wrong statement.
+                    // A statement may need more datatypes or names at once, but must never be wrong.
                     assert!(error.reason.text().ends_with("at once"), "{error}");
                     assert!(name_table < 4000);
                     let whole = error.message as usize;
@@ -229,7 +229,7 @@ fn small_tables_that_suffice_never_corrupt() {
 }
 
 #[test]
-fn one_prefix_slot_is_refused_where_a_statement_needs_two() {
+fn one_prefix_slot_is_rejected_if_a_statement_needs_two() {
     let message = |s: &str, p: &str| Message {
         statements: vec![[iri(s), iri(p), iri("http://a/y"), Term::Default]],
         ..Message::default()
@@ -292,7 +292,7 @@ fn jelly_to_jelly_is_the_same_bytes() {
 }
 
 #[test]
-fn what_the_options_forbid_is_refused_by_name() {
+fn data_that_the_options_forbid_is_rejected() {
     let triple = Term::Triple(Box::new([
         iri("http://a/s"),
         iri("http://a/p"),
@@ -384,7 +384,7 @@ fn what_the_options_forbid_is_refused_by_name() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused_at_once() {
+fn conflicting_options_are_rejected_immediately() {
     let cases: [(Options, &str); 6] = [
         (
             options().and("jelly_version", 1).and("namespaces", true),
@@ -468,7 +468,7 @@ fn namespaces_are_written_in_version_2_or_counted() {
 }
 
 #[test]
-fn a_flat_log_ends_with_the_last_whole_message_after_an_error() {
+fn after_an_error_a_flat_log_ends_with_the_last_complete_message() {
     let log = random(9, 8, false);
     let bad = Message {
         statements: (0..30)
@@ -540,7 +540,7 @@ fn a_flat_log_has_the_metadata_of_its_first_message() {
 }
 
 #[test]
-fn a_flat_log_keeps_blank_nodes_of_different_messages_apart() {
+fn blank_nodes_stay_distinct_in_a_flat_log() {
     let bnode = |label: &str| Term::Bnode(label.to_owned());
     let quoted = Term::Triple(Box::new([bnode("b"), iri("http://a/p"), bnode("a b")]));
     let one = Message {

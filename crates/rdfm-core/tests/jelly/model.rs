@@ -133,7 +133,7 @@ pub fn outcome(
     }
 }
 
-/// Whole, and the same in pieces.
+/// Decodes at once and in pieces, with equal results.
 pub fn decode_every_way(
     make: &dyn Fn() -> Box<dyn Decoder>,
     data: &[u8],
@@ -365,7 +365,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Whether two lists of statements are the same, in order, under one renaming of blank nodes.
+/// Whether two lists of statements are equal, in order, under a renaming of blank nodes.
 pub fn same(a: &[Statement], b: &[Statement]) -> bool {
     let mut there = HashMap::new();
     let mut back = HashMap::new();

@@ -37,7 +37,7 @@ pub fn frame(fields: &[Vec<u8>]) -> Vec<u8> {
     [varint(payload.len() as u64), payload].concat()
 }
 
-/// Stream options: physical type, and fields that are added or replaced.
+/// Stream options: the physical type, and added or replaced fields.
 pub fn options(physical: u64, more: &[Vec<u8>]) -> Vec<u8> {
     let fields = [
         number(2, physical),

@@ -1,5 +1,4 @@
-//! The formats of SPARQL results: the suites of the W3C and Jena's files, each rule of each format, and what is
-//! refused.
+//! The formats of SPARQL results: the W3C suites and Jena's files, each rule of each format, and errors.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -112,7 +111,7 @@ fn read_in(format: &str, options: &Options, log: &[u8], piece: usize) -> (Read, 
     (read, batches)
 }
 
-/// Reads a log whole and in pieces; any difference fails the test.
+/// Reads a log at once and in pieces; any difference fails the test.
 fn read_with(format: &str, options: &Options, log: impl AsRef<[u8]>) -> Read {
     let log = log.as_ref();
     let whole = read_in(format, options, log, log.len()).0;
@@ -128,7 +127,7 @@ fn read(format: &str, log: impl AsRef<[u8]>) -> Read {
     read_with(format, &Options::default(), log)
 }
 
-/// The batches of a log that is right.
+/// The batches of a valid log.
 fn batches(format: &str, log: impl AsRef<[u8]>) -> Vec<ResultBatch> {
     let log = log.as_ref();
     let (read, batches) = read_in(format, &Options::default(), log, log.len());
@@ -153,7 +152,7 @@ fn write_with(
     (out, ended)
 }
 
-/// A log of the same in another format.
+/// Converts a log to another format.
 fn convert(from: &str, log: impl AsRef<[u8]>, to: &str) -> Vec<u8> {
     let (out, ended) = write_with(to, &Options::default(), &batches(from, log));
     assert_eq!(ended, Ok(()), "{from} to {to}");

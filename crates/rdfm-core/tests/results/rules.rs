@@ -1,4 +1,4 @@
-//! What the readers take, and what they refuse and where.
+//! Accepted input of the decoders, and errors with positions.
 #![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 use rdfm_core::model::error::ErrorClass;
@@ -77,7 +77,7 @@ fn json_terms() {
 }
 
 #[test]
-fn json_rows_may_stand_before_their_head() {
+fn json_rows_may_precede_their_head() {
     let rows = r#"{"y":{"type":"uri","value":"a"}},{}"#;
     let log = format!(
         "\u{feff}{{\"results\":{{\"distinct\":false,\"bindings\":[{rows}],\"ordered\":[]}},\"z\":[{{}}],\
@@ -131,7 +131,7 @@ fn answers_of_ask() {
 }
 
 #[test]
-fn what_json_refuses() {
+fn invalid_json_is_rejected() {
     let row = |term: &str| json(&format!("{{\"x\":{term}}}"));
     let uri = r#"{"type":"uri","value":"a"}"#;
     for (log, reason) in [
@@ -311,7 +311,7 @@ fn xml_terms() {
 }
 
 #[test]
-fn what_xml_refuses() {
+fn invalid_xml_is_rejected() {
     for (log, reason) in [
         ("", "the log ends before the element sparql"),
         ("x", "expected a tag, found 'x'"),
@@ -454,7 +454,7 @@ fn tsv_terms() {
 }
 
 #[test]
-fn what_tsv_and_csv_refuse() {
+fn invalid_tsv_and_csv_is_rejected() {
     for (log, reason) in [
         ("", "the log ends before the line of its variables"),
         (
@@ -546,7 +546,7 @@ fn tuples_of_thrift() {
     let found = read(format, log(b"\x19\x2c\x7c\0\0\x1c\x18\x01a\0\0\0")).good();
     assert_eq!(found.variables(), ["x", "y"]);
     assert_eq!(found.rows, [["", "<a>"]]);
-    // Fields and types that are not known are passed over.
+    // Unknown fields and types are skipped.
     let found = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
     assert_eq!(
         found.reason.text(),
@@ -659,7 +659,7 @@ fn tuples_of_protobuf() {
 }
 
 #[test]
-fn limits_bound_rows_tokens_and_depth() {
+fn rows_tokens_and_depth_are_limited() {
     let small = Options::with("max_message_bytes", 64u64);
     let long = "a".repeat(200);
     let thrift = [

@@ -16,7 +16,7 @@ fn format_of(path: &str) -> &'static str {
 
 #[test]
 #[ignore = "reads suites"]
-fn all_files_of_the_w3c_are_read_and_come_back_the_same() {
+fn w3c_files_round_trip() {
     let Some(suite) = shared("conformance/w3c/w3c-sparql-results.tar.gz") else {
         return;
     };
@@ -64,7 +64,7 @@ fn all_files_of_the_w3c_are_read_and_come_back_the_same() {
     assert_eq!((counts.as_slice(), answers), (&wanted[..], 30));
 }
 
-/// Links stand in JSON and XML alone.
+/// Only JSON and XML have links.
 fn without_links(mut read: Read) -> Read {
     if let Some(head) = &mut read.head {
         head.links.clear();
@@ -74,7 +74,7 @@ fn without_links(mut read: Read) -> Read {
 
 #[test]
 #[ignore = "reads suites"]
-fn files_of_jena_say_what_their_json_says_and_are_written_the_same() {
+fn jena_files_equal_their_json_and_round_trip() {
     let mut files = 0;
     for name in [
         "basic",
@@ -93,14 +93,14 @@ fn files_of_jena_say_what_their_json_says_and_are_written_the_same() {
             let found = read(format, &log).good();
             assert_eq!(found.head, wanted.head, "{name}");
             if name == "values-values" {
-                // Java has other lexical forms of doubles.
+                // Java uses other lexical forms of doubles.
                 assert_eq!(found.rows.len(), wanted.rows.len());
                 let differ = found.rows.iter().zip(&wanted.rows).filter(|(a, b)| a != b);
                 for (found, wanted) in differ {
                     assert!(found[1].ends_with("#double>"), "{found:?} {wanted:?}");
                 }
             } else {
-                // The labels of its JSON are others.
+                // Its JSON has other labels.
                 let named = |label: &str| {
                     label
                         .replace("_:7f3d2c1e", "_:?")

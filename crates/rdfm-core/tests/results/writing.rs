@@ -1,4 +1,4 @@
-//! What the writers write, and what they refuse.
+//! Output and errors of the encoders.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{EXACT, batches, convert, read, write_with};
 const TSV: &str = "?x\t?y\n<a>\t\n_:b\t\"é\\n<&>\\\"\"@he--rtl\n\t1\n<<( <a> <b> \"c\" )>>\t\"\"\n";
 
 #[test]
-fn each_format_says_the_same() {
+fn formats_are_equivalent() {
     let text = |format: &str| String::from_utf8(convert("results-tsv", TSV, format)).unwrap();
     assert_eq!(
         text("results-json"),
@@ -123,7 +123,7 @@ fn refused(format: &str, options: &Options, batch: ResultBatch) -> (ErrorClass, 
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn unsupported_data_is_rejected() {
     let plain = Options::default();
     let ask = || {
         let boolean = Some(true);
@@ -193,7 +193,7 @@ fn what_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn batches_with_other_heads_are_refused_with_both_named() {
+fn batches_with_different_heads_are_rejected() {
     let many = ["a", "b", "c", "d", "e", "f"];
     let linked = ResultHead {
         links: vec!["a".into()],
@@ -241,7 +241,7 @@ fn batches_with_other_heads_are_refused_with_both_named() {
 }
 
 #[test]
-fn links_are_dropped_where_there_is_no_room_and_counted() {
+fn unsupported_links_are_dropped_and_counted() {
     let links = vec!["a".into(), "b".into()];
     let linked = ResultHead {
         links,
@@ -263,7 +263,7 @@ fn links_are_dropped_where_there_is_no_room_and_counted() {
 }
 
 #[test]
-fn odd_texts_come_back() {
+fn unusual_texts_round_trip() {
     let odd = "?a b\n<\\u005F:x>\n<<( <_:s> <p> _:o )>>\n\"\\u0020 \\r\\n\\t \"\n<\\u0020>\n\"a\"@x-gx-656e2020\n_:_gx2061\n";
     let wanted = read("results-tsv", odd).good();
     for format in EXACT {
@@ -274,7 +274,7 @@ fn odd_texts_come_back() {
                 "{format}"
             );
         } else {
-            // There an IRI that begins so is a blank node.
+            // In this format, an IRI with this prefix is a blank node.
             let (_, ended) = write_with(format, &Options::default(), &batches("results-tsv", odd));
             let error = ended.unwrap_err();
             assert_eq!(error.message, 0);

@@ -1,4 +1,4 @@
-//! What the codec tests share: a log decoded whole and in pieces, and files of the suites.
+//! Helpers for codec tests: decoding at once and in pieces, and files of the suites.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 #![allow(
     clippy::unwrap_used,
@@ -22,10 +22,10 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 use rdfm_core::registry;
 
-/// Sizes of the pieces in which every log is read, beside the whole.
+/// Sizes of the pieces in which every log is read, besides reading at once.
 pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 
-/// What a codec is asked for: options by name, how a log is opened, and where messages come from.
+/// Settings of a codec: options by name, how the log is opened, and the source of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     given: Vec<(&'static str, Given)>,
@@ -34,39 +34,39 @@ pub struct Options {
 }
 
 impl Options {
-    /// An option alone.
+    /// A single option.
     pub fn with(name: &'static str, value: impl Into<Given>) -> Self {
         Self::default().and(name, value)
     }
 
-    /// An option more, or with another value.
+    /// Adds or replaces an option.
     pub fn and(mut self, name: &'static str, value: impl Into<Given>) -> Self {
         self.given.retain(|(known, _)| *known != name);
         self.given.push((name, value.into()));
         self
     }
 
-    /// Whether messages larger than a batch come in parts.
+    /// Whether messages larger than a batch are read in parts.
     pub fn parts(mut self, always: bool) -> Self {
         self.opening.parts = if always { Parts::Always } else { Parts::Never };
         self
     }
 
-    /// Messages of many frames come in parts.
+    /// Reads messages with many frames in parts.
     pub fn frames_in_parts(mut self) -> Self {
         self.opening.parts = Parts::Frames;
         self
     }
 }
 
-/// A decoder of a format.
+/// Creates a decoder of a format.
 pub fn decoder(format: &str, options: &Options) -> Result<Box<dyn Decoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.reads(), options.given.clone())?;
     registry::decoder(spec, &values, &options.opening)
 }
 
-/// An encoder of a format.
+/// Creates an encoder of a format.
 pub fn encoder(format: &str, options: &Options) -> Result<Box<dyn Encoder>, Reason> {
     let spec = registry::find(format).expect("a format");
     let values = Values::read(spec.writes(), options.given.clone())?;
@@ -95,7 +95,7 @@ pub fn lines(batch: &MessageBatch, message: usize) -> Vec<String> {
     batch.message(message).iter().map(line).collect()
 }
 
-/// Takes what a decoder has; batches that continue a message are put together.
+/// Takes all available batches of a decoder. Parts of a message are joined.
 fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome) {
     loop {
         match decoder.next_of::<Quad>() {
@@ -144,7 +144,7 @@ pub fn decode(format: &str, options: &Options, log: &[u8], piece: usize) -> Outc
     outcome
 }
 
-/// Decodes a log whole and in pieces; any difference fails the test.
+/// Decodes a log at once and in pieces; any difference fails the test.
 pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome {
     let whole = decode(format, options, log, log.len());
     for size in PIECES {
@@ -159,8 +159,8 @@ pub fn decode_every_way(format: &str, options: &Options, log: &[u8]) -> Outcome 
     whole
 }
 
-/// Reads on after every error: the messages, and the index and bytes of what was skipped; `follows` before those
-/// of errors that only follow.
+/// Resumes after every error. Returns the messages, and the index and bytes of skipped input, marked with `follows` if
+/// the error is a consequence of an earlier one.
 pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Vec<(u64, String)> {
     let mut decoder = decoder(format, options).unwrap();
     let mut seen = Vec::new();
@@ -188,7 +188,10 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
                 None => Some(error),
             },
         };
-        assert!(error.is_none() || !finished, "a skip ends with the log");
+        assert!(
+            error.is_none() || !finished,
+            "a skip ends at the end of the log"
+        );
         if let Some(piece) = pieces.next() {
             decoder.feed(piece);
         } else {
@@ -198,7 +201,7 @@ pub fn skipping(format: &str, options: &Options, log: &[u8], piece: usize) -> Ve
     }
 }
 
-/// Reads on after every error, whole and in pieces; any difference fails the test.
+/// Resumes after every error, reading at once and in pieces; any difference fails the test.
 pub fn skipping_every_way(format: &str, options: &Options, log: &[u8]) -> Vec<(u64, String)> {
     let whole = skipping(format, options, log, log.len());
     for size in PIECES {

@@ -1,4 +1,4 @@
-//! What oxttl reads, and comparison with it up to blank node labels.
+//! Reading with oxttl, and comparison up to blank node labels.
 
 use oxrdf::dataset::CanonicalizationAlgorithm;
 use oxrdf::{Dataset, Quad};
@@ -11,7 +11,7 @@ pub fn nquads(data: &[u8]) -> Vec<Quad> {
         .collect()
 }
 
-/// Whether lines that we read are the same dataset as the oracle's quads.
+/// Whether our lines and the oracle's quads are the same dataset.
 pub fn isomorphic(lines: &[String], theirs: &[Quad]) -> bool {
     let canonical = |quads: &[Quad]| {
         let mut dataset: Dataset = quads.iter().cloned().collect();

@@ -168,7 +168,7 @@ pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
 pub const GENERALIZED: OptionSpec = OptionSpec::new(
     "generalized",
     ValueKind::Switch,
-    "Accept generalized quads and RDF-star, on reading in N-Triples and N-Quads; Jelly says so when it is written.",
+    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads; declare them when writing Jelly.",
 )
 .default(Default::Source)
 .shared()

@@ -7,7 +7,7 @@ use super::{batches, read, read_with, write};
 use crate::support::Options;
 use crate::support::shared_path;
 
-/// The files of a folder, and of those in it, that end so.
+/// The files in a folder and its subfolders with an ending.
 fn found(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -55,7 +55,7 @@ fn fixtures_are_read() {
 }
 
 #[test]
-fn fixtures_are_written_as_they_were_in_every_type() {
+fn fixtures_round_trip_in_every_type() {
     for (name, log, expected) in fixtures() {
         let given = batches(&Options::default(), &log);
         let parts = batches(&Options::with("batch_quads", 1).parts(true), &log);
@@ -83,7 +83,7 @@ fn fixtures_are_written_as_they_were_in_every_type() {
     }
 }
 
-/// The words of a line of RDF Patch; strings hold their spaces.
+/// The words of a line of RDF Patch. Strings may contain spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let (mut quoted, mut escaped) = (false, false);
@@ -99,7 +99,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A line of RDF Patch as Jena writes it, as our lines are; none for the ends of segments.
+/// Converts a line of Jena's RDF Patch to our form; `None` for the end of a segment.
 fn translated(line: &str) -> Option<String> {
     const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
     let mut words = words(line);

@@ -1,4 +1,4 @@
-//! Jelly-Patch: what is read, written and refused. Patches are lines, as in `spec-fixtures/jelly-patch`.
+//! Jelly-Patch: decoding, encoding and errors. Patches are lines, as in `spec-fixtures/jelly-patch`.
 
 mod files;
 mod read;
@@ -38,7 +38,7 @@ pub fn line(batch: &PatchBatch, operation: &Operation) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What a log holds, with parts joined: positions, patches, and the error.
+/// The content of a log, with parts joined: positions, patches, and the error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     pub positions: Vec<u64>,
@@ -56,7 +56,7 @@ impl Outcome {
     }
 }
 
-/// Reads in pieces; also gives the number of batches.
+/// Reads in pieces. Also returns the number of batches.
 pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usize) {
     let mut decoder = decoder("jelly-patch", options).unwrap();
     let mut found = Outcome::default();
@@ -98,7 +98,7 @@ pub fn read_pieces(options: &Options, log: &[u8], piece: usize) -> (Outcome, usi
     }
 }
 
-/// Reads whole, in pieces and in small batches: always the same.
+/// Reads at once, in pieces and in small batches, with equal results.
 pub fn read_with(options: &Options, log: &[u8]) -> Outcome {
     let whole = read_pieces(options, log, log.len()).0;
     for piece in PIECES {
@@ -113,7 +113,7 @@ pub fn read(log: &[u8]) -> Outcome {
     read_with(&Options::default(), log)
 }
 
-/// Batches of a log that has no error.
+/// The batches of a log without errors.
 pub fn batches(options: &Options, log: &[u8]) -> Vec<PatchBatch> {
     let mut decoder = decoder("jelly-patch", options).unwrap();
     decoder.feed(log);
@@ -121,7 +121,7 @@ pub fn batches(options: &Options, log: &[u8]) -> Vec<PatchBatch> {
     std::iter::from_fn(|| decoder.next_of::<Operation>().unwrap()).collect()
 }
 
-/// What is written, what was dropped, and the error.
+/// The output, the dropped data, and the error.
 pub fn write(
     options: &Options,
     batches: &[PatchBatch],
@@ -140,7 +140,7 @@ pub fn write(
     (out, encoder.dropped(), error)
 }
 
-/// The options row: stream type and statement type, and fields that are added or replaced.
+/// The options row: stream type, statement type, and added or replaced fields.
 pub fn options(stream: u64, statements: u64, more: &[Vec<u8>]) -> Vec<u8> {
     let fields = [
         number(1, statements),

@@ -1,4 +1,4 @@
-//! The rules of what is read.
+//! Decoding of Jelly-Patch.
 
 use rdfm_core::codec::Decoder;
 use rdfm_core::codec::batch::NextOf as _;
@@ -33,7 +33,7 @@ fn namespace(code: u64, name: &str, fields: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
-fn every_rule_that_is_broken_is_named() {
+fn errors_describe_the_broken_rule() {
     let start = |more: &[Vec<u8>]| frame(&[options(FRAME, QUADS, more)]);
     let triples = |rows: &[Vec<u8>]| one(FLAT, TRIPLES, rows);
     let quads = |rows: &[Vec<u8>]| one(FLAT, QUADS, rows);
@@ -226,7 +226,7 @@ fn tables_are_limited() {
 }
 
 #[test]
-fn lenient_passes_over_what_a_consumer_may() {
+fn lenient_accepts_optional_deviations() {
     let lenient = Options::with("lenient", true);
     let outcome = read_with(
         &lenient,
@@ -274,7 +274,7 @@ fn lenient_passes_over_what_a_consumer_may() {
 }
 
 #[test]
-fn patches_end_as_the_stream_type_says() {
+fn the_stream_type_determines_the_ends_of_patches() {
     let rows = |stream: u64| {
         let mark = if stream == PUNCTUATED { mark() } else { vec![] };
         [
@@ -299,7 +299,7 @@ fn patches_end_as_the_stream_type_says() {
     );
     let punctuated = read(&rows(PUNCTUATED));
     assert_eq!(punctuated.patches, [[add], [delete]]);
-    // Those of the rows that open them.
+    // Positions are those of the first rows.
     assert_eq!(punctuated.positions, [17, 36]);
 
     let as_frames = Options::with("frames", "message");
@@ -312,7 +312,7 @@ fn patches_end_as_the_stream_type_says() {
 }
 
 #[test]
-fn marks_stand_anywhere_in_a_frame() {
+fn marks_may_occur_anywhere_in_a_frame() {
     let (add, delete) = (triple(ADD, "a", "b", "c"), triple(DELETE, "a", "b", "c"));
     let log = [
         one(PUNCTUATED, TRIPLES, &[mark(), add.clone()]),
@@ -365,7 +365,7 @@ fn complete_patches_do_not_wait_for_an_open_one() {
 }
 
 #[test]
-fn adds_deletes_and_namespaces_share_what_repeats() {
+fn adds_deletes_and_namespaces_share_repeated_terms() {
     let outcome = read(
         &[
             one(
@@ -413,7 +413,7 @@ fn adds_deletes_and_namespaces_share_what_repeats() {
 
 #[test]
 fn iris_count_in_the_order_of_the_specification() {
-    // In a namespace the IRI comes before the graph, in whatever order the fields stand.
+    // In a namespace, the IRI is counted before the graph, regardless of the order of fields.
     let fields = [
         vec![bytes(2, iri(1, 0)), bytes(3, iri(0, 0))],
         vec![bytes(3, iri(0, 0)), bytes(2, iri(1, 0))],
@@ -443,7 +443,7 @@ fn iris_count_in_the_order_of_the_specification() {
 }
 
 #[test]
-fn the_iri_of_a_deleted_prefix_is_left_out_with_a_note() {
+fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
     let rows = [name(0, "a"), namespace(5, "x", &[bytes(2, iri(0, 1))])];
     let log = one(FLAT, TRIPLES, &rows);
     let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
@@ -459,7 +459,7 @@ fn the_iri_of_a_deleted_prefix_is_left_out_with_a_note() {
 }
 
 #[test]
-fn fields_stand_in_any_order_and_the_last_counts() {
+fn fields_may_have_any_order_and_the_last_one_counts() {
     let star = options(FLAT, QUADS, &[number(4, 1)]);
     let log = frame(&[
         star,
@@ -512,7 +512,7 @@ fn fields_stand_in_any_order_and_the_last_counts() {
 }
 
 #[test]
-fn the_error_names_frame_row_byte_and_message_after_what_was_complete() {
+fn errors_contain_positions_and_follow_complete_patches() {
     let first = one(PUNCTUATED, TRIPLES, &[triple(ADD, "a", "b", "c"), mark()]);
     let second = frame(&[row(DELETE, ""), bare(COMMIT)]);
     let outcome = read(&[first.clone(), second].concat());
@@ -524,7 +524,7 @@ fn the_error_names_frame_row_byte_and_message_after_what_was_complete() {
 }
 
 #[test]
-fn truncation_is_told_from_damage() {
+fn truncation_differs_from_damage() {
     let rows = [triple(ADD, "a", "b", "c"), bare(BEGIN), bare(COMMIT)];
     for stream in [FRAME, FLAT, PUNCTUATED] {
         let log = one(stream, TRIPLES, &rows);
@@ -566,7 +566,7 @@ fn mark_of(stream: u64) -> Vec<u8> {
 }
 
 #[test]
-fn bare_and_delimited_are_found_out_or_forced() {
+fn bare_and_delimited_are_detected_or_forced() {
     let bare = [options(FLAT, TRIPLES, &[]), triple(ADD, "a", "b", "c")].concat();
     let delimited = frame(std::slice::from_ref(&bare));
     for (log, right) in [(&bare, "false"), (&delimited, "true")] {
@@ -579,7 +579,7 @@ fn bare_and_delimited_are_found_out_or_forced() {
 }
 
 #[test]
-fn files_of_other_formats_are_told_as_such() {
+fn files_of_other_formats_are_recognized() {
     let outcome = read(b"TX .\nA <a:> <b:> <c:> .\n");
     assert!(
         outcome.reason().contains("a Jelly-Patch file"),
@@ -590,7 +590,7 @@ fn files_of_other_formats_are_told_as_such() {
 }
 
 #[test]
-fn frames_before_the_options_are_what_the_options_say() {
+fn options_apply_to_frames_before_them() {
     let log = |stream: u64| {
         let rows = [
             options(stream, TRIPLES, &[]),
@@ -607,7 +607,7 @@ fn frames_before_the_options_are_what_the_options_say() {
         (vec![vec![add.to_owned()]], vec![0])
     );
     assert_eq!(read(&log(PUNCTUATED)).patches, [[add]]);
-    // Without options they are patches, unless all are to be one.
+    // Without options they are patches, unless all frames are read as one.
     assert_eq!(read(&[0, 0]).patches.len(), 2);
     assert_eq!(
         read_with(&Options::with("frames", "flat"), &[0, 0])
@@ -626,7 +626,7 @@ fn frames_before_the_options_are_what_the_options_say() {
 }
 
 #[test]
-fn a_patch_comes_in_parts_when_asked() {
+fn a_patch_is_read_in_parts_on_request() {
     let rows: Vec<Vec<u8>> = (0..50)
         .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
         .collect();
@@ -643,7 +643,7 @@ fn a_patch_comes_in_parts_when_asked() {
 }
 
 #[test]
-fn a_large_patch_is_refused_unless_it_comes_in_parts() {
+fn a_large_patch_is_rejected_unless_read_in_parts() {
     let rows: Vec<Vec<u8>> = (0..200)
         .map(|at| triple(ADD, &format!("s{at}"), "p", "o"))
         .collect();
@@ -658,7 +658,7 @@ fn a_large_patch_is_refused_unless_it_comes_in_parts() {
 }
 
 #[test]
-fn limits_hold_before_memory_is_taken() {
+fn limits_apply_before_memory_is_allocated() {
     let huge = crate::wire::varint(u64::from(u32::MAX));
     assert_eq!(read(&huge).class(), ErrorClass::Limit);
     let nested = |depth: usize| {
@@ -688,7 +688,7 @@ fn limits_hold_before_memory_is_taken() {
 }
 
 #[test]
-fn the_header_is_what_the_log_says() {
+fn the_header_contains_the_options_of_the_log() {
     let header = |stream: u64| {
         let log = frame(&[options(stream, QUADS, &[number(4, 1)])]);
         let mut decoder = decoder("jelly-patch", &Options::default()).unwrap();
@@ -718,7 +718,7 @@ fn the_header_is_what_the_log_says() {
 }
 
 #[test]
-fn a_decoder_that_was_reset_knows_nothing_of_the_log_before() {
+fn a_reset_discards_the_state_of_the_previous_log() {
     let first = one(
         PUNCTUATED,
         QUADS,
@@ -744,7 +744,7 @@ fn a_decoder_that_was_reset_knows_nothing_of_the_log_before() {
 }
 
 #[test]
-fn nothing_can_be_skipped() {
+fn skipping_is_not_supported() {
     let mut decoder: Box<dyn Decoder> = decoder("jelly-patch", &Options::default()).unwrap();
     decoder.feed(&one(FRAME, QUADS, &[]));
     let error = decoder.skip_message().unwrap_err();
@@ -752,7 +752,7 @@ fn nothing_can_be_skipped() {
 }
 
 #[test]
-fn labels_are_those_of_the_log() {
+fn labels_belong_to_the_log() {
     let log = one(
         PUNCTUATED,
         TRIPLES,
@@ -771,7 +771,7 @@ fn labels_are_those_of_the_log() {
 }
 
 #[test]
-fn joined_streams_that_would_mix_lookup_tables_are_an_error() {
+fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     let statement = row(
         ADD,
         [

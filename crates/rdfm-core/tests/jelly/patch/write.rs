@@ -1,4 +1,4 @@
-//! What is written, how, and what is refused.
+//! Encoding of Jelly-Patch.
 
 use rdfm_core::codec::Source;
 use rdfm_core::codec::carries::{Carries, TripleTerms};
@@ -44,7 +44,7 @@ impl Maker {
         self.0.add(Operation::of(code, quad)).unwrap();
     }
 
-    /// A patch: each letter an operation.
+    /// Adds a patch with one operation per letter.
     fn patch(&mut self, letters: &str) {
         self.0.begin_message(0);
         self.operations(letters);
@@ -103,7 +103,7 @@ impl Maker {
     }
 }
 
-/// A batch of patches, a word each.
+/// A batch with one patch per word.
 fn made(words: &str) -> PatchBatch {
     let mut maker = Maker::new();
     for word in words.split(' ') {
@@ -117,7 +117,7 @@ fn with(pairs: &[(&'static str, &str)]) -> Options {
     pairs.iter().fold(Options::default(), add)
 }
 
-/// The first bytes of the options: statement type and stream type, behind the lengths of frame, row and field.
+/// The statement type and the stream type in the options, after the lengths of frame, row and field.
 fn types(log: &[u8]) -> (u8, u8) {
     let at = log.iter().position(|byte| *byte == 0x08).unwrap();
     assert_eq!((log[at], log[at + 2]), (0x08, 0x10));
@@ -172,7 +172,7 @@ fn small_logs_byte_by_byte() {
 }
 
 #[test]
-fn statements_have_room_for_a_graph_unless_told_otherwise() {
+fn statements_have_graphs_by_default() {
     for words in ["a", "hptadc", "A", "_ a"] {
         let (out, _, error) = write(&Options::default(), &[made(words)]);
         assert_eq!(error, None);
@@ -238,7 +238,7 @@ fn from(source: Source) -> Options {
 }
 
 #[test]
-fn what_is_written_follows_its_source() {
+fn output_options_follow_the_source() {
     let plain = Carries {
         graphs: false,
         triple_terms: TripleTerms::No,
@@ -253,7 +253,7 @@ fn what_is_written_follows_its_source() {
         types(&write(&from(source(Carries::ALL, &[])), &[made(words)]).0).0,
         QUADS as u8
     );
-    // Triple terms are declared where the source has them.
+    // Triple terms are declared if the source can have them.
     let star = made("S");
     assert_eq!(
         write(
@@ -286,7 +286,7 @@ fn what_is_written_follows_its_source() {
         log.windows(2).any(|bytes| bytes == [0x48, 9]),
         "the size of the name table"
     );
-    // One patch in many frames stays so, and what was read as many patches is none any more.
+    // One patch in many frames is preserved, unless it was read as many patches.
     assert_eq!(types(&write(&from(said("flat")), &[made("a")]).0).1, 3);
     let flat = Source {
         flat: true,
@@ -298,7 +298,7 @@ fn what_is_written_follows_its_source() {
         ..said("flat")
     };
     assert_eq!(types(&write(&from(asked), &[made("a")]).0).1, 2);
-    // What is given wins.
+    // Given options take precedence.
     let given = from(said("frame"))
         .and("stream_type", "punctuated")
         .and("statement_type", "quads");
@@ -351,7 +351,7 @@ fn frames_end_by_rows_and_bytes() {
 }
 
 #[test]
-fn one_bare_frame_holds_what_it_can() {
+fn the_size_of_a_bare_frame_is_limited() {
     let bare = |stream: &str| {
         with(&[
             ("delimited", "false"),
@@ -375,7 +375,7 @@ fn one_bare_frame_holds_what_it_can() {
 }
 
 #[test]
-fn patches_become_one_on_request() {
+fn patches_are_merged_on_request() {
     let flat = with(&[("flat", "true"), ("frame_rows", "3")]);
     let (out, dropped, error) = write(&flat, &[made("taac aaa tac")]);
     assert_eq!((error, dropped), (None, vec![("boundaries", 2)]));
@@ -408,7 +408,7 @@ fn patches_become_one_on_request() {
 }
 
 #[test]
-fn transactions_that_do_not_match_are_refused() {
+fn unmatched_transactions_are_rejected() {
     for (words, error) in [
         (
             "a c",
@@ -449,7 +449,7 @@ fn transactions_that_do_not_match_are_refused() {
 }
 
 #[test]
-fn what_the_options_do_not_declare_is_refused() {
+fn undeclared_features_are_rejected() {
     for (words, option, error) in [
         (
             "a L",
@@ -477,7 +477,7 @@ fn what_the_options_do_not_declare_is_refused() {
         assert_eq!(found, None);
         assert_eq!(read(&out).patches.len(), 2);
     }
-    // A header's value is anything.
+    // A header can have any value.
     let mut maker = Maker::new();
     maker.0.begin_message(0);
     for kind in [TermKind::Literal, TermKind::Bnode, TermKind::Iri] {
@@ -500,7 +500,7 @@ fn what_the_options_do_not_declare_is_refused() {
 }
 
 #[test]
-fn tables_that_are_too_small_are_told() {
+fn tables_that_are_too_small_are_reported() {
     let reason = encoder("jelly-patch", &with(&[("name_table", "7")]))
         .err()
         .unwrap();
@@ -529,7 +529,7 @@ fn tables_that_are_too_small_are_told() {
 }
 
 #[test]
-fn adds_deletes_and_namespaces_share_what_repeats_across_batches() {
+fn adds_deletes_and_namespaces_share_repeated_terms_across_batches() {
     let words = "tAPAc A A";
     let whole = made(words);
     let (out, ..) = write(&Options::default(), std::slice::from_ref(&whole));
@@ -552,7 +552,7 @@ fn adds_deletes_and_namespaces_share_what_repeats_across_batches() {
 }
 
 #[test]
-fn labels_are_kept_in_patches_that_become_one() {
+fn labels_are_kept_when_patches_are_merged() {
     let log = frame(&[
         options(PUNCTUATED, QUADS, &[]),
         quad(ADD, "b", "p", "o", "g"),
@@ -570,7 +570,7 @@ fn labels_are_kept_in_patches_that_become_one() {
 }
 
 #[test]
-fn logs_of_messages_are_refused() {
+fn logs_of_messages_are_rejected() {
     let mut encoder = encoder("jelly-patch", &Options::default()).unwrap();
     let error = encoder
         .encode((&MessageBatch::empty()).into(), &mut Vec::new())

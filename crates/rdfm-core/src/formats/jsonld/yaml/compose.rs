@@ -180,7 +180,7 @@ impl Composer {
                 return Err(malformed(
                     at,
                     &format!(
-                        "JSON has no number {}; put it in quotes, or give it a datatype with @type",
+                        "JSON cannot represent the number {}; put it in quotes, or give it a datatype with @type",
                         quote(text.as_bytes())
                     ),
                 ));
