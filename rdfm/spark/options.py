@@ -344,18 +344,18 @@ class Options:
                 several = json.loads(several)
             if not isinstance(several, list):
                 raise OptionError(
-                    "the option paths is Spark's own, a JSON array; give load(path) or load([path, …])"
+                    "the option paths is reserved for Spark; use load(path) or load([path, …])"
                 )
             found += several
         # Spark passes a table's properties when it creates the table, but nothing when it reads it.
         if not found or {"owner", "provider"} <= self.rest.keys():
             raise OptionError(
-                "there is no path: load(path) needs one; a table of the catalog passes no options "
-                "to Python sources, so make a view instead: "
+                "there is no path; load(path) needs one. Catalog tables pass no options "
+                "to Python sources; create a view instead: "
                 "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )
         if "" in found:
-            raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
+            raise OptionError("the path is empty; write '.' for the working folder")
         return found
 
 
