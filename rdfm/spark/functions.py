@@ -23,11 +23,12 @@ from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
-from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError, Remedy
-from rdfm.formats import Format, key
+from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
+from rdfm.formats import Format
+from rdfm.formats.spec import key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODE, Options, as_text
-from rdfm.spark.remedies import in_function
+from rdfm.spark.remedies import NULL_VALUE, in_function
 from rdfm.spark.schema import LISTS
 from rdfm.spark.terms import (
     datatype,
@@ -237,9 +238,6 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
     }
 
 
-_NULL = Remedy("stage", "mode", "PERMISSIVE", "returns null for such a value")
-
-
 @contextmanager
 def _spark_remedies() -> Iterator[None]:
     """Make errors name remedies of Spark."""
@@ -258,5 +256,5 @@ def _spark_remedies() -> Iterator[None]:
         if isinstance(error, LimitError) and error.source is None:
             error.reason += " (spark.sql.execution.arrow.maxRecordsPerBatch)"
         elif error.source is not None:
-            error.remedies += (_NULL,)
+            error.remedies += (NULL_VALUE,)
         raise

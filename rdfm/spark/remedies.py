@@ -22,6 +22,18 @@ from rdfm.spark.options import (
 
 __all__ = ["in_function", "in_spark"]
 
+NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "returns null for such a value")
+MODES_OF_ERRORS = (
+    Remedy("stage", "mode", "PERMISSIVE", "returns a row with the error"),
+    Remedy("stage", "mode", "DROPMALFORMED", "skips the message"),
+    Remedy("stage", "ignore_corrupt_files", "true", "skips the rest of the file"),
+)
+OTHER_FILES = (
+    Remedy("stage", "path_glob_filter", "PATTERN", "selects files by their names"),
+    Remedy("stage", "ignore_corrupt_files", "true", "skips such files"),
+)
+NOT_SPLIT = Remedy("stage", "split_bytes", "0", "does that")
+
 # Options of Spark reads and writes, by the names used in remedies.
 _OWN = {
     spec.name: (name, spec)

@@ -27,7 +27,6 @@ from rdfm.errors import (
     MissingExtraError,
     OptionError,
     RdfmError,
-    Remedy,
     UnknownFormatError,
     UnsupportedError,
 )
@@ -39,7 +38,7 @@ from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
 from rdfm.spark.querying import QueryRows, SparkQuery
-from rdfm.spark.remedies import in_spark
+from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
 from rdfm.spark.schema import (
     columns_by_name,
     columns_of,
@@ -609,7 +608,7 @@ class _Errors:
             last.renderer = in_spark
             # In a split, all other unsupported features can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
-                last.remedies += (_WHOLE,)
+                last.remedies += (NOT_SPLIT,)
                 raise
             self.ended = True
             return f"{last}; the rest of the file is skipped", last
@@ -646,22 +645,10 @@ class _Errors:
             )
 
 
-_MODES_OF_ERRORS = (
-    Remedy("stage", "mode", "PERMISSIVE", "returns a row with the error"),
-    Remedy("stage", "mode", "DROPMALFORMED", "skips the message"),
-    Remedy("stage", "ignore_corrupt_files", "true", "skips the rest of the file"),
-)
-_OTHER_FILES = (
-    Remedy("stage", "path_glob_filter", "PATTERN", "selects files by their names"),
-    Remedy("stage", "ignore_corrupt_files", "true", "skips such files"),
-)
-_WHOLE = Remedy("stage", "split_bytes", "0", "does that")
-
-
 def _with_remedies(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
     """Add Spark's remedies to an error."""
     if isinstance(error, UnknownFormatError):
-        error.remedies += _OTHER_FILES
+        error.remedies += OTHER_FILES
     elif not isinstance(error, LimitError):
-        error.remedies += _MODES_OF_ERRORS
+        error.remedies += MODES_OF_ERRORS
     return error

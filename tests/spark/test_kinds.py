@@ -201,7 +201,11 @@ def test_what_is_no_log_of_the_format_is_refused_before_it_is_written(tmp_path):
     wrong = StructType([StructField("operations", QUADS)])
     for to, schema, reason in [
         ("nq", operations, "the column operations contains patches, but N-Quads is for messages"),
-        ("rdf-patch", default_schema(), "the column quads contains messages, but RDF Patch is for patches"),
+        (
+            "rdf-patch",
+            default_schema(),
+            "the column quads contains messages, but RDF Patch is for patches",
+        ),
         ("nq", both, "columns quads and operations"),
         ("nq", plain, "the rows need a column quads of the type"),
         ("rdf-patch", plain, "the rows need a column operations of the type"),
