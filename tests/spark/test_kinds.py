@@ -210,7 +210,11 @@ def test_what_is_no_log_of_the_format_is_refused_before_it_is_written(tmp_path):
         ("nq", plain, "the rows need a column quads of the type"),
         ("rdf-patch", plain, "the rows need a column operations of the type"),
         ("parquet", plain, "the rows need a column quads of .* or a column operations of"),
-        ("rdf-patch", wrong, r"operations of the type .* \(name and graph may be omitted\)"),
+        (
+            "rdf-patch",
+            wrong,
+            r"operations must be of the type .* \(name and graph may be omitted\)",
+        ),
         ("results-json", plain, "is for SPARQL results, which Spark cannot write"),
     ]:
         with pytest.raises(OptionError, match=reason):
