@@ -1,7 +1,7 @@
-"""Where Spark looks for `format("rdfm")`: it imports every module named `pyspark_*` and takes its `DefaultSource`.
+"""Entry point for `format("rdfm")`: Spark imports every module named `pyspark_*` and registers its `DefaultSource`.
 
-Every session that uses a Python data source imports this module, so rdfm itself is imported when a
-source is used. What the methods give is written in `rdfm.spark`.
+Every session that uses any Python data source imports this module, so it imports rdfm only when the source is used.
+The implementation is in `rdfm.spark`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ __all__ = ["DefaultSource"]
 
 
 class DefaultSource(DataSource):
-    """The data source "rdfm": message logs, one message a row.
+    """The data source "rdfm": message logs with one row per message.
 
     Example:
         `spark.read.format("rdfm").load("logs/")`
     """
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
-        """Take Spark's options.
+        """Check the environment, and store Spark's options.
 
         Raises:
-            ImportError: Spark runs a Python that lacks what rdfm needs, or PySpark is too old. An
-                error while this module is imported would say that there is no such data source.
+            ImportError: If Spark's Python lacks a dependency of rdfm, or PySpark is too old. If this were raised during
+                the import of this module, Spark would report that the data source does not exist.
         """
         try:
-            import pyarrow  # noqa: F401 - the first that a Python other than the driver's lacks
+            import pyarrow  # noqa: F401 - the first import that fails in the wrong Python
 
             from rdfm.spark.versions import check_pyspark
         except ImportError as error:
             raise ImportError(
-                f"Spark runs the Python {sys.executable}, which lacks what rdfm needs ({error}); set "
-                "PYSPARK_PYTHON to the Python of the driver before the session is made"
+                f"Spark runs the Python {sys.executable}, which lacks a dependency of rdfm ({error}); set "
+                "PYSPARK_PYTHON to the Python of the driver before the session is created"
             ) from error
 
         check_pyspark()
@@ -54,7 +54,7 @@ class DefaultSource(DataSource):
         return "rdfm"
 
     def schema(self) -> StructType:
-        """The columns of a read without a schema of the user's. What can be checked early is."""
+        """The columns of a read without a user's schema. Also checks options and paths early."""
         from rdfm.spark.reader import LogSourceReader
         from rdfm.spark.stream import LogSourceStreamReader, is_stream
 
@@ -67,25 +67,25 @@ class DefaultSource(DataSource):
         return reader.schema
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """What reads in batches."""
+        """Return the batch reader."""
         from rdfm.spark.reader import LogSourceReader
 
         return LogSourceReader(self.options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """What reads a stream."""
+        """Return the stream reader."""
         from rdfm.spark.stream import LogSourceStreamReader
 
         return LogSourceStreamReader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> LogSourceWriter:
-        """A batch write of rows with a column `quads` or `operations`."""
+        """Return the batch writer for rows with a column `quads` or `operations`."""
         from rdfm.spark.writer import LogSourceWriter
 
         return LogSourceWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> LogSourceStreamWriter:
-        """A streaming sink for rows with a column `quads` or `operations`."""
+        """Return the streaming sink for rows with a column `quads` or `operations`."""
         from rdfm.spark.writer import LogSourceStreamWriter
 
         return LogSourceStreamWriter(self.options, schema, overwrite)

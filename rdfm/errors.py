@@ -1,22 +1,21 @@
-"""Every exception of rdfm.
+"""All exceptions of rdfm.
 
     RdfmError
-    ├── DecodeError(ValueError)         the input breaks its format; says where
+    ├── DecodeError(ValueError)         the input is invalid; has its position
     │   ├── TruncatedError              the input ends inside a message
-    │   ├── LimitError                  a limit of the caller was met
-    │   └── UnsupportedError            valid, but needs a feature missing or not asked for
+    │   ├── LimitError                  a limit of the caller was exceeded
+    │   └── UnsupportedError            valid, but needs a feature that is missing or not enabled
     ├── EncodeError(ValueError)         a message cannot be written in that format
-    ├── UnknownFormatError(LookupError) no format of that name, suffix, media type or content
-    ├── OptionError(ValueError)         an unknown option, or a value that does not fit
-    │   └── QueryError                  no SPARQL query, or one that is not evaluated; says where
+    ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
+    ├── OptionError(ValueError)         an unknown option or an invalid value
+    │   └── QueryError                  an invalid or unsupported SPARQL query; has the position
     ├── MissingExtraError(ImportError)  an optional dependency is not installed; names the extra
     └── InternalError(RuntimeError)     a bug in rdfm; the codec that raised it is unusable
 
-`OSError` passes unwrapped. All can be pickled, with every attribute.
+`OSError` passes unwrapped. All exceptions can be pickled with every attribute.
 
-An error says what is wrong in `reason`, and which options would help in `remedies`, as data. Python, the
-command line and Spark spell options differently, so each of these surfaces has a `Renderer`, which it
-passes to `render`.
+`reason` describes the error, and `remedies` contains the options that would help, as data. Python, the command line and
+Spark spell options differently, so each of them has a `Renderer`, which it passes to `render`.
 """
 
 from __future__ import annotations
@@ -47,11 +46,11 @@ class Remedy(NamedTuple):
     """An option that would help.
 
     Attributes:
-        side: Who takes it: "read" (the decoder), "write" (the encoder) or "stage" (what is above them, such as
-            `convert`).
+        side: The part that has the option: "read" (the decoder), "write" (the encoder) or "stage" (a higher layer, such
+            as `convert`).
         option: Its name in Python.
-        value: The value as text, "true" and "false" for switches; what is to be filled in is the option's
-            placeholder, such as "IRI", and "|" stands between values that all help. None: a larger one than now.
+        value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI" for a value that the
+            user must choose. "|" separates alternative values. None means a larger value than the current one.
         text: The end of the sentence that begins with the option, such as "drops them on purpose".
     """
 
@@ -84,11 +83,11 @@ class Remedy(NamedTuple):
 
     @property
     def values(self) -> list[str]:
-        """The values that all help, none where a larger one does."""
+        """The alternative values; empty if a larger value is needed."""
         return [] if self.value is None else self.value.split("|")
 
 
-# Returns the option of a remedy as the users of one surface write it, or None if the surface lacks it.
+# Returns the option of a remedy in the spelling of one surface, or None if the surface does not have it.
 Renderer = Callable[[Remedy], str | None]
 
 
@@ -106,7 +105,7 @@ _message_word: Callable[[str | None], str] = _message
 
 
 def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -> None:
-    """Set what `str(error)` uses; the package calls this, since only higher layers know the formats.
+    """Set the functions that `str(error)` uses. The package calls this, since only higher layers know the formats.
 
     Args:
         renderer: The renderer of Python.
@@ -131,7 +130,7 @@ def surface(renderer: Renderer) -> Iterator[None]:
 
 
 def visible(text: str) -> str:
-    r"""Give a text that can be encoded, with the bytes of file names that are not UTF-8 as escapes.
+    r"""Return an encodable text, in which bytes of file names that are not UTF-8 are escaped.
 
     Python keeps such a byte as a lone surrogate (PEP 383), which no encoding accepts.
 
@@ -143,13 +142,13 @@ def visible(text: str) -> str:
         return text
     try:
         data = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
+    except UnicodeEncodeError:  # a surrogate that does not represent a byte
         data = text.encode("utf-8", "backslashreplace")
     return data.decode("utf-8", "backslashreplace")
 
 
 def render(error: Exception, renderer: Renderer | None = None) -> str:
-    """Return the text of an error with the options that help, as one surface spells them.
+    """Return the text of an error with its remedies, in the spelling of one surface.
 
     Args:
         error: Any exception; only those of rdfm have remedies.
@@ -169,7 +168,7 @@ class RdfmError(Exception):
 
     Attributes:
         remedies: The options that would help, the best first.
-        renderer: How its text spells them; None: as in Python.
+        renderer: The renderer for its text; None means Python's.
     """
 
     remedies: tuple[Remedy, ...] = ()
@@ -184,12 +183,12 @@ class RdfmError(Exception):
 
 
 class DecodeError(RdfmError, ValueError):
-    """The input breaks its format. Raised after every message completed before the error.
+    """The input is invalid. Raised after all messages before the error were returned.
 
     Attributes:
-        reason: What is wrong and what was expected; without the position and without the remedies.
+        reason: The error and the expected input, without the position and the remedies.
         remedies: The options that would help, the best first.
-        lacks: What would have to be possible, such as "graphs" or "parts" (messages that are not held whole).
+        lacks: The missing feature, such as "graphs" or "parts" (messages that are read in parts).
         format: The format's name, such as "nq".
         offset: The byte in the decompressed log, from 0.
         message_index: The message in the log, from 0.
@@ -197,9 +196,9 @@ class DecodeError(RdfmError, ValueError):
         column: The character in the line, from 1.
         frame: The frame, from 0, in formats that have frames.
         row: The row in the frame, from 0.
-        source: The file or archive member, where known.
-        follows: Whether it may only follow from a message that was skipped before it, which perhaps declared what is
-            missing; the reason names that message.
+        source: The file or archive member, if known.
+        follows: Whether it may be a consequence of a skipped message, which may have declared what is missing; the
+            reason names that message.
     """
 
     def __init__(
@@ -245,7 +244,7 @@ class DecodeError(RdfmError, ValueError):
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the attributes, whatever was set after construction included."""
+        """Pickles the attributes, including those set after construction."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -254,26 +253,25 @@ class TruncatedError(DecodeError):
 
 
 class LimitError(DecodeError):
-    """A limit of the caller was met; a remedy names the option that raises it."""
+    """A limit of the caller was exceeded; a remedy names the option that raises it."""
 
 
 class UnsupportedError(DecodeError):
-    """The input is valid, but needs a feature that the codec lacks or that was not asked for."""
+    """The input is valid, but needs a feature that the codec lacks or that is not enabled."""
 
 
 class EncodeError(RdfmError, ValueError):
     """A message cannot be written in the format; a remedy names the option that would allow it.
 
     Attributes:
-        reason: What cannot be written; without the position and without the remedies.
+        reason: The data that cannot be written, without the position and the remedies.
         remedies: The options that would help, the best first.
-        lacks: What the format would have to hold, such as "graphs", or what would have to be possible, such as
-            "parts" (messages that are not held whole).
+        lacks: The missing feature, such as "graphs" or "parts" (messages that are written in parts).
         format: The format's name, such as "ttl".
         message_index: The message in the log, from 0.
-        completed: The bytes of the messages before it: write them, and the log is whole.
-        source: The file the message came from, where known.
-        offset: The byte in the log that the message came from, if the error is about a row of a patch there.
+        completed: The encoded bytes of the messages before it: write them to complete the log.
+        source: The file that the message came from, if known.
+        offset: The byte in the log that the message came from, if the error is about a row of a patch in it.
         line: The line of that byte, from 1, in text.
         column: The character of that byte in its line, from 1.
     """
@@ -312,12 +310,12 @@ class EncodeError(RdfmError, ValueError):
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the attributes, whatever was set after construction included."""
+        """Pickles the attributes, including those set after construction."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
 class UnknownFormatError(RdfmError, LookupError):
-    """No format has that name, suffix, media type or content; the text or a remedy lists the known ones.
+    """No format has that name, suffix, media type or content; the text or a remedy lists the known formats.
 
     Attributes:
         remedies: The options that would help, the best first.
@@ -329,7 +327,7 @@ class UnknownFormatError(RdfmError, LookupError):
 
 
 class OptionError(RdfmError, ValueError):
-    """An unknown option, or a value that does not fit; the text lists what does.
+    """An unknown option or an invalid value; the text lists the valid ones.
 
     Attributes:
         remedies: The options that would help, the best first.
@@ -341,11 +339,11 @@ class OptionError(RdfmError, ValueError):
 
 
 class QueryError(OptionError):
-    """A text that is no SPARQL query, or one that is not evaluated: DESCRIBE, an update, SERVICE.
+    """An invalid SPARQL query, or one that is not supported: DESCRIBE, an update, SERVICE.
 
     Attributes:
-        reason: What is wrong, without the position.
-        line, column: Where, from 1; None where nothing is wrong with the text.
+        reason: The error, without the position.
+        line, column: The position, from 1; None if the error is not in the text of the query.
     """
 
     def __init__(
@@ -367,7 +365,7 @@ class MissingExtraError(RdfmError, ImportError):
 
 
 class InternalError(RdfmError, RuntimeError):
-    """A bug in rdfm, caught: please report it. A codec that raised it raises it again when used."""
+    """A bug in rdfm; please report it. A codec that raised it raises it again when it is used."""
 
 
 def recommendations(remedies: Iterable[Remedy], renderer: Renderer | None = None) -> str:
@@ -382,14 +380,14 @@ def _text(
     reason: str,
     position: Iterable[tuple[str, int | None]],
 ) -> str:
-    """Joins what is known: source, format, reason and position."""
+    """Joins the known parts: source, format, reason and position."""
     known = ", ".join(f"{key} {value}" for key, value in position if value is not None)
     head = "".join(f"{part}: " for part in (source, name) if part is not None)
     return f"{head}{reason} ({known})" if known else f"{head}{reason}"
 
 
 def _restore(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
-    """Makes a pickled exception again without its `__init__`'s keywords."""
+    """Restores a pickled exception without the keywords of its `__init__`."""
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(attributes)

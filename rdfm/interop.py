@@ -1,8 +1,8 @@
-"""Messages and SPARQL results beside other libraries: rdflib, pyoxigraph, notebooks; what compares messages.
+"""Converts messages and SPARQL results to and from rdflib, pyoxigraph and HTML, and compares messages.
 
-In: a `Message`, or another library's dataset; rows, or another library's results. Out: the other. Cost: one Python
-object a term; of results a batch of rows, but rdflib keeps all it has seen.
-Law: what the other side cannot hold is an error that says so, never left out.
+In: a `Message`, or another library's dataset; rows, or another library's results. Out: the converted object. Cost: one
+Python object per term; a batch of rows for results, although rdflib keeps all rows.
+Law: data that the other side does not support is an error, and is never dropped.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ __all__ = [
 ]
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
-# What rdflib calls the default graph of a dataset.
+# rdflib's name for the default graph of a dataset.
 RDFLIB_DEFAULT_GRAPH = "urn:x-rdflib:default"
 HTML_ROWS = 100
-# Queries of SPARQL that give a graph.
+# SPARQL query forms that return a graph.
 _GRAPH_QUERIES = ("CONSTRUCT", "DESCRIBE")
-# Rows that are written for pyoxigraph at once.
+# Rows to write for pyoxigraph at a time.
 WRITTEN_ROWS = 1000
 
 
 class Results(NamedTuple):
-    """SPARQL results, as they cross to another library.
+    """SPARQL results, as they are exchanged with other libraries.
 
     Attributes:
         variables: Their names, without `?`.
@@ -68,11 +68,11 @@ class Results(NamedTuple):
 
 
 def to_rdflib(message: Message) -> rdflib.Dataset:
-    """Give a message as an rdflib dataset, its namespaces bound.
+    """Return a message as an rdflib dataset with its namespaces bound.
 
     Raises:
-        EncodeError: A triple term, a base direction, or a tag or graph name that rdflib cannot hold.
-        MissingExtraError: rdflib is not installed.
+        EncodeError: For a triple term, a base direction, or a tag or graph name that rdflib does not support.
+        MissingExtraError: If rdflib is not installed.
     """
     dataset: rdflib.Dataset = _rdflib().Dataset()
     for name, iri in message.namespaces.items():
@@ -89,18 +89,18 @@ def to_rdflib(message: Message) -> rdflib.Dataset:
 
 
 def from_rdflib(graph: rdflib.Graph) -> Message:
-    """Make a message of the quads of an rdflib graph or dataset, with the namespaces it binds itself.
+    """Return a message with the quads of an rdflib graph or dataset, and the namespaces bound in it.
 
     Raises:
-        UnsupportedError: The graph holds variables or formulas, or is the result of a query.
-        MissingExtraError: rdflib is not installed.
+        UnsupportedError: If the graph contains variables or formulas, or is the result of a query.
+        MissingExtraError: If rdflib is not installed.
     """
     rdflib = _rdflib()
     if isinstance(graph, rdflib.query.Result):
         raise UnsupportedError(
-            "a query's result is no graph; "
+            "a query's result is not a graph; "
             + (
-                "its attribute graph is"
+                "use its attribute graph"
                 if graph.type in _GRAPH_QUERIES
                 else "rdfm.ResultReader.from_rdflib takes it"
             )
@@ -124,12 +124,12 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
 
 
 def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
-    """Give a message as a pyoxigraph dataset.
+    """Return a message as a pyoxigraph dataset.
 
-    Blank node labels that it refuses are rewritten; it writes language tags in lower case.
+    Blank node labels that pyoxigraph rejects are rewritten; pyoxigraph converts language tags to lower case.
 
     Raises:
-        EncodeError: A generalized quad, or an IRI or language tag that pyoxigraph refuses.
+        EncodeError: For a generalized quad, or an IRI or language tag that pyoxigraph rejects.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -161,7 +161,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 
 
 def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
-    """Make a message of pyoxigraph quads or triples (a dataset, what `pyoxigraph.parse` or a CONSTRUCT query gives).
+    """Return a message of pyoxigraph quads or triples: a dataset, or the result of `pyoxigraph.parse` or CONSTRUCT.
 
     Raises:
         LimitError: Triple terms nest more than 100 deep.
@@ -171,7 +171,7 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
     oxigraph = _oxigraph()
     if isinstance(dataset, (oxigraph.QuerySolutions, oxigraph.QueryBoolean)):
         raise UnsupportedError(
-            "the results of a query are no dataset; rdfm.ResultReader.from_oxigraph takes them"
+            "the results of a query are not a dataset; rdfm.ResultReader.from_oxigraph takes them"
         )
     quads = []
     for quad in dataset:
@@ -185,12 +185,12 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
 
 
 def results_to_rdflib(results: Results) -> rdflib.query.Result:
-    """Give SPARQL results as rdflib has them; it asks for the rows one by one, and keeps them.
+    """Return SPARQL results as rdflib's result object, which requests rows one by one and keeps them.
 
     Raises:
-        EncodeError: A triple term, a base direction, or a tag or a variable that rdflib cannot hold: of a row when the
-            row is asked for.
-        MissingExtraError: rdflib is not installed.
+        EncodeError: For a triple term, a base direction, or a tag or variable that rdflib does not support. Errors in a
+            row are raised when the row is requested.
+        MissingExtraError: If rdflib is not installed.
     """
     library: Any = _rdflib()
     made: rdflib.query.Result = library.query.Result("SELECT" if results.boolean is None else "ASK")
@@ -216,19 +216,19 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
 
 
 def results_from_rdflib(result: rdflib.query.Result) -> Results:
-    """Take SPARQL results of rdflib; it evaluates all rows when the first is asked for.
+    """Return the SPARQL results of rdflib, which evaluates all rows when the first is requested.
 
     Raises:
-        UnsupportedError: It is a graph, or a row holds what is no term.
-        TypeError: It is no result of rdflib.
-        MissingExtraError: rdflib is not installed.
+        UnsupportedError: If it is a graph, or a row contains something other than terms.
+        TypeError: If it is not a result of rdflib.
+        MissingExtraError: If rdflib is not installed.
     """
     rdflib = _rdflib()
     if not isinstance(result, rdflib.query.Result):
         raise TypeError(f"from_rdflib takes an rdflib.query.Result, not {type(result).__name__}")
     if result.type in _GRAPH_QUERIES:
         raise UnsupportedError(
-            f"a {result.type} query gives a graph; rdfm.Message.from_rdflib takes its attribute graph"
+            f"a {result.type} query returns a graph; rdfm.Message.from_rdflib takes its attribute graph"
         )
     if result.type == "ASK":
         return Results((), bool(result.askAnswer), ())
@@ -243,14 +243,14 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
 
 
 def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
-    """Give SPARQL results as pyoxigraph has them; it asks for the rows a few ahead of their reader.
+    """Return SPARQL results as pyoxigraph's result object, which requests rows slightly ahead of their reader.
 
-    It makes such objects of documents alone, so the rows are written for it. Blank node labels that it refuses are
-    rewritten; it writes language tags in lower case.
+    pyoxigraph creates such objects only from documents, so the rows are encoded for it. Blank node labels that it
+    rejects are rewritten; it converts language tags to lower case.
 
     Raises:
-        EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term, when
-            its row is asked for.
+        EncodeError: For a variable that pyoxigraph rejects; for an IRI, language tag or generalized triple term that it
+            rejects, when the row is requested.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
@@ -259,7 +259,7 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
             oxigraph.Variable(name)
         except ValueError as error:
             raise EncodeError(
-                f"cannot hold the variable '{_cut(name)}': {error}", format="pyoxigraph"
+                f"does not support the variable '{_cut(name)}': {error}", format="pyoxigraph"
             ) from error
     document = _Document(_written(results, oxigraph))
     made: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
@@ -271,18 +271,18 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
 def results_from_oxigraph(
     results: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean,
 ) -> Results:
-    """Take SPARQL results of pyoxigraph; its rows are evaluated as they are asked for.
+    """Return the SPARQL results of pyoxigraph, whose rows are evaluated on demand.
 
     Raises:
-        UnsupportedError: They are triples.
-        LimitError: Triple terms nest more than 100 deep, when their row is asked for.
+        UnsupportedError: If they are triples.
+        LimitError: Triple terms nest more than 100 deep, when their row is requested.
         TypeError: They are no results of pyoxigraph.
         MissingExtraError: pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
     if isinstance(results, oxigraph.QueryTriples):
         raise UnsupportedError(
-            "a CONSTRUCT or DESCRIBE query gives triples; rdfm.Message.from_oxigraph takes them"
+            "a CONSTRUCT or DESCRIBE query returns triples; rdfm.Message.from_oxigraph takes them"
         )
     if isinstance(results, oxigraph.QueryBoolean):
         return Results((), bool(results), ())
@@ -299,34 +299,32 @@ def results_from_oxigraph(
 
 
 def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
-    """Tell whether two messages are the same dataset up to blank node labels.
+    """Return whether two messages are the same dataset up to blank node labels.
 
-    Order and repetitions of quads, metadata and namespaces do not count; the case of language tags
-    does.
+    Order and repetitions of quads, metadata and namespaces are ignored; the case of language tags is not.
 
     Raises:
-        LimitError: The comparison needs more than `max_steps`.
+        LimitError: If the comparison needs more than `max_steps`.
     """
     bound = isomorphism.MAX_STEPS if max_steps is None else max_steps
     return isomorphism.isomorphic(a, b, max_steps=bound)
 
 
 def canonical(message: Message, *, max_steps: int | None = None) -> str:
-    """Give a message as canonical N-Quads (RDFC-1.0, SHA-256), sorted, a line each.
+    """Return a message as canonical N-Quads (RDFC-1.0, SHA-256), in sorted lines.
 
-    Isomorphic messages give equal texts, others different ones. Language tags stay as they are
-    written.
+    Texts are equal if and only if the messages are isomorphic. Language tags are kept as written.
 
     Raises:
-        EncodeError: A generalized quad, or blank nodes in triple terms, which RDFC-1.0 does not know.
-        LimitError: The labels need more than `max_steps`.
+        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not support.
+        LimitError: If the labels need more than `max_steps`.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
     return canonicalization.canonical(message, max_steps=bound, message_index=message.index)
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:
-    """Give a message as an HTML table of its first quads; terms are escaped, only http(s) IRIs are links."""
+    """Return an HTML table of a message's first quads. Terms are escaped; only http(s) IRIs are links."""
     quads = message.quads
     graphs = any(quad.graph is not None for quad in quads[:rows])
     columns = ["subject", "predicate", "object", *(["graph"] if graphs else [])]
@@ -341,7 +339,7 @@ def to_html(message: Message, rows: int = HTML_ROWS) -> str:
 
 
 def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
-    """A function from terms to rdflib's; `bnode` makes blank nodes of labels."""
+    """Return a function that converts terms to rdflib's; `bnode` creates blank nodes from labels."""
     rdflib = _rdflib()
 
     def convert(term: Term) -> Any:
@@ -351,11 +349,13 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
             return bnode(term.value)
         if isinstance(term, Literal):
             return literal(term)
-        raise EncodeError(f"holds no triple terms: {_cut(str(term))}", format="rdflib")
+        raise EncodeError(f"does not support triple terms: {_cut(str(term))}", format="rdflib")
 
     def literal(term: Literal) -> Any:
         if term.direction is not None:
-            raise EncodeError(f"holds no base directions: {_cut(str(term))}", format="rdflib")
+            raise EncodeError(
+                f"does not support base directions: {_cut(str(term))}", format="rdflib"
+            )
         if term.language is not None:
             try:
                 return rdflib.Literal(term.value, lang=term.language)
@@ -364,7 +364,7 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
         datatype = term.datatype.value
         if datatype == XSD_STRING:
             return rdflib.Literal(term.value)
-        # The lexical form stays as it is: "01" is not "1".
+        # Keep the lexical form: "01" is not "1".
         return rdflib.Literal(term.value, datatype=rdflib.URIRef(datatype), normalize=False)
 
     return convert
@@ -374,10 +374,10 @@ def rdflib_graph_name(term: Term, convert: Callable[[Term], Any]) -> Any:
     """A graph name of rdflib.
 
     Raises:
-        EncodeError: It is neither an IRI nor a blank node.
+        EncodeError: If it is neither an IRI nor a blank node.
     """
     if not isinstance(term, (Iri, Bnode)):
-        raise EncodeError(f"holds no such graph name: {_cut(str(term))}", format="rdflib")
+        raise EncodeError(f"does not support such a graph name: {_cut(str(term))}", format="rdflib")
     return convert(term)
 
 
@@ -392,7 +392,7 @@ def _from_rdflib(term: Any) -> Term:
             return Literal(str(term), language=term.language)
         return Literal(str(term), datatype=None if term.datatype is None else str(term.datatype))
     raise UnsupportedError(
-        f"rdflib's {type(term).__name__} is no term of a dataset: {_cut(str(term))}"
+        f"rdflib's {type(term).__name__} is not a term of a dataset: {_cut(str(term))}"
     )
 
 
@@ -405,7 +405,7 @@ def _rdflib_context(context: Any, graph: Any) -> Any:
 
 
 def _default_graph(dataset: Any) -> Any:
-    """The default graph, by the name that this release of rdflib has for it."""
+    """The default graph, whose attribute name depends on the release of rdflib."""
     return dataset.default_graph if hasattr(dataset, "default_graph") else dataset.default_context
 
 
@@ -450,11 +450,11 @@ def _made_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
             direction = None if term.direction is None else term.direction.value
             return Literal(term.value, language=term.language, direction=direction)
         return Literal(term.value, datatype=term.datatype.value)
-    raise UnsupportedError(f"pyoxigraph's {type(term).__name__} is no term of a dataset")
+    raise UnsupportedError(f"pyoxigraph's {type(term).__name__} is not a term of a dataset")
 
 
 class _Binding(dict[Any, Any]):
-    """A row for rdflib, which passes over rows that are false: a row in which nothing is bound is not."""
+    """A row for rdflib. It is always true, since rdflib skips false rows, such as an empty dict."""
 
     def __bool__(self) -> bool:
         return True
@@ -462,8 +462,8 @@ class _Binding(dict[Any, Any]):
 
 def _rdflib_variable(name: str) -> Any:
     variable = _rdflib().Variable(name) if name else name
-    if not name or str(variable) != name:  # it takes a "?" away
-        raise EncodeError(f"cannot hold the variable '{_cut(name)}'", format="rdflib")
+    if not name or str(variable) != name:  # rdflib removes a "?"
+        raise EncodeError(f"does not support the variable '{_cut(name)}'", format="rdflib")
     return variable
 
 
@@ -485,7 +485,7 @@ class _Document:
 
 
 def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
-    """The document that pyoxigraph reads. The rows before an error are in it."""
+    """The document that pyoxigraph reads. It includes the rows before an error."""
     encoder = Encoder("results-json", {})
     variables = list(results.variables)
     yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
@@ -511,7 +511,7 @@ def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
 
 
 def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
-    """A term with the labels that pyoxigraph gets; it makes the term, to refuse what it would."""
+    """A term with labels that pyoxigraph accepts. Also creates pyoxigraph's term, to raise its errors early."""
     try:
         _to_oxigraph(term, oxigraph)
         return _relabelled(term)

@@ -1,6 +1,6 @@
-"""One message of a log, a dataset or a patch: a view of a batch, or made by hand.
+"""A message of a log, which is a dataset or a patch: a view of a batch, or created in Python.
 
-A view costs two references until its quads or operations are asked for; it keeps its batch alive.
+A view takes two references until its quads or operations are used; it keeps its batch alive.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AnyBatch: TypeAlias = "MessageBatch | PatchBatch | ResultBatch"
 OperationTuple: TypeAlias = tuple[
     str, str | None, "Term | None", "Term | None", "Term | None", "Term | None"
 ]
-# What may be given for one: trailing parts may be left out.
+# Accepted forms of an operation: trailing parts may be omitted.
 OperationParts: TypeAlias = (
     OperationTuple
     | tuple[str]
@@ -45,7 +45,7 @@ class Message:
         namespaces: Names (without colon) and IRIs in force.
 
     Raises:
-        TypeError: Something else was given.
+        TypeError: If an argument or item has another type.
     """
 
     __slots__ = ("_batch", "_index", "_metadata", "_namespaces", "_quads")
@@ -84,7 +84,7 @@ class Message:
 
     @property
     def metadata(self) -> dict[str, bytes]:
-        """Jelly frame metadata; empty where there is none."""
+        """Jelly frame metadata; empty if there is none."""
         if self._metadata is None:
             assert self._batch is not None
             self._metadata = self._batch.metadata(self._index)
@@ -100,12 +100,12 @@ class Message:
 
     @property
     def index(self) -> int | None:
-        """The index of the message in its log, from 0; None if it was made by hand."""
+        """The index of the message in its log, from 0; None if it was created in Python."""
         return None if self._batch is None else self._batch.index_of(self._index)
 
     @property
     def position(self) -> int | None:
-        """The message's first byte in the decompressed log; None if it was made by hand."""
+        """The message's first byte in the decompressed log; None if it was created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Quad]:
@@ -119,7 +119,7 @@ class Message:
         return len(self.quads)
 
     def __bool__(self) -> bool:
-        """True: an empty message is a message."""
+        """True, also for an empty message."""
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -140,10 +140,10 @@ class Message:
         return f"<Message{index}: {count} quad{'' if count == 1 else 's'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the content; the copy is no view."""
+        """Pickles the content; the copy is not a view."""
         return _restore, (self.quads, self.metadata, self.namespaces)
 
-    # What needs other libraries lives in rdfm.interop, imported when used.
+    # The following methods are implemented in rdfm.interop, which is imported on first use.
 
     def to_rdflib(self) -> rdflib.Dataset:
         """The message as an rdflib dataset (extra: rdflib)."""
@@ -176,24 +176,24 @@ class Message:
 
         Args:
             other: Another message.
-            max_steps: Bound of the work, in quads looked at; `rdfm.compare.isomorphism.MAX_STEPS` unless given.
+            max_steps: Maximum number of visited quads. Defaults to `rdfm.compare.isomorphism.MAX_STEPS`.
 
         Raises:
-            LimitError: The comparison needs more than `max_steps`.
+            LimitError: If the comparison needs more than `max_steps`.
         """
         from rdfm import interop
 
         return interop.isomorphic(self, other, max_steps=max_steps)
 
     def canonical(self, *, max_steps: int | None = None) -> str:
-        """The dataset as canonical N-Quads (RDFC-1.0): equal texts, isomorphic messages.
+        """The dataset as canonical N-Quads (RDFC-1.0). Messages are isomorphic if and only if these texts are equal.
 
         Args:
-            max_steps: Bound of the work, in quads looked at; `rdfm.compare.canonical.MAX_STEPS` unless given.
+            max_steps: Maximum number of visited quads. Defaults to `rdfm.compare.canonical.MAX_STEPS`.
 
         Raises:
-            EncodeError: A quad that RDFC-1.0 does not know.
-            LimitError: The blank nodes need more than `max_steps`.
+            EncodeError: If RDFC-1.0 does not support a quad.
+            LimitError: If the blank nodes need more than `max_steps`.
         """
         from rdfm import interop
 
@@ -207,16 +207,16 @@ class Message:
 
 
 class Operation(NamedTuple):
-    """An operation of a patch, in the words of RDF Patch.
+    """An operation of a patch, with the codes of RDF Patch.
 
     Attributes:
-        op: "H", a header; "TX", "TC" or "TA", the begin, the commit or the abort of a transaction; "PA" or "PD", a
-            prefix is added or deleted; "A" or "D", a quad is.
+        op: "H" for a header; "TX", "TC" or "TA" for the begin, commit or abort of a transaction; "PA" or "PD" for a
+            prefix that is added or deleted; "A" or "D" for a quad that is added or deleted.
         name: The key of a header, or a prefix without its colon.
-        subject: Of a quad, as are the others.
-        predicate: The predicate.
-        object: The object; the value of a header; the IRI of a prefix that is added.
-        graph: The graph; None is the default graph.
+        subject: The subject of a quad.
+        predicate: The predicate of a quad.
+        object: The object of a quad, the value of a header, or the IRI of an added prefix.
+        graph: The graph of a quad or prefix; None is the default graph.
 
     Example:
         >>> from rdfm import Iri
@@ -233,15 +233,15 @@ class Operation(NamedTuple):
 
 
 class Patch:
-    """Changes of a dataset: operations in order. Blank node labels are those of the log, a store's nodes.
+    """Changes to a dataset, as operations in order. Blank node labels identify nodes of a store and apply to the log.
 
     Args:
-        operations: The operations, or tuples of their parts; trailing parts may be left out.
+        operations: The operations, or tuples of their parts; trailing parts may be omitted.
 
     Raises:
-        TypeError: Something else was given.
-        ValueError: The `op` of an operation is not one of the eight. Whether an operation has the parts that it needs
-            is checked when it is written.
+        TypeError: If an argument or item has another type.
+        ValueError: If the `op` of an operation is not one of the eight codes. Whether an operation has the required
+            parts is checked when it is written.
 
     Example:
         >>> from rdfm import Iri, Literal, Quad
@@ -288,15 +288,15 @@ class Patch:
 
     @property
     def id(self) -> Term | None:
-        """What the header calls the patch (`id`, in any case)."""
-        return self._said("id")
+        """The id of the patch (`id` in the header, in any case)."""
+        return self._header_value("id")
 
     @property
     def previous(self) -> Term | None:
         """The patch that this one follows (`prev` in the header, in any case)."""
-        return self._said("prev")
+        return self._header_value("prev")
 
-    def _said(self, key: str) -> Term | None:
+    def _header_value(self, key: str) -> Term | None:
         """The first value of a key of the header."""
         for operation in self.operations:
             if operation.op == "H" and operation.name is not None and operation.name.lower() == key:
@@ -305,26 +305,26 @@ class Patch:
 
     @property
     def adds(self) -> list[Quad]:
-        """The quads that are added, whatever becomes of their transaction."""
+        """The quads that are added, whether or not their transaction is committed."""
         return self._quads("A")
 
     @property
     def deletes(self) -> list[Quad]:
-        """The quads that are deleted, whatever becomes of their transaction."""
+        """The quads that are deleted, whether or not their transaction is committed."""
         return self._quads("D")
 
     def _quads(self, op: str) -> list[Quad]:
         quads = (operation for operation in self.operations if operation.op == op)
-        return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # all are there
+        return [Quad(*operation[2:]) for operation in quads]  # type: ignore[arg-type]  # such operations have all terms
 
     @property
     def index(self) -> int | None:
-        """The index of the patch in its log, from 0; None if it was made by hand."""
+        """The index of the patch in its log, from 0; None if it was created in Python."""
         return None if self._batch is None else self._batch.first_index + self._index
 
     @property
     def position(self) -> int | None:
-        """The patch's first byte in the decompressed log; None if it was made by hand."""
+        """The patch's first byte in the decompressed log; None if it was created in Python."""
         return None if self._batch is None else self._batch.position(self._index)
 
     def __iter__(self) -> Iterator[Operation]:
@@ -338,7 +338,7 @@ class Patch:
         return len(self.operations)
 
     def __bool__(self) -> bool:
-        """True: an empty patch is a patch."""
+        """True, also for an empty patch."""
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -356,16 +356,16 @@ class Patch:
         return f"<Patch{index}: {count} operation{'' if count == 1 else 's'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the content; the copy is no view."""
+        """Pickles the content; the copy is not a view."""
         return Patch, (self.operations,)
 
 
 def _operation(operation: Any) -> Operation:
-    """An operation of a tuple of its parts.
+    """Convert a tuple of parts to an operation.
 
     Raises:
-        TypeError: It is none.
-        ValueError: Its `op` is not one of the eight.
+        TypeError: If it has another type.
+        ValueError: If its `op` is not one of the eight codes.
     """
     if isinstance(operation, Operation):
         made = operation
@@ -404,10 +404,10 @@ def views(batch: MessageBatch) -> Iterator[Message]:
 
 
 def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
-    """Give a message, or the list of its quads.
+    """Return a message, or a list of quads.
 
     Raises:
-        TypeError: It is neither a message nor an iterable of quads.
+        TypeError: If it is neither a message nor an iterable of quads.
     """
     if not isinstance(message, Message):
         return _quad_list(message)

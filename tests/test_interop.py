@@ -276,7 +276,7 @@ def test_results_are_no_messages():
             Message.from_oxigraph(store.query(query))
         with pytest.raises(UnsupportedError, match=r"rdfm\.ResultReader\.from_rdflib"):
             Message.from_rdflib(graph.query(query))
-    with pytest.raises(UnsupportedError, match="its attribute graph is"):
+    with pytest.raises(UnsupportedError, match="use its attribute graph"):
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 

@@ -1,1 +1,1 @@
-"""Whether messages are the same up to blank node labels: isomorphism and canonicalization."""
+"""Compares messages up to blank node labels: isomorphism and canonicalization."""

@@ -1,9 +1,9 @@
-"""The blank nodes of a dataset under the labels that another one has for them.
+"""Relabels the blank nodes of a dataset with the labels of the same nodes in another one.
 
-In: two datasets. Out: the second, in which blank nodes that are in the first have its labels.
-Cost: that of comparing the parts that look alike; work is bounded.
-Method: blank nodes that share quads, directly or through others, are a part. A part that is in both datasets, up
-to labels, gets the labels of the first; what is left gets labels that the first has not.
+In: two datasets. Out: the second, in which blank nodes that are also in the first have its labels.
+Cost: that of comparing similar parts; work is bounded.
+Method: blank nodes that are connected by quads form a part. A part that is in both datasets, up to labels, gets the
+labels of the first; the other parts get labels that the first does not have.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _ANY = Bnode("x")
 
 
 def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
-    """Give the quads of a dataset, in order, with the labels that another one has for the same blank nodes.
+    """Return the quads of a dataset, in order, with the labels of another dataset for the same blank nodes.
 
     Args:
-        old: The dataset that has the labels.
-        new: The dataset.
-        max_steps: Bound of each comparison, in quads looked at.
+        old: The dataset with the labels.
+        new: The dataset to relabel.
+        max_steps: Maximum number of visited quads in each comparison.
 
     Raises:
-        LimitError: A comparison needs more than `max_steps`.
+        LimitError: If a comparison needs more than `max_steps`.
 
     Example:
         >>> from rdfm import Iri
@@ -61,14 +61,14 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
 
 
 def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
-    """The quads that hold blank nodes, without repetitions: those that share some are together."""
+    """The quads with blank nodes, without repetitions, grouped into connected parts."""
     parent: dict[Bnode, Bnode] = {}
 
     def root(node: Bnode) -> Bnode:
         top = node
         while (above := parent.setdefault(top, top)) != top:
             top = above
-        while node != top:  # what is found once is found at once
+        while node != top:  # path compression
             parent[node], node = top, parent[node]
         return top
 
@@ -86,13 +86,13 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
 
 
 def _look(part: list[Quad]) -> Hashable:
-    """What parts that are the same have in common: their quads with labels left out."""
+    """A key that is equal for isomorphic parts: their quads without labels."""
     names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
     return frozenset(Counter(renamed(quad, names) for quad in part).items())
 
 
 def nodes_of(quad: Quad) -> Iterator[Bnode]:
-    """Give the blank nodes of a quad, in order. No recursion: triple terms may be deep."""
+    """Yield the blank nodes of a quad, in order, without recursion, since triple terms may be deep."""
     waiting: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
     while waiting:
         term = waiting.pop()
@@ -103,7 +103,7 @@ def nodes_of(quad: Quad) -> Iterator[Bnode]:
 
 
 def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
-    """Give a quad with other labels."""
+    """Return a quad with other labels."""
 
     def term(given: Term) -> Term:
         if isinstance(given, Bnode):
@@ -117,7 +117,7 @@ def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
 
 
 def _free(label: str, taken: set[str]) -> str:
-    """The label, or one with a number after it where that is taken; taken from now on."""
+    """Return the label, with a number appended if it is taken, and mark the result as taken."""
     free, number = label, 0
     while free in taken:
         number += 1

@@ -1,9 +1,9 @@
 """Canonical blank node labels: RDFC-1.0 with SHA-256.
 
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
-Cost: near linear where the quads of each blank node tell it apart; exponential at worst, so work is
-counted and bounded, and Ctrl-C ends it. That is why this is no library's, which can do neither.
-Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments are those of the steps there.
+Cost: near linear if the quads of each blank node identify it; exponential in the worst case, so work is limited, and
+Ctrl-C stops it. Existing libraries support neither, so they are not used.
+Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ __all__ = ["canonical", "canonical_labels"]
 MAX_STEPS = 2_000_000
 
 Issued = dict[str, str]  # labels and the identifiers issued for them, in order
-# Asks for the hash and the issuer of a related node, and gives its own.
+# Yields requests for the hash and the issuer of a related node, and returns its own.
 Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issued]]
 
 
 def canonical(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> str:
-    """Give a dataset as canonical N-Quads: sorted lines, blank nodes called c14n0 and so on.
+    """Return a dataset as canonical N-Quads: sorted lines, with blank nodes named c14n0 and so on.
 
-    Language tags stay as they are written: `@en` and `@EN` differ, as for `isomorphic`.
+    Language tags are kept as written: `@en` and `@EN` differ, as in `isomorphic`.
 
     Args:
-        quads: The dataset; order and repetitions do not count.
-        max_steps: Bound of the work, in quads looked at.
+        quads: The dataset; order and repetitions are ignored.
+        max_steps: Maximum number of visited quads.
         message_index: The message in its log, for errors.
 
     Raises:
-        EncodeError: A generalized quad, or blank nodes in triple terms, which RDFC-1.0 does not know.
-        LimitError: The labels need more than `max_steps`.
+        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not support.
+        LimitError: If the labels need more than `max_steps`.
     """
     dataset = set(quads)
     issued = canonical_labels(dataset, max_steps=max_steps, message_index=message_index)
@@ -49,16 +49,15 @@ def canonical(
 def canonical_labels(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> dict[str, str]:
-    """Give the canonical label of each blank node of a dataset, by its label.
+    """Return the canonical label of each blank node of a dataset, by its label.
 
     Args:
-        quads: The dataset; order and repetitions do not count.
-        max_steps: Bound of the work, in quads looked at.
+        quads: The dataset; order and repetitions are ignored.
+        max_steps: Maximum number of visited quads.
         message_index: The message in its log, for errors.
 
     Raises:
-        EncodeError: As `canonical`.
-        LimitError: As `canonical`.
+        EncodeError, LimitError: As in `canonical`.
     """
     dataset = set(quads)
     for quad in dataset:
@@ -70,10 +69,10 @@ def canonical_labels(
 
 
 def _unknown(quad: Quad) -> str | None:
-    """Why RDFC-1.0 does not know a quad."""
+    """The reason why RDFC-1.0 does not support a quad; None if it does."""
     named = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
     if not named or not isinstance(quad.graph, (Iri, Bnode, type(None))):
-        return "holds no generalized quads"
+        return "does not support generalized quads"
     waiting: list[Term] = [quad.object]
     while waiting:
         term = waiting.pop()
@@ -81,7 +80,7 @@ def _unknown(quad: Quad) -> str | None:
             if not isinstance(term.predicate, Iri) or isinstance(
                 term.subject, (Literal, TripleTerm)
             ):
-                return "holds no generalized triple terms"
+                return "does not support generalized triple terms"
             if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
                 return "cannot name the blank nodes of a triple term"
             waiting.append(term.object)
@@ -135,7 +134,7 @@ class _Naming:
         return _hash("".join(lines))
 
     def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
-        """Hash N-Degree Quads, on a stack of our own: it goes as deep as there are nodes."""
+        """Hash N-Degree Quads, on an explicit stack, since the depth can reach the number of nodes."""
         stack = [self._n_degree(label, issuer)]
         result: tuple[str, Issued] | None = None
         while True:
@@ -162,7 +161,7 @@ class _Naming:
             chosen = ""
             chosen_issuer = issuer
             for order in permutations(related[name]):
-                # A copy costs what it holds.
+                # The cost of a copy is proportional to its size.
                 self._spend(len(order) + len(issuer) // 32)
                 copy = dict(issuer)
                 path = ""

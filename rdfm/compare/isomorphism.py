@@ -1,8 +1,8 @@
-"""Whether two datasets are the same up to blank node labels.
+"""Compares two datasets up to blank node labels.
 
-In: two sets of quads, generalized ones and triple terms included. Out: yes or no, exactly.
-Cost: near linear for real data; work is counted and bounded, since the problem has no fast answer
-for data made of nothing but symmetric blank nodes. The search is the core's.
+In: two sets of quads, also generalized ones and triple terms. Out: an exact answer.
+Cost: near linear for real data; work is limited, since no fast algorithm is known for data that consists of symmetric
+blank nodes. The search is in the core.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ MAX_STEPS = 20_000_000
 
 
 def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> bool:
-    """Tell whether two datasets are equal up to blank node labels; order and repetitions do not count.
+    """Return whether two datasets are equal up to blank node labels; order and repetitions are ignored.
 
-    Literals are the same if they are written the same, the case of language tags included.
+    Literals are equal if their text is equal, including the case of language tags.
 
     Args:
         a: The quads of one dataset.
         b: The quads of the other.
-        max_steps: Bound of the work, in quads looked at.
+        max_steps: Maximum number of visited quads.
 
     Raises:
-        LimitError: The comparison needs more than `max_steps`.
+        LimitError: If the comparison needs more than `max_steps`.
     """
     return _pairs(a, b, max_steps) is not None
 
@@ -36,15 +36,15 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
 def mapping(
     a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS
 ) -> dict[Bnode, Bnode] | None:
-    """Give the blank node of `b` that each of `a` is, if the datasets are equal up to labels; else None.
+    """Return the blank node of `b` for each one of `a`, or None if the datasets differ by more than labels.
 
     Args:
         a: The quads of one dataset.
         b: The quads of the other.
-        max_steps: Bound of the work, in quads looked at.
+        max_steps: Maximum number of visited quads.
 
     Raises:
-        LimitError: The comparison needs more than `max_steps`.
+        LimitError: If the comparison needs more than `max_steps`.
     """
     pairs = _pairs(a, b, max_steps)
     return None if pairs is None else {Bnode(one): Bnode(other) for one, other in pairs}

@@ -1,8 +1,8 @@
 """The registry of formats: by name, alias, suffix, media type or content.
 
-In: a name, a path, or a log's first bytes. Out: a `Format`. Each is an attribute too: `formats.nq`.
-Cost: what is declared about a format is read when it is first asked for; plug-ins are imported when no built-in
-answers. Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in.
+In: a name, a path, or a log's first bytes. Out: a `Format`. Each format is also an attribute: `formats.nq`.
+Cost: the declaration of a format is loaded on first use; plug-ins are imported if no built-in format matches.
+Law: plug-ins (entry point group `rdfm.formats`, or `register`) never replace a built-in format.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rdfm.formats.format import (
 from rdfm.formats.spec import FormatSpec, OptionSpec
 
 if TYPE_CHECKING:
-    from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, given by __getattr__
+    from rdfm.formats.formats_generated import *  # noqa: F403 - declared there, returned by __getattr__
 
 __all__ = [
     "Decoder",
@@ -54,7 +54,7 @@ __all__ = [
 GROUP = "rdfm.formats"
 HEAD_BYTES = 4096
 COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".bz2", ".xz")
-# Formats written in Python, and their modules here.
+# Formats implemented in Python, and their modules.
 _IN_PYTHON = {"parquet": "parquet_files", "arrow": "arrow_files"}
 _BUILT_IN = (*_core.format_names(), *_IN_PYTHON)
 _registered: dict[str, Format] = {}
@@ -74,10 +74,10 @@ def _built_in(name: str) -> Format:
 
 @cache
 def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
-    """The plug-ins of installed packages; and by entry point, why others do not load.
+    """The plug-ins of installed packages, and the errors of those that do not load, by entry point.
 
-    The first of a name wins, none replaces a built-in. One that does not load is left out with a
-    warning, since it is no reason to fail where another format is meant.
+    The first plug-in with a name wins; none replaces a built-in format. One that does not load is ignored with a warning,
+    since another format may be meant.
     """
     from importlib.metadata import entry_points
 
@@ -92,7 +92,7 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
             text = f"{plug_in} does not load: {type(error).__name__}: {error}"
             broken[entry_point.name] = text
-            _warn(f"{text}; its format is left out")
+            _warn(f"{text}; its format is ignored")
             continue
         if format.name not in _BUILT_IN:
             found[format.name] = format
@@ -104,11 +104,11 @@ def _warn(text: str) -> None:
 
 
 def _checked(format: object) -> Format:
-    """A plug-in, which is a `Format`.
+    """Check that a plug-in is a valid `Format`.
 
     Raises:
-        TypeError: It is none.
-        OptionError: One of its options has a name that is taken.
+        TypeError: If it is not a `Format`.
+        OptionError: If the name of one of its options is reserved.
     """
     if not isinstance(format, Format):
         raise TypeError(f"it is a {type(format).__name__}, expected rdfm.formats.Format")
@@ -119,7 +119,7 @@ def _checked(format: object) -> Format:
 
 
 def _each() -> Iterator[Format]:
-    """Built-ins first, plug-ins only if nobody stopped there."""
+    """Yield built-in formats first, so that plug-ins are imported only if needed."""
     for name in _BUILT_IN:
         yield _built_in(name)
     plug_ins = _entry_points()[0]  # first, since modules may register formats when imported
@@ -127,22 +127,22 @@ def _each() -> Iterator[Format]:
 
 
 def every() -> list[Format]:
-    """All formats, built-ins first."""
+    """Return all formats, built-in ones first."""
     return list(_each())
 
 
 def built_in() -> list[Format]:
-    """The formats of rdfm itself; no plug-in is imported."""
+    """Return the built-in formats, without importing plug-ins."""
     return [_built_in(name) for name in _BUILT_IN]
 
 
 def specs() -> list[FormatSpec]:
-    """What is known about all formats, built-ins first."""
+    """Return the specs of all formats, built-in ones first."""
     return [format.spec for format in _each()]
 
 
 def names() -> list[str]:
-    """The names of all formats, built-ins first.
+    """Return the names of all formats, built-in ones first.
 
     Example:
         >>> names()[:2]
@@ -158,40 +158,38 @@ def register(format: Format) -> None:
         format: The format.
 
     Raises:
-        OptionError: The name or an alias is that of a built-in format, or an option has a name that is taken.
-        TypeError: It is no `Format`.
+        OptionError: If the name or an alias belongs to a built-in format, or the name of an option is reserved.
+        TypeError: If it is not a `Format`.
     """
     format = _checked(format)
     for name in (format.name, *format.spec.aliases):
         for built_in in map(_built_in, _BUILT_IN):
             if _key(name) in _keys(built_in.spec):
-                raise OptionError(
-                    f"'{name}' is a format of rdfm itself; plug-ins cannot replace it"
-                )
+                raise OptionError(f"'{name}' is a built-in format, which plug-ins cannot replace")
     _registered[format.name] = format
 
 
 def unregister(name: str) -> None:
-    """Take back a `register`; nothing happens for other names."""
+    """Undo `register`; other names are ignored."""
     _registered.pop(name, None)
 
 
 def find(name: str) -> Format:
-    """Give the format of a name, alias, suffix or media type.
+    """Return the format with a name, alias, suffix or media type.
 
     Args:
         name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
 
     Raises:
-        UnknownFormatError: No format has that name, or its plug-in does not load; the text lists
-            the names, or gives the reason.
+        UnknownFormatError: If no format has that name, or its plug-in does not load; the text lists the names or gives
+            the reason.
 
     Example:
         >>> find("turtle").name
         'ttl'
     """
     if not isinstance(name, str):
-        raise UnknownFormatError(f"a format is the text of its name, such as 'nq', not {name!r}")
+        raise UnknownFormatError(f"a format is given by its name, such as 'nq', not {name!r}")
     wanted = _key(name)
     if wanted in _BUILT_IN:
         return _built_in(wanted)
@@ -205,7 +203,7 @@ def find(name: str) -> Format:
 
 
 def by_path(path: str) -> Format | None:
-    """Give the format of a file name or URL by its suffix, a suffix of compression taken off first."""
+    """Return the format of a file name or URL by its suffix, ignoring a suffix of compression."""
     name = _file_name(path).lower()
     for suffix in COMPRESSION_SUFFIXES:
         if name.endswith(suffix):
@@ -219,17 +217,17 @@ def by_path(path: str) -> Format | None:
 
 
 def by_content(head: bytes) -> Format | None:
-    """Give the format that a log's first bytes (decompressed, up to 4 KiB) show."""
+    """Return the format detected from a log's first bytes (decompressed, up to 4 KiB)."""
     return next((format for format in _each() if _shows(format.spec, head, True)), None)
 
 
 def by_clear_content(head: bytes) -> Format | None:
-    """Give the built-in format that shows in what there is of a log, whatever follows."""
+    """Return the built-in format that is certain from the available bytes of a log, whatever follows."""
     return next((format for format in built_in() if _shows(format.spec, head, False)), None)
 
 
 def _shows(spec: FormatSpec, head: bytes, complete: bool) -> bool:
-    """Whether a format shows in a log's first bytes; that of a broken plug-in does not."""
+    """Whether a log's first bytes are of a format; False if its plug-in fails."""
     if spec.sniff is None:
         return False
     try:
@@ -250,7 +248,7 @@ def _file_name(path: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as it is compared: without case, parameters of a media type, or a suffix's dot."""
+    """A normalized name: lower case, without media type parameters and without the dot of a suffix."""
     return name.split(";")[0].strip().lower().removeprefix(".").replace("_", "-")
 
 
@@ -260,7 +258,7 @@ def _keys(spec: FormatSpec) -> set[str]:
 
 
 def _attribute(name: str) -> Format:
-    """A format by its name or an alias, as in `formats.nq`, with `_` for `-`."""
+    """Return a format by its name or an alias, as in `formats.nq`, with `_` for `-`."""
     if not name.startswith("_"):
         try:
             return find(name)
@@ -271,5 +269,5 @@ def _attribute(name: str) -> Format:
 
 if (
     not TYPE_CHECKING
-):  # for type checkers any name would be a format; they see those of formats_generated
+):  # with __getattr__, type checkers would accept any name; they use formats_generated
     __getattr__ = _attribute

@@ -29,12 +29,12 @@ _FILE_HEAD = 8
 _STREAM = OptionSpec(
     "stream",
     "switch",
-    "Write an Arrow stream instead of a file; a name that ends in .arrows says so too.",
+    "Write an Arrow stream instead of a file, as for names that end with .arrows.",
     default=False,
     group="Parquet and Arrow",
 )
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
-# How a stream ends; without the first four bytes before Arrow 0.15.
+# The end of a stream; before Arrow 0.15 without the first four bytes.
 _ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
 
 
@@ -51,7 +51,9 @@ class Decoder(RowDecoder):
             first = int.from_bytes(head[:4], "little")
             if not 0 < first <= size - 4:
                 what = (
-                    "Feather 1, which is not read" if head.startswith(b"FEA1") else "something else"
+                    "Feather 1, which is not supported"
+                    if head.startswith(b"FEA1")
+                    else "something else"
                 )
                 raise DecodeError(
                     f"expected an Arrow file or stream, found {what}", format=self.format, offset=0
@@ -60,7 +62,7 @@ class Decoder(RowDecoder):
         if head.startswith(_MAGIC) and file.read() == _MAGIC:
             yield from self._file_rows(file, size)
             return
-        # A file that is cut off is a stream behind its first bytes.
+        # A truncated file is a stream after its first bytes.
         if head.startswith(_MAGIC):
             file.seek(_FILE_HEAD)
             yield from self._stream_rows(file)
@@ -80,7 +82,7 @@ class Decoder(RowDecoder):
         for number in range(count):
             next(checked, None)
             if lent is not file:
-                # What was read, as far as progress is concerned.
+                # The position, for progress.
                 file.seek(size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
 
@@ -106,24 +108,24 @@ class Decoder(RowDecoder):
         file.seek(at)
         if file.read(1):
             raise DecodeError(
-                "there is something behind the stream's end mark; cut it off",
+                "there is data after the end mark of the stream; remove it",
                 format=self.format,
                 offset=at,
             )
 
     def _cut(self, missing: str) -> TruncatedError:
         return TruncatedError(
-            f"the rows end without a {missing}; the file is cut off, get it again",
+            f"the rows end without a {missing}; the file is truncated, so obtain a complete copy",
             format=self.format,
             message_index=self._index,
         )
 
 
 def _lent(file: BinaryIO, size: int) -> Any:
-    """A file for pyarrow, which reads the footer in a thread of its own.
+    """A file for pyarrow, which reads the footer in a separate thread.
 
-    That thread may hold the file a little longer, and aborts a process that ends meanwhile if the file is Python's. So
-    a small file is given as memory; before a large one is read, the thread is done.
+    That thread may keep the file open a little longer. If the process ends meanwhile and the file is a Python object,
+    the process aborts. So a small file is passed as memory; for a large one, the thread ends before reading is complete.
     """
     import pyarrow as pa
 
@@ -137,7 +139,7 @@ def _lent(file: BinaryIO, size: int) -> Any:
 
 
 def _valid(rows: Any) -> Any:
-    """The same rows, once no offset in them leads out of what was read: nobody else looks."""
+    """Return the rows after checking that their offsets are within the data, which nothing else checks."""
     rows.validate(full=True)
     return rows
 
@@ -148,7 +150,7 @@ class Encoder(RowEncoder):
     format = "arrow"
 
     def __init__(self, *, stream: bool = False, **options: Any) -> None:
-        """Take whether a stream is written, and what every format of rows takes."""
+        """Take whether to write a stream, and the options of every format of rows."""
         self._stream = stream
         super().__init__(**options)
 

@@ -1,8 +1,8 @@
-"""A format as one object, and what decoders and encoders are: `Format`, `Decoder`, `Encoder`.
+"""The class of formats and the interfaces of codecs: `Format`, `Decoder`, `Encoder`.
 
-In: a spec, and how codecs are made. Out: codecs whose options are checked, whole logs in memory decoded and encoded.
-Law: native formats and those written in Python offer the same; what a driver calls is in `DecoderLike` and
-`EncoderLike`, whole.
+In: a spec, and functions that create codecs. Out: codecs with checked options, and decoding and encoding in memory.
+Law: native formats and those written in Python have the same interface; `DecoderLike` and `EncoderLike` contain
+everything that a driver calls.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ __all__ = [
     "encode_all",
 ]
 
-# The largest batches that the core makes.
+# The largest batches that the core creates.
 WHOLE = {"batch_quads": 1 << 28, "batch_bytes": 512 << 20, "batch_messages": 1 << 28}
 
 
 class Opening(NamedTuple):
-    """How a log is opened for reading, besides the options of its format.
+    """How a log is opened for reading, in addition to the options of its format.
 
     Attributes:
-        parts: Which messages may come in parts (batches that `continue`): "never", those of many "frames", or
-            "always".
+        parts: Which messages may be returned in parts (batches that `continue`): "never", those with several "frames",
+            or "always".
         split: Start, stop (or None) and dialect of the part of the log to read.
-        first_index: The index of the first message, where that is known.
+        first_index: The index of the first message, if known.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
@@ -53,71 +53,71 @@ class DecoderLike(Protocol):
     """Bytes to batches."""
 
     def feed(self, piece: bytes, /) -> None:
-        """Take a piece of the log, cut anywhere. Never fails, decodes nothing."""
+        """Take a piece of the log, cut anywhere. Never fails and decodes nothing."""
 
     def finish(self) -> None:
-        """Mark the end of the log; doing so again changes nothing."""
+        """Mark the end of the log. Further calls have no effect."""
 
     def next_batch(self) -> AnyBatch | None:
-        """Give the next batch; None means "feed me", and after `finish` "done".
+        """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
             DecodeError: After every message completed before the error, and again on later calls.
         """
 
     def skip_message(self) -> bytes | None:
-        """Go to the next delimiter after an error; None means "feed me and call again"."""
+        """Skip to the next delimiter after an error; None if more input is needed before another call."""
 
     def reset(self) -> None:
-        """Go to the start of another log, with the same options."""
+        """Prepare for another log with the same options."""
 
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]:
-        """Decode another log, of which all bytes are here.
+        """Decode another log that is completely in memory.
 
         Args:
             log: The log.
-            stop_bytes: Stop after batches that take more bytes of memory than this.
+            stop_bytes: Stop when the batches take more memory than this, in bytes.
 
         Returns:
-            Its batches, and whether that is all; if not, `next_batch` goes on: it raises the error that follows them,
-            or returns the next batch after a stop.
+            Its batches, and whether they are complete. If not, `next_batch` continues: it raises the error that follows
+            them, or returns the next batch after a stop.
         """
 
     def header(self) -> Mapping[str, Any]:
-        """Say what the log says about itself, as far as read."""
+        """Return the data that the log declares about itself, as far as it has been read."""
 
     @property
     def done(self) -> bool:
-        """Whether what is fed from now on belongs to other splits: nothing more need be read."""
+        """Whether the remaining input belongs to other splits, so that reading can stop."""
 
 
 class EncoderLike(Protocol):
     """Batches to bytes."""
 
     def encode(self, batch: Any, /, source: str | None = None) -> bytes:
-        """Give the bytes of a batch.
+        """Return the bytes of a batch.
 
         Args:
             batch: The messages.
-            source: The name of the log that they are of, for formats that hold it.
+            source: The name of the log that they came from, for formats that store it.
 
         Raises:
-            EncodeError: A message cannot be written.
+            EncodeError: If a message cannot be written.
         """
 
     def finish(self) -> bytes:
-        """Give the bytes at the end of the log."""
+        """Return the bytes at the end of the log."""
 
     def reset(self) -> None:
-        """Go to the start of another log, with the same options. What was left out is counted anew."""
+        """Prepare for another log with the same options, and reset the counts of `dropped`."""
 
     def dropped(self) -> dict[str, int]:
-        """Count what was left out so far, by name."""
+        """Return the numbers of dropped items so far, by name."""
 
     def notes(self) -> list[str]:
-        """Say what whoever reads the log should know, a sentence each."""
+        """Return notes for readers of the log, each a sentence."""
 
 
 class Decoder(ABC):
@@ -125,15 +125,15 @@ class Decoder(ABC):
 
     @abstractmethod
     def feed(self, piece: bytes, /) -> None:
-        """Take a piece of the log, cut anywhere. Never fails, decodes nothing."""
+        """Take a piece of the log, cut anywhere. Never fails and decodes nothing."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Mark the end of the log; doing so again changes nothing."""
+        """Mark the end of the log. Further calls have no effect."""
 
     @abstractmethod
     def next_batch(self) -> AnyBatch | None:
-        """Give the next batch; None means "feed me", and after `finish` "done".
+        """Return the next batch; None if more input is needed or, after `finish`, at the end.
 
         Raises:
             DecodeError: After every message completed before the error, and again on later calls.
@@ -141,13 +141,13 @@ class Decoder(ABC):
 
     @abstractmethod
     def reset(self) -> None:
-        """Go to the start of another log, with the same options: what was fed and met before is forgotten."""
+        """Prepare for another log with the same options, and discard all input and errors."""
 
     def skip_message(self) -> bytes | None:
-        """Go to the next delimiter after an error, where the format is `resumable`.
+        """Skip to the next delimiter after an error, if the format is `resumable`.
 
         Raises:
-            DecodeError: The error itself.
+            DecodeError: The error, if it is not.
         """
         self.next_batch()
         raise ValueError("there is no error to skip")
@@ -155,7 +155,7 @@ class Decoder(ABC):
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]:
-        """Decode another log, of which all bytes are here: `reset`, `feed`, `finish`, and its batches."""
+        """Decode another log that is completely in memory: `reset`, `feed`, `finish`, and return its batches."""
         self.reset()
         self.feed(log)
         self.finish()
@@ -172,12 +172,12 @@ class Decoder(ABC):
         return batches, True
 
     def header(self) -> Mapping[str, Any]:
-        """Say what the log says about itself; nothing unless a format has something to say."""
+        """Return the data that the log declares about itself; empty by default."""
         return {}
 
     @property
     def done(self) -> bool:
-        """Give False: such formats have no splits."""
+        """Return False, since such formats have no splits."""
         return False
 
 
@@ -185,14 +185,14 @@ class FileDecoder(Decoder):
     """The base of decoders that read a log from its end (`FormatSpec.whole_file`).
 
     Attributes:
-        position: The byte of the file behind the messages that were given, about.
+        position: The approximate byte of the file after the returned messages.
     """
 
     position: int = 0
 
     @abstractmethod
     def feed_file(self, file: BinaryIO) -> None:
-        """Take the log as a file that can be read from the middle, which stays open meanwhile."""
+        """Take the log as a seekable file, which must stay open."""
 
 
 class Encoder(ABC):
@@ -200,34 +200,34 @@ class Encoder(ABC):
 
     @abstractmethod
     def encode(self, batch: Any, /, source: str | None = None) -> bytes:
-        """Give the bytes of a batch; `source` is the name of the log that its messages are of.
+        """Return the bytes of a batch; `source` is the name of the log that its messages came from.
 
         Raises:
-            EncodeError: A message cannot be written.
+            EncodeError: If a message cannot be written.
         """
 
     @abstractmethod
     def finish(self) -> bytes:
-        """Give the bytes at the end of the log."""
+        """Return the bytes at the end of the log."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Go to the start of another log, with the same options. What was left out is counted anew."""
+        """Prepare for another log with the same options, and reset the counts of `dropped`."""
 
     def dropped(self) -> dict[str, int]:
-        """Count what was left out so far, by name; nothing unless a format leaves something out."""
+        """Return the numbers of dropped items so far, by name; empty by default."""
         return {}
 
     def notes(self) -> list[str]:
-        """Say what whoever reads the log should know, a sentence each; nothing unless there is something."""
+        """Return notes for readers of the log, each a sentence; empty by default."""
         return []
 
 
 class Format:
-    r"""A format: what is known about it, its codecs, and whole logs in memory.
+    r"""A format: its description, its codecs, and functions for logs in memory.
 
     Attributes:
-        spec: What is known about it.
+        spec: Its description.
         name: The name used everywhere, such as `nq`.
 
     Example:
@@ -243,12 +243,12 @@ class Format:
         decoder: Callable[..., DecoderLike] | None,
         encoder: Callable[..., EncoderLike] | None,
     ) -> None:
-        """Take the spec, and what makes codecs of their options as keywords, such as classes.
+        """Create a format from its spec and functions that create codecs, such as classes, with options as keywords.
 
         Args:
-            spec: What is known about the format.
-            decoder: Makes a decoder; None where the format is not read.
-            encoder: Makes an encoder; None where the format is not written.
+            spec: The description of the format.
+            decoder: Creates a decoder; None if the format cannot be read.
+            encoder: Creates an encoder; None if the format cannot be written.
         """
         self.spec = spec
         self.name = spec.name
@@ -266,68 +266,68 @@ class Format:
         return self._encoder is not None
 
     def Decoder(self, **options: Any) -> DecoderLike:
-        """Give a decoder; options are those of `spec.reads`.
+        """Return a decoder with options of `spec.reads`.
 
         Raises:
-            OptionError: There is no such option, or its value does not fit.
+            OptionError: If an option is unknown or its value is invalid.
         """
         return self.decoder(options)
 
     def Encoder(self, **options: Any) -> EncoderLike:
-        """Give an encoder; options are those of `spec.writes`.
+        """Return an encoder with options of `spec.writes`.
 
         Raises:
-            OptionError: There is no such option, or its value does not fit.
+            OptionError: If an option is unknown or its value is invalid.
         """
         return self.encoder(options)
 
     def decoder(self, options: Mapping[str, Any], opening: Opening = Opening()) -> DecoderLike:  # noqa: B008 - immutable
-        """Give a decoder, as `Decoder`, that reads what `opening` says."""
+        """Return a decoder, as `Decoder` does, for a log that is opened as `opening` says."""
         if self._decoder is None:
-            raise TypeError(f"{self.spec.title} is not read")
+            raise TypeError(f"{self.spec.title} cannot be read")
         return self._make_decoder(self.spec.values("read", options), opening)
 
     def encoder(
         self, options: Mapping[str, Any], source: Mapping[str, Any] | None = None
     ) -> EncoderLike:
-        """Give an encoder, as `Encoder`.
+        """Return an encoder, as `Encoder` does.
 
         Args:
-            options: Those of `spec.writes`.
-            source: What is known about the log that the messages come from; see `_core.Encoder`.
+            options: Options of `spec.writes`.
+            source: Known properties of the log that the messages come from; see `_core.Encoder`.
         """
         if self._encoder is None:
-            raise TypeError(f"{self.spec.title} is not written")
+            raise TypeError(f"{self.spec.title} cannot be written")
         return self._make_encoder(self.spec.values("write", options), source)
 
     def _make_decoder(self, values: dict[str, Any], _opening: Opening) -> DecoderLike:
         if self._decoder is None:
-            raise TypeError(f"{self.spec.title} is not read")
+            raise TypeError(f"{self.spec.title} cannot be read")
         return self._decoder(**values)
 
     def _make_encoder(
         self, values: dict[str, Any], _source: Mapping[str, Any] | None
     ) -> EncoderLike:
         if self._encoder is None:
-            raise TypeError(f"{self.spec.title} is not written")
+            raise TypeError(f"{self.spec.title} cannot be written")
         return self._encoder(**values)
 
     def decode(self, data: bytes, **options: Any) -> Any:
-        """Decode a whole log held in memory; for files use `rdfm.open_log`.
+        """Decode a complete log in memory; for files use `rdfm.open_log`.
 
         Args:
-            data: The log, decompressed.
-            **options: Those of `spec.reads`.
+            data: The decompressed log.
+            **options: Options of `spec.reads`.
 
         Returns:
-            A `MessageBatch`, or the batch of the log's kind.
+            A `MessageBatch`, or the type of batch for the log's kind.
 
         Raises:
-            DecodeError: `data` breaks the format; no message is returned.
-            LimitError: A message is larger than `max_message_bytes` (in decoded bytes), or all are too large for
-                one batch.
-            MissingExtraError: The format needs a package that is not installed.
-            OptionError: There is no such option, or its value does not fit.
+            DecodeError: If `data` is invalid; no messages are returned.
+            LimitError: If a message is larger than `max_message_bytes` (in decoded bytes), or all messages are too large
+                for one batch.
+            MissingExtraError: If the format needs a package that is not installed.
+            OptionError: If an option is unknown or its value is invalid.
         """
         whole = {name: most for name, most in WHOLE.items() if name in self.spec.options("read")}
         decoder = self.decoder({**options, **whole})
@@ -341,16 +341,16 @@ class Format:
         return batches[0] if len(batches) == 1 else _joined(batches, batches[0].kind)
 
     def encode(self, batch: AnyBatch, **options: Any) -> bytes:
-        """Encode a batch as a whole log; for files use `rdfm.create_log`.
+        """Encode a batch as a complete log; for files use `rdfm.create_log`.
 
         Args:
             batch: The messages.
-            **options: Those of `spec.writes`.
+            **options: Options of `spec.writes`.
 
         Raises:
-            EncodeError: A message cannot be written in the format.
-            MissingExtraError: The format needs a package that is not installed.
-            OptionError: There is no such option, or its value does not fit.
+            EncodeError: If a message cannot be written in the format.
+            MissingExtraError: If the format needs a package that is not installed.
+            OptionError: If an option is unknown or its value is invalid.
         """
         return encode_all(self.encoder(options), batch)
 
@@ -360,7 +360,7 @@ class Format:
 
 
 def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
-    """Batches of messages, or of patches, as one."""
+    """Join batches of messages or patches."""
     messages: Any = (message for batch in batches for message in batch)
     if kind == "patches":
         return PatchBatch.from_patches(messages)
@@ -368,9 +368,9 @@ def _joined(batches: Sequence[AnyBatch], kind: str) -> AnyBatch:
 
 
 def encode_all(encoder: EncoderLike, batch: AnyBatch) -> bytes:
-    """Encode one batch as a whole log.
+    """Encode one batch as a complete log.
 
     Raises:
-        EncodeError: A message cannot be written in the format.
+        EncodeError: If a message cannot be written in the format.
     """
     return encoder.encode(batch) + encoder.finish()

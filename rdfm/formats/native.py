@@ -1,6 +1,6 @@
 """The formats of the core as `Format` objects.
 
-In: what the core declares. Out: formats whose codecs are the core's.
+In: declarations of the core. Out: formats whose codecs are in the core.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rdfm.formats.spec import FormatSpec, OptionSpec
 
 __all__ = ["NativeFormat", "native"]
 
-# Options of which a loader of contexts is made.
+# Options of the context loader.
 _LOADER = ("context", "contexts", "context_cache", "allow_network")
 
 
@@ -22,7 +22,7 @@ class NativeFormat(Format):
     """A format of the core."""
 
     def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
-        """Make the core's decoder; remote contexts come from a loader beside the options."""
+        """Create the core's decoder. Remote contexts come from a loader that is passed in addition to the options."""
         loader = None
         if sources := {name: values.pop(name) for name in _LOADER if name in values}:
             from rdfm.storage.contexts import ContextLoader  # costly to import
@@ -37,7 +37,7 @@ class NativeFormat(Format):
 
 
 def native(name: str) -> NativeFormat:
-    """Give a format of the core by its name."""
+    """Return a format of the core by its name."""
     declared = _frozen(_core.format_spec(name))
     for side in ("reads", "writes"):
         declared[side] = [OptionSpec(**_frozen(option)) for option in declared[side]]
@@ -47,7 +47,7 @@ def native(name: str) -> NativeFormat:
 
 
 def _frozen(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a spec, lists as tuples."""
+    """The fields of a spec, with lists as tuples."""
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }

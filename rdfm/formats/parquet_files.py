@@ -25,8 +25,8 @@ from rdfm.formats.spec import FormatSpec
 __all__ = ["FORMAT", "Decoder", "Encoder"]
 
 _BUFFER_BYTES = 1 << 20
-# Each column of each row group gets a Zstandard context of its own, which takes 40 µs; of results with many variables
-# that is two thirds of the time. Snappy has none.
+# Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with many variables that
+# is two thirds of the time. Snappy needs no context.
 WIDE_COLUMNS = 1024
 
 
@@ -38,7 +38,7 @@ class Decoder(RowDecoder):
     def _open(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import parquet
 
-        # Without read-ahead a group of rows is read as it is needed, however large it is.
+        # Without read-ahead a row group is read on demand, however large it is.
         rows = parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         columns = self._wanted(rows.schema_arrow)
         self._rows = rows.metadata.num_rows
@@ -76,7 +76,7 @@ def _before(batches: Iterator[Any], row: int) -> Iterator[Any]:
 
 
 def _rows_at_once(metadata: Any, most: int) -> int:
-    """As many rows as take about `READ_BYTES`, as far as a file says how large its rows are."""
+    """The number of rows that take about `READ_BYTES`, if the file declares the size of its row groups."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     largest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0)
     return max(1, min(most, int(READ_BYTES / max(largest, 1))))

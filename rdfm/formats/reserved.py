@@ -1,4 +1,4 @@
-"""Names that no option of a format may have: what stages and commands say."""
+"""Names that options of formats must not have, because stages and commands use them."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ RESERVED = frozenset(
 
 
 def refuse_reserved(spec: FormatSpec) -> None:
-    """Refuse a format with an option whose name is taken.
+    """Check that no option of a format has a reserved name.
 
     Raises:
-        OptionError: One of them has such a name.
+        OptionError: If one has.
     """
     for side in ("read", "write"):
         for name in spec.options(side):
             if name in RESERVED or name.startswith(("from_", "to_")):
                 raise OptionError(
-                    f"the format {spec.name} has an option {name}, a name that rdfm itself uses; take another"
+                    f"the format {spec.name} has an option {name}, a name that rdfm uses; choose another name"
                 )

@@ -1,10 +1,10 @@
-"""What the formats of rows share: messages as rows of Arrow, read and written by pyarrow.
+"""The common part of the formats of rows: messages as Arrow rows, read and written by pyarrow.
 
-In: files of rows, one a message, with a column of quads, or of operations; or one a quad. Out: batches, or the reverse;
-and of results, which are not read back, rows with a column for each variable.
-Cost: a group of rows at a time; bytes that come in pieces are spooled, on disk from 16 MiB on, since
-these formats are read from their end. Law: rows before an error come first; how messages are cut into
-batches changes no byte.
+In: files with a row per message, with a column of quads or operations, or with a row per quad. Out: batches, or the
+reverse; for results, which cannot be read back, rows with a column for each variable.
+Cost: a row group at a time; bytes that arrive in pieces are spooled, from 16 MiB on disk, since these formats are read
+from their end. Law: rows before an error are returned first; the division of messages into batches does not change the
+bytes.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ __all__ = [
     "extra",
 ]
 
-# Rows hold all that batches do, as Jelly does; limits and namespaces are the same options.
+# Like Jelly, rows can store everything that batches contain; limits and namespaces are the same options.
 _LIKE = native("jelly").spec
 CARRIES = _LIKE.carries
 READS = tuple(_LIKE.options("read")[name] for name in ("max_message_bytes", "max_depth"))
 ROWS = OptionSpec(
     "rows",
     "choice",
-    "What a row is: a message, or a quad with columns source, message, subject, predicate, object and graph.",
+    "Unit of a row: a message, or a quad with columns source, message, subject, predicate, object and graph.",
     choices=("messages", "quads"),
     default="messages",
     group="Parquet and Arrow",
@@ -69,7 +69,7 @@ ROWS = OptionSpec(
 TERMS = OptionSpec(
     "terms",
     "choice",
-    "How terms stand there: as canonical N-Triples, or as structs of kind, value, datatype, language and direction.",
+    "Form of terms: canonical N-Triples, or structs of kind, value, datatype, language and direction.",
     choices=("ntriples", "structs"),
     default="ntriples",
     group="Parquet and Arrow",
@@ -80,22 +80,22 @@ WRITES = (
     ROWS,
     TERMS,
 )
-# With what a message may be written in parts.
+# Options with which a message may be written in parts.
 CONTINUABLE = ((ROWS.name, "quads"),)
 KINDS = ("messages", "patches", "results")
 WRITTEN_ONLY = ("results",)
 COLUMNS = ("source", "offset", "quads", "metadata")
-# Those of rows of quads; the first and the last may be missing where they are read.
+# The columns of rows of quads; when reading, the first and the last may be missing.
 QUAD_COLUMNS = ("source", "message", "subject", "predicate", "object", "graph")
 NAMESPACES = "namespaces"
-# What is read as messages of each kind: its batch, and its columns, of which the first is needed.
+# For each kind that can be read: its batch, and its columns, of which the first is required.
 _READ: dict[str, tuple[Any, tuple[str, ...]]] = {
     "messages": (MessageBatch, ("quads", "metadata", NAMESPACES)),
     "patches": (PatchBatch, ("operations",)),
 }
 _RESULTS = (
-    "a table of results is not read back, since nothing in it says that its values are terms, so keep results in a "
-    "format of theirs, such as results-thrift (.srt)"
+    "a table of results cannot be read, since nothing marks its values as terms; store results in a format for results, "
+    "such as results-thrift (.srt)"
 )
 SPOOLED_BYTES = 16 << 20
 READ_ROWS = {"messages": 1024, "patches": 1024, "quads": 8192}
@@ -105,10 +105,10 @@ WRITE_BYTES = 32 << 20
 
 
 def extra(format: str) -> Any:
-    """Give pyarrow.
+    """Return the module pyarrow.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: If it is not installed.
     """
     try:
         import pyarrow
@@ -118,11 +118,11 @@ def extra(format: str) -> Any:
 
 
 class RowDecoder(FileDecoder):
-    """Reads files of rows. A format says how its files are opened.
+    """Reads files of rows. Subclasses open the files of a format.
 
     Attributes:
         format: The format's name.
-        position: The byte of the file behind the rows that were given, about.
+        position: The approximate byte of the file after the returned rows.
     """
 
     format: str
@@ -134,12 +134,12 @@ class RowDecoder(FileDecoder):
         max_depth: int = int(READS[1].default or 0),
         parts: bool = False,
     ) -> None:
-        """Take the limits: bytes of a message, and how deep triple terms may nest.
+        """Set the limits.
 
         Args:
-            max_message_bytes: Of a message, decoded; in Parquet also of a row of one column.
-            max_depth: The depth.
-            parts: Give a large message of several rows in parts.
+            max_message_bytes: Maximum decoded size of a message; in Parquet also of a row of one column.
+            max_depth: Maximum nesting depth of triple terms.
+            parts: Return a large message of several rows in parts.
         """
         extra(self.format)
         self._parts = parts
@@ -149,17 +149,17 @@ class RowDecoder(FileDecoder):
         self.reset()
 
     def reset(self) -> None:
-        """Go to the start of another log."""
+        """Prepare for another log."""
         self._close_spool()
-        self._file: BinaryIO | None = None  # of the caller, or spooled
+        self._file: BinaryIO | None = None  # the caller's, or spooled
         self._spool_error: OSError | None = None
         self._ended = False
         self._index = 0  # of the next message
         self._row = 0  # of the next one
-        self._of = "messages"  # what the rows are: "messages", "patches" or "quads"
+        self._of = "messages"  # the kind of rows: "messages", "patches" or "quads"
         self.position = 0
         self._size = 0  # of the file
-        self._rows: int | None = None  # of the file, where it says that first
+        self._rows: int | None = None  # of the file, if it declares the number first
         self._batches: Iterator[AnyBatch] | None = None
         self._error: Exception | None = None
 
@@ -170,7 +170,7 @@ class RowDecoder(FileDecoder):
             self._file = self._spool = cast("BinaryIO", spool)
         try:
             self._file.write(piece)
-        except OSError as error:  # a full disk is told when batches are asked for
+        except OSError as error:  # a full disk is reported by next_batch
             self._spool_error = error
 
     def _close_spool(self) -> None:
@@ -179,12 +179,12 @@ class RowDecoder(FileDecoder):
             self._spool = None
 
     def __del__(self) -> None:
-        """Remove what was spooled of a log that nobody read to its end."""
+        """Remove the spooled data of a log that was not read to its end."""
         if hasattr(self, "_spool"):
             self._close_spool()
 
     def feed_file(self, file: BinaryIO) -> None:
-        """Take the log as a file that can be read from the middle, which stays open meanwhile."""
+        """Take the log as a seekable file, which must stay open."""
         self._file = file
 
     def finish(self) -> None:
@@ -192,7 +192,7 @@ class RowDecoder(FileDecoder):
         self._ended = True
 
     def next_batch(self) -> AnyBatch | None:
-        """Give the next batch; None means "feed me", and after `finish` "done"."""
+        """Return the next batch; None if more input is needed or, after `finish`, at the end."""
         if self._error is not None:
             raise self._error
         if not self._ended:
@@ -208,10 +208,10 @@ class RowDecoder(FileDecoder):
             raise
 
     def record_batches(self) -> Iterator[Any]:
-        """Give the rows in pyarrow's record batches, with the columns that messages are made of.
+        """Return the rows in pyarrow's record batches, with the columns of messages.
 
         Raises:
-            DecodeError: The file is broken or has no such columns.
+            DecodeError: If the file is invalid or lacks these columns.
         """
         if self._file is None:
             return
@@ -235,14 +235,14 @@ class RowDecoder(FileDecoder):
 
     @abstractmethod
     def _open(self, file: BinaryIO) -> Iterator[Any]:
-        """Give the record batches of a file."""
+        """Return the record batches of a file."""
 
     def _wanted(self, schema: Any) -> list[str]:
         """The columns to read.
 
         Raises:
-            DecodeError: There is no column of quads or of operations, nor those of rows of quads, or both, or one is
-                of another type.
+            DecodeError: If there is no column of quads or operations and not all columns of rows of quads, or there are
+                both, or a column has another type.
         """
         kind = "patches" if "operations" in schema.names else "messages"
         if kind == "messages" and "quads" not in schema.names:
@@ -251,13 +251,13 @@ class RowDecoder(FileDecoder):
             found = _listed(schema)
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
-                "N-Triples, or a column operations, of structs that have op and name too, or of rows of quads the "
-                f"columns message, subject, predicate and object; found {found}; {_RESULTS}",
+                "N-Triples; or a column operations, whose structs also have op and name; or the columns message, "
+                f"subject, predicate and object of rows of quads; found {found}; {_RESULTS}",
                 format=self.format,
             )
         if kind == "patches" and "quads" in schema.names:
             raise DecodeError(
-                "there are columns quads and operations, and a row is a message or a patch; drop one of them",
+                "there are columns quads and operations, but a row is either a message or a patch; drop one of them",
                 format=self.format,
             )
         batch, columns = _READ[kind]
@@ -270,7 +270,7 @@ class RowDecoder(FileDecoder):
         except TypeError as error:
             raise DecodeError(
                 "expected a column quads, a list of structs of subject, predicate, object and graph with terms as "
-                "N-Triples or structs, or a column operations, of structs that have op and name too; found "
+                "N-Triples or structs, or a column operations, whose structs also have op and name; found "
                 f"{_listed(schema)}; {_RESULTS}",
                 format=self.format,
             ) from error
@@ -278,7 +278,7 @@ class RowDecoder(FileDecoder):
             batch.from_arrow(pa.RecordBatch.from_arrays(none, names))
         except TypeError as error:
             raise DecodeError(
-                f"the column {error}; write maps there, as rdfm and Arrow do, or leave that column out",
+                f"the column {error}; write it as a map, as rdfm and Arrow do, or omit the column",
                 format=self.format,
             ) from error
         return names
@@ -300,15 +300,15 @@ class RowDecoder(FileDecoder):
         return names
 
     def _checked(self, schema: Any, columns: tuple[str, ...]) -> list[str]:
-        """Those of some columns that are there.
+        """The existing columns among these.
 
         Raises:
-            DecodeError: One is there twice.
+            DecodeError: If one exists twice.
         """
         names = [name for name in columns if name in schema.names]
         for name in names:
             if schema.names.count(name) > 1:
-                raise DecodeError(f"the column {name} is there twice", format=self.format)
+                raise DecodeError(f"the column {name} exists twice", format=self.format)
             _check_names(schema.field(name).type)
         return names
 
@@ -337,7 +337,7 @@ class RowDecoder(FileDecoder):
             yield from self._read_quads(quads)
 
     def _read_quads(self, quads: QuadRows, rows: Any = None) -> Iterator[AnyBatch]:
-        """The messages that rows of quads complete; or the last ones."""
+        """The messages that these rows of quads complete, or the remaining ones without rows."""
         start, count = self.position, 0 if rows is None else rows.num_rows
         with _named(self.format):
             if rows is not None:
@@ -353,7 +353,7 @@ class RowDecoder(FileDecoder):
             self._row += count
 
     def _behind(self, start: int, given: int, count: int) -> int:
-        """The byte behind so many of the rows that were read last, which begin at `start`."""
+        """The approximate byte after the first `given` of the last `count` rows, which begin at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
         end = self._size if self._file is None else self._file.tell()
@@ -366,7 +366,7 @@ def _listed(schema: Any) -> str:
 
 
 def _check_names(type: Any) -> None:
-    """Read the names in a nested type, which nobody has looked at; not all bytes are text."""
+    """Read the names in a nested type, to raise an error if one is not valid text."""
     for number in range(type.num_fields if hasattr(type, "field") else 0):
         field = type.field(number)
         if field.name is not None:
@@ -374,7 +374,7 @@ def _check_names(type: Any) -> None:
 
 
 class _named:
-    """Errors of rows name the format and the message."""
+    """Adds the format and the message to errors of rows."""
 
     def __init__(self, format: str) -> None:
         self._format = format
@@ -383,7 +383,9 @@ class _named:
         pass
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if isinstance(error, TypeError):  # values that are not of the type that their column says
+        if isinstance(
+            error, TypeError
+        ):  # values that do not have the declared type of their column
             raise DecodeError(f"the file is broken: {error}", format=self._format) from error
         if isinstance(error, DecodeError):
             error.format = self._format
@@ -392,7 +394,7 @@ class _named:
 
 
 class _Sink(io.RawIOBase):
-    """A file that gives what was written to it."""
+    """A file whose written bytes can be taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -416,11 +418,11 @@ class _Sink(io.RawIOBase):
 
 
 class RowEncoder(Encoder):
-    """Writes files of rows. A format says how its files are begun.
+    """Writes files of rows. Subclasses create the files of a format.
 
     Attributes:
         format: The format's name.
-        counts_rows: Whether a file of rows without columns says how many there are.
+        counts_rows: Whether a file of rows without columns stores the number of rows.
     """
 
     format: str
@@ -438,14 +440,14 @@ class RowEncoder(Encoder):
         """Take the options of the format.
 
         Args:
-            namespaces: Whether there is a column of namespaces; else if the first message has any.
-            flat: Write all messages as one, their blank nodes kept apart.
-            max_message_bytes: The largest message that `flat` makes of rows that are messages, in decoded bytes.
-            rows: What a row is: "messages" or "quads".
-            terms: How terms stand there: as "ntriples" or "structs".
+            namespaces: Whether to write a column of namespaces. By default there is one if the first message has any.
+            flat: Write all messages as one, with their blank nodes kept apart.
+            max_message_bytes: Maximum size of the message of `flat`, in decoded bytes, if rows are messages.
+            rows: The unit of a row: "messages" or "quads".
+            terms: The form of terms: "ntriples" or "structs".
 
         Raises:
-            OptionError: Rows of quads have no namespaces.
+            OptionError: If namespaces are requested for rows of quads.
         """
         extra(self.format)
         if rows == "quads" and namespaces:
@@ -458,14 +460,14 @@ class RowEncoder(Encoder):
         self.reset()
 
     def reset(self) -> None:
-        """Go to the start of another log."""
+        """Prepare for another log."""
         self._sink = _Sink()
         self._rows: ArrowCoalescer | None = None
         self._writer: Any = None
         self._namespaces = False
         self._lost: dict[str, str] = {}
         self._dropped = 0
-        self._table: list[Any] | None = None  # rows of other columns than messages have
+        self._table: list[Any] | None = None  # rows with other columns than those of messages
         self._table_rows = self._table_bytes = 0
         most = self._max_message_bytes
         self._regrouper = (
@@ -474,14 +476,14 @@ class RowEncoder(Encoder):
         self._source: str | None = None
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
-        """Give the bytes of a batch; rows are gathered first.
+        """Return the bytes of a batch; rows are buffered first.
 
         Args:
-            batch: The messages, patches or results: of one kind in a log.
-            source: What stands in the column `source`: the log that they are of.
+            batch: Messages, patches or results; a log has only one kind.
+            source: The value of the column `source`: the log that they came from.
 
         Raises:
-            EncodeError: It is of another kind than the one before, or of results that are no table.
+            EncodeError: If the kind differs from earlier batches, or results are not a table.
         """
         self._source = source
         if self._regrouper is None:
@@ -504,13 +506,13 @@ class RowEncoder(Encoder):
         ):
             raise self._refused(
                 batch,
-                "rows of results without variables, of which the file would not tell how many there are",
+                "rows of results without variables, whose number the file could not store",
             )
         try:
             coalescer = self._begin(batch)
             if not self._namespaces and isinstance(batch, MessageBatch):
                 self._count((name, iri) for _, name, iri in batch.declarations())
-            # One message of quads of several logs is of none of them.
+            # A message with quads of several logs has no source.
             source = None if self._flat and self._quads else self._source
             complete = coalescer.push(batch, source)
         except ValueError as error:
@@ -521,8 +523,8 @@ class RowEncoder(Encoder):
         if coalescer.dropped()[2]:
             raise self._refused(
                 batch,
-                "a message has the source and the index of the one before it, and their rows would be one message; "
-                "write logs of the same name into files of their own",
+                "a message has the same source and index as the previous one, so their rows would be one message; "
+                "write logs of the same name into separate files",
             )
 
     def _refused(self, batch: AnyBatch, reason: str) -> EncodeError:
@@ -533,10 +535,10 @@ class RowEncoder(Encoder):
             self._take(batch)
 
     def begin_table(self, schema: Any) -> None:
-        """Begin a file of other columns than logs have: `encode_table` takes its rows.
+        """Begin a file with other columns than those of logs: `encode_table` takes its rows.
 
         Raises:
-            OptionError: An option is for messages.
+            OptionError: If an option is for messages.
         """
         asked = {
             "flat": self._flat,
@@ -546,18 +548,16 @@ class RowEncoder(Encoder):
         }
         for name, given in asked.items():
             if given:
-                raise OptionError(
-                    f"the option {name} is for logs, and the table of a query is none"
-                )
+                raise OptionError(f"the option {name} is for logs, not for the results of a query")
         if not schema.names and not self.counts_rows:
             raise OptionError(
-                "the query has no variables, and a file without columns would not tell how many rows there are"
+                "the query has no variables, and a file without columns cannot store the number of rows"
             )
         self._table = []
         self._writer = self._open(self._sink, schema)
 
     def encode_table(self, rows: Any) -> bytes:
-        """Give the bytes of a record batch of a table; rows are gathered first."""
+        """Return the bytes of a record batch of a table; rows are buffered first."""
         assert self._table is not None
         self._table.append(rows)
         self._table_rows += rows.num_rows
@@ -573,7 +573,7 @@ class RowEncoder(Encoder):
             self._table, self._table_rows, self._table_bytes = [], 0, 0
 
     def finish(self) -> bytes:
-        """Give the bytes at the end of the log."""
+        """Return the bytes at the end of the log."""
         if self._table is not None:
             self._write_table()
             self._writer.close()
@@ -587,17 +587,17 @@ class RowEncoder(Encoder):
         return self._sink.take()
 
     def dropped(self) -> dict[str, int]:
-        """Count namespaces declared where the log has no column for them, and what one message, or a quad, cannot have."""
+        """Return the numbers of dropped namespaces (without a column for them), empty messages and metadata."""
         empty, metadata, _ = (0, 0, 0) if self._rows is None else self._rows.dropped()
         dropped = {"namespaces": self._dropped, "empty messages": empty, "metadata": metadata}
         if self._regrouper is not None:
-            # What it drops is not in what it gives.
+            # Data that the regrouper drops is not in its batches.
             dropped |= self._regrouper.dropped()
         return {name: count for name, count in dropped.items() if count}
 
     @abstractmethod
     def _open(self, sink: Any, schema: Any) -> Any:
-        """Give pyarrow's writer of a file."""
+        """Return pyarrow's writer of a file."""
 
     def _begin(self, first: AnyBatch | None) -> ArrowCoalescer:
         if self._rows is None:
@@ -653,7 +653,7 @@ class RowEncoder(Encoder):
 
 
 class RowFormat(Format):
-    """A format of rows: a message of several rows may be read in parts."""
+    """A format of rows, in which a message of several rows may be read in parts."""
 
     def _make_decoder(self, values: dict[str, Any], opening: Opening) -> DecoderLike:
         parts = {"parts": True} if opening.parts == "always" else {}

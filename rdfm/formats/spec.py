@@ -1,9 +1,9 @@
-"""What is declared about a format and about an option: `FormatSpec`, `OptionSpec`.
+"""Declarations of formats and options: `FormatSpec`, `OptionSpec`.
 
-In: the declarations, of the core for native formats, else in Python. Out: checked values of options, and the
-sentences that refuse others.
-Cost: none until an option is given. Law: what a format takes is said in its spec alone; a value may be given as
-text for every kind.
+In: declarations, from the core for native formats and otherwise in Python. Out: checked values of options, and error
+texts for invalid ones.
+Cost: none until an option is given. Law: only the spec of a format determines its options; values of every kind may be
+given as text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["FormatSpec", "OptionSpec", "Side", "key"]
 
 Side = Literal["read", "write"]
-# What the value of an option is.
+# The kinds of values.
 KINDS = (
     "switch",
     "count",
@@ -43,7 +43,7 @@ KINDS = (
     "moment",
     "object",
 )
-# What stands for a value in help, by its kind.
+# Placeholders for values in help, by kind.
 _PLACEHOLDERS = {
     "count": "N",
     "bytes": "BYTES",
@@ -67,32 +67,31 @@ class OptionSpec:
 
     Attributes:
         name: The keyword in Python: lower case, words joined by `_`.
-        kind: What a value is: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
-            "texts" (one, or several of them), "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and files), "file", "context" (of
-            JSON-LD: its file, its text or a dict), "log" (of the format, whose stream options are taken), "moment" (a
-            date and time), "object" (of JSON, or a dict).
-        help: What it does, in a sentence.
+        kind: The kind of its value: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
+            "texts" (one or several), "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and
+            files), "file", "context" (of JSON-LD: a file, its text or a dict), "log" (of the format, from which the
+            stream options are taken), "moment" (a date and time), "object" (a JSON object or a dict).
+        help: Its description, in a sentence.
         choices: The words of a choice.
-        numbers: The number that each of them stands for, with "choice or number".
-        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest level and the
-            highest.
+        numbers: The number for each word, with "choice or number".
+        levels: Words of a choice that may be followed by a colon and a level: the word, the lowest and the highest
+            level.
         least: The smallest number.
         most: The largest number.
-        default: What is done where it is not given, if that is a value.
-        default_from: Where the default comes from otherwise: the "input" that is read, or the "source" of what is
-            written.
-        printed: What is done on the command line's standard output where it is not given, if that is another value.
-        shared: Whether a conversion gives it to both of its formats, where both take it.
-        hint: Whether a conversion that gives it to what is read (`from_NAME`) passes over it where the format there
-            lacks it: it says how logs of some formats are read, if the input is one.
-        metavar: What stands for the value in help.
+        default: The default value, if it is fixed.
+        default_from: The origin of the default otherwise: the "input" that is read, or the "source" of the output.
+        printed: The default for standard output of the command line, if it differs.
+        shared: Whether a conversion passes it to both of its formats if both have it.
+        hint: Whether `from_NAME` in a conversion is ignored if the format of the input does not have it, because it
+            applies only to inputs of some formats.
+        metavar: The placeholder for the value in help.
         group: The heading in help.
-        flag: The name on the command line, if it is another.
-        short: The letter on the command line that says the same.
-        off: The name that switches it off on the command line.
-        python_only: Whether it is for programs in Python alone.
-        keyword: The keyword in calls that convert nothing, if it is another.
-        instead: What does the same in calls that convert nothing, where no keyword does.
+        flag: The name on the command line, if it differs.
+        short: The short option on the command line, a letter.
+        off: The name on the command line that switches it off.
+        python_only: Whether it is only available in Python.
+        keyword: The keyword in calls that do not convert, if it differs.
+        instead: The alternative in calls that do not convert, if there is no keyword.
 
     Example:
         >>> OptionSpec("indent", "count", "Spaces of an indent.", most=8).value("4")
@@ -125,18 +124,18 @@ class OptionSpec:
         """Check the name and the kind.
 
         Raises:
-            OptionError: One of them is none.
+            OptionError: If one is invalid.
         """
         if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", self.name):
             raise OptionError(
-                f"'{self.name[:40]}' is no name of an option: lower case, words joined by _"
+                f"'{self.name[:40]}' is not a valid option name: use lower case, with words joined by _"
             )
         if self.kind not in KINDS:
             raise OptionError(
                 f"the option {self.name} is of the kind '{self.kind}'; kinds are {', '.join(KINDS)}"
             )
         if self.kind.startswith("choice") and not self.choices:
-            raise OptionError(f"the option {self.name} is a choice without words")
+            raise OptionError(f"the option {self.name} is a choice, but has no choices")
 
     @property
     def option(self) -> str:
@@ -150,22 +149,22 @@ class OptionSpec:
 
     @property
     def placeholder(self) -> str:
-        """What stands for a value that is to be filled in, such as `IRI`; none for words and switches."""
+        """The placeholder for a value, such as `IRI`; empty for choices and switches."""
         return self.metavar or _PLACEHOLDERS.get(self.kind, "")
 
     def value(self, given: Any, called: str = "") -> Any:
-        """Give the value that was given, or that a text says.
+        """Check a value, or parse it from text.
 
         Args:
             given: The value or the text.
-            called: What an error calls the option; else its name.
+            called: How errors refer to the option. Defaults to its name.
 
         Raises:
-            OptionError: It does not fit; the text says what does.
-            OSError: It is the file of a context, which cannot be read.
+            OptionError: If it is invalid; the text describes the valid values.
+            OSError: If the file of a context cannot be read.
         """
         called = called or self.name
-        # The names of files may have bytes that are not UTF-8, all other texts are UTF-8.
+        # Names of files may contain bytes that are not UTF-8; all other text is UTF-8.
         if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
             return os.fspath(given)
         if self.kind == "files" and isinstance(given, Mapping):
@@ -213,7 +212,7 @@ class OptionSpec:
 
 
 def _moment(called: str, given: Any) -> datetime:
-    """A date and time, in UTC unless it says a zone."""
+    """A date and time, in UTC unless it has a time zone."""
     from datetime import UTC, datetime  # costly to import
 
     try:
@@ -227,7 +226,7 @@ def _moment(called: str, given: Any) -> datetime:
 
 
 def _texts(called: str, given: Any) -> list[str]:
-    """A text, or several."""
+    """One text or several, as a list."""
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
         raise OptionError(f"{called} is a text, or a list of texts, not {type(given).__name__}")
@@ -235,7 +234,7 @@ def _texts(called: str, given: Any) -> list[str]:
 
 
 def _decoded(called: str, given: Any) -> Any:
-    """The value of an option with its texts as `decoded` gives them."""
+    """Apply `decoded` to all texts in the value of an option."""
     if isinstance(given, str):
         return decoded(called, given)
     if isinstance(given, Mapping):
@@ -246,17 +245,17 @@ def _decoded(called: str, given: Any) -> Any:
 
 
 def decoded(called: str, text: str) -> str:
-    r"""Give a text that can be encoded, from one that may have the lone surrogates of PEP 383.
+    r"""Return an encodable text from one that may contain the lone surrogates of PEP 383.
 
-    Python makes such surrogates of the bytes of arguments that are not valid in the locale's encoding. Under
-    `LC_ALL=C` these are all bytes above 127, and here they are UTF-8.
+    Python creates such surrogates from bytes of arguments that are not valid in the locale's encoding. Under `LC_ALL=C`
+    these are all bytes above 127. This function decodes them as UTF-8.
 
     Args:
-        called: What an error calls the text.
+        called: How errors refer to the text.
         text: The text.
 
     Raises:
-        OptionError: The bytes are not UTF-8.
+        OptionError: If the bytes are not UTF-8.
 
     Example:
         >>> decoded("any", "caf\udcc3\udca9")
@@ -269,7 +268,7 @@ def decoded(called: str, text: str) -> str:
         return text
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeEncodeError as error:  # a surrogate that stands for no byte
+    except UnicodeEncodeError as error:  # a surrogate that does not represent a byte
         found = text[error.start]
     except UnicodeDecodeError as error:
         found = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
@@ -289,7 +288,7 @@ def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _object(called: str, given: Any) -> dict[str, Any]:
-    """An object of JSON. What was given is not shown: it may hold credentials."""
+    """A JSON object. Errors do not show the value, which may contain credentials."""
     try:
         found = json.loads(given) if isinstance(given, str) else given
     except ValueError:
@@ -301,34 +300,34 @@ def _object(called: str, given: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class FormatSpec:
-    """What rdfm knows about a format.
+    """The description of a format.
 
     Attributes:
         name: The name used everywhere, such as `nq`.
-        title: The name for people, such as `N-Quads`.
-        kinds: What the messages of its logs may be: "messages" (datasets), "patches" or "results" (rows). Of several
-            the first is that of a log without any.
-        written_only: Those of its kinds that it is written of, but not read as.
-        suffixes: File name endings, the usual one first, such as `.nq`.
+        title: The name for display, such as `N-Quads`.
+        kinds: The possible kinds of its logs: "messages" (datasets), "patches" or "results" (rows). If there are several,
+            an empty log is of the first kind.
+        written_only: The kinds that can be written but not read.
+        suffixes: File name suffixes, the usual one first, such as `.nq`.
         media_types: Media types, the registered one first.
-        aliases: Other names that people use.
-        carries: What it can hold: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
-            `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in a text, and
-            any IRI as a predicate).
-        binary: Whether a log is no text, and so nothing for a terminal.
+        aliases: Other common names.
+        carries: The features that it supports: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
+            `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in text, and any
+            IRI as a predicate).
+        binary: Whether logs are binary and should not be written to a terminal.
         needs: The extra of rdfm that it needs, if any.
-        whole_file: Whether a log is read from its end, and so as a file where there is one.
-        sniff: Tells from a log's first bytes (decompressed, up to 4 KiB) whether it is of this format: True, False,
-            or None where more bytes would tell. The second argument says that no more come.
-        resumable: Whether a decoder can go on after an error.
+        whole_file: Whether a log is read from its end, so that a file is opened directly if there is one.
+        sniff: Detects from a log's first bytes (decompressed, up to 4 KiB) whether it is of this format: True, False, or
+            None if more bytes are needed. The second argument is true if there are no more bytes.
+        resumable: Whether a decoder can continue after an error.
         splittable: Whether a log can be read from the middle.
-        continuable: Whether an encoder takes a message in parts (batches that `continue`); or options with any of
-            which it does, name and value.
-        suffix_options: Options of the encoder that some suffixes stand for.
-        value_options: Options that the encoder takes for a value that is a log of one message (`rdfm.values`), where
-            the defaults are meant for files.
-        reads: The options of the decoder, by name; they may be given as a sequence.
-        writes: The options of the encoder, in the same way.
+        continuable: Whether an encoder takes a message in parts (batches that `continue`); or the options, as names and
+            values, each of which makes it do so.
+        suffix_options: Options of the encoder that suffixes imply.
+        value_options: Options of the encoder for a value that is a log of one message (`rdfm.values`), if the defaults
+            are meant for files.
+        reads: The options of the decoder, by name; they may be passed as a sequence.
+        writes: The options of the encoder, in the same form.
 
     Example:
         >>> from rdfm import formats
@@ -357,10 +356,10 @@ class FormatSpec:
     writes: Mapping[str, OptionSpec] | Iterable[OptionSpec] = ()
 
     def __post_init__(self) -> None:
-        """Put the options under their names.
+        """Index the options by name.
 
         Raises:
-            OptionError: An option is there twice, or is none.
+            OptionError: If an option is repeated, or is not an `OptionSpec`.
         """
         for side in ("reads", "writes"):
             given = getattr(self, side)
@@ -376,15 +375,15 @@ class FormatSpec:
             object.__setattr__(self, side, options)
 
     def options(self, side: Side) -> Mapping[str, OptionSpec]:
-        """Give the options of the decoder or of the encoder, by name."""
+        """Return the options of the decoder or the encoder, by name."""
         options = self.reads if side == "read" else self.writes
-        return options  # type: ignore[return-value]  # put under their names above
+        return options  # type: ignore[return-value]  # indexed by name above
 
     def values(self, side: Side, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Check what was given for the decoder or the encoder; None leaves an option out.
+        """Check the options given for the decoder or the encoder, and omit those that are None.
 
         Raises:
-            OptionError: There is no such option, or its value does not fit.
+            OptionError: If an option is unknown or its value is invalid.
         """
         known = self.options(side)
         values = {}
@@ -397,12 +396,12 @@ class FormatSpec:
         return values
 
     def refusal(self, side: Side, name: str, *, several: bool = False) -> str:
-        """Say that the decoder or the encoder takes no such option, and what does.
+        """Return the error text for an option that the decoder or encoder does not have.
 
         Args:
             side: Which of the two.
             name: The option.
-            several: Whether other formats are read too, which do not take it either.
+            several: Whether other formats are read too, none of which has it.
         """
         from rdfm import formats
 
@@ -428,16 +427,16 @@ class FormatSpec:
 
 
 def is_of_one_side(declared: Collection[OptionSpec]) -> bool:
-    """Whether a conversion has to be told which side an option is for.
+    """Whether users must specify the side of an option in a conversion.
 
     Args:
-        declared: The option as each side declares it that has it.
+        declared: The declarations of the option, one for each side that has it.
     """
     return len(declared) > 1 and not all(option.shared for option in declared)
 
 
 def listed(words: list[str]) -> str:
-    """Give words as a list in a sentence.
+    """Return words as a list in a sentence.
 
     Example:
         >>> listed(["N-Triples", "N-Quads", "Jelly"])
@@ -448,7 +447,7 @@ def listed(words: list[str]) -> str:
 
 
 def key(name: str) -> str:
-    """Give an option's name as it is compared where case and underscores do not count.
+    """Return an option's name in a form that ignores case and underscores.
 
     Example:
         >>> key("maxMessageBytes") == key("max_message_bytes")

@@ -1,8 +1,8 @@
-"""Message logs in Spark: one message or quad a row, every format, batch and streaming.
+"""Message logs in Spark: one row per message or quad, in every format, in batch and in streams.
 
-In: `spark.read.format("rdfm")`, `df.write.format("rdfm")` and their streaming twins, or the functions
-here. Out: Spark's contracts only; decoding and encoding are rdfm's own.
-Law: no module here names a format.
+In: `spark.read.format("rdfm")`, `df.write.format("rdfm")`, the same for streams, and the functions of this module.
+Out: implementations of Spark's interfaces; the rest of rdfm decodes and encodes.
+Law: no module in this package names a format.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["query", "read", "read_stream", "register", "remove_abandoned"]
 
 
 def register(spark: SparkSession) -> None:
-    """Make `format("rdfm")` known to a session that does not find it by itself.
+    """Register `format("rdfm")` in a session that does not find it automatically.
 
-    Spark finds it without this where the package `pyspark_rdfm` is installed beside PySpark. A
-    thread other than the session's own calls this before it writes: Spark looks for the format of a
-    write in the thread's active session, and a thread started in Python has none.
+    Spark finds it automatically if the package `pyspark_rdfm` is installed in the same environment. Call this function
+    in each additional thread before it writes: Spark looks up the format of a write in the thread's active session,
+    and a thread started in Python has none.
 
     Args:
-        spark: A session, of Spark Connect too.
+        spark: A session, also of Spark Connect.
 
     Raises:
-        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
     """
     check_pyspark()
     from pyspark_rdfm import DefaultSource
@@ -50,7 +50,7 @@ def register(spark: SparkSession) -> None:
         jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
 
 
-# Spark warns of a source that is registered again.
+# Spark shows a warning if a source is registered twice.
 _registered: WeakSet[SparkSession] = WeakSet()
 
 
@@ -68,23 +68,25 @@ def read(
     columns: Sequence[str] | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Read logs into a DataFrame, one message or quad a row: `spark.read.format("rdfm")`, checked at once.
+    """Read logs into a DataFrame with one row per message or quad.
+
+    This is `spark.read.format("rdfm")`, with Python values that are checked immediately.
 
     Args:
-        spark: A session, of Spark Connect too.
+        spark: A session, also of Spark Connect.
         paths: Files, folders, globs or URLs.
-        schema: The columns wanted, as a schema or as text; by default source, offset, quads, metadata;
-            of patches operations for quads, of results one for each variable of the first file; with `rows="quads"` source,
-            message, subject, predicate, object, graph.
-        columns: The columns wanted, by name, with the types that they have: only these are made.
-        **options: Those of the reader and of the formats, with Python's values, such as `rows="quads"`,
-            `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`; None leaves one out.
+        schema: The columns to return, as a schema or as DDL text. Defaults to source, offset, quads and metadata; for
+            patches, operations instead of quads; for results, the variables of the first file; with `rows="quads"`,
+            source, message, subject, predicate, object and graph.
+        columns: The names of the columns to return, with their standard types. Other columns are not computed.
+        **options: Options of the reader and of the formats, as Python values, such as `rows="quads"`,
+            `mode="PERMISSIVE"`, `lenient=True`, `split_bytes=1 << 26`. None means that an option is not set.
 
     Raises:
-        OptionError: An option is unknown, or a value or the schema does not fit.
-        FileNotFoundError: A path is not there (with Spark Connect the server says so).
-        UnknownFormatError: No format has the name that was given.
-        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
+        OptionError: If an option is unknown, or a value or the schema is invalid.
+        FileNotFoundError: If a path does not exist (with Spark Connect, the server reports it).
+        UnknownFormatError: If the given format does not exist.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
         `rdfm.spark.read(spark, "logs/", columns=["offset", "position"])`
@@ -99,8 +101,8 @@ def read(
     if not _is_remote(spark):
         check_workers(spark)
         reader.check_paths()
-        listed = reader.paths  # Spark's own process may have begun in another folder
-        # The source itself is not told how many cores there are.
+        listed = reader.paths  # Spark's own process may have another working folder
+        # Spark does not pass the number of cores to the source.
         if key("minPartitions") not in map(key, given):
             given["minPartitions"] = str(spark.sparkContext.defaultParallelism)
     _register_once(spark)
@@ -120,30 +122,30 @@ def query(
     spark: SparkSession | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Ask a SPARQL query of each message; the rows are its solutions.
+    """Run a SPARQL query on each message and return its results as rows.
 
-    Of SELECT a row is a solution: source and message (its index), then a column for each variable, in order. Of CONSTRUCT
-    it is a message, as in `read`. Of ASK it is the answer of a message: source, message, holds.
+    SELECT returns a row per solution: source, message (its index), and a column for each variable, in order. CONSTRUCT
+    returns a row per message, as `read` does. ASK returns a row per message: source, message, holds.
 
     Args:
-        logs: Files, folders, globs or URLs, as in `read`: the query is evaluated in the reader. Or a DataFrame with a
-            column quads, and source and offset if they are there, a stream's too.
-        query: The text of a query, or the path or URL of a file with one.
-        types: Types of columns of SELECT by the names of variables, such as `{"time": "dateTime", "value": "double"}`;
-            others hold terms as N-Triples.
-        prefixes: Names and IRIs of namespaces that the query need not declare.
-        union_graphs: The default graph of the query is all graphs together.
-        skip_empty: Leave out messages for which CONSTRUCT makes no triple.
-        timeout: Seconds that the query may take for a message.
-        max_rows: Solutions that a message may have.
-        spark: A session, of Spark Connect too; by default the active one.
-        **options: Those of `read`, where logs are read.
+        logs: Files, folders, globs or URLs, as in `read`; the reader then evaluates the query. Or a DataFrame, also a
+            streaming one, with a column quads and optionally source and offset.
+        query: The text of a query, or the path or URL of a file that contains it.
+        types: Types of SELECT columns by variable, such as `{"time": "dateTime", "value": "double"}`. Other columns
+            contain terms as N-Triples.
+        prefixes: Names and IRIs of namespaces that the query does not have to declare.
+        union_graphs: Use the union of all graphs as the default graph.
+        skip_empty: Omit messages for which CONSTRUCT returns no triples.
+        timeout: Maximum time of the query for a message, in seconds.
+        max_rows: Maximum number of solutions for a message.
+        spark: A session, also of Spark Connect. Defaults to the active one.
+        **options: Options of `read`, if `logs` are paths.
 
     Raises:
-        QueryError: The query is none; or it is DESCRIBE, an update, or needs SERVICE.
-        OptionError: An option does not fit.
-        FileNotFoundError: A path is not there.
-        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
+        QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
+        OptionError: If an option is invalid.
+        FileNotFoundError: If a path does not exist.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
         `rdfm.spark.query("logs/", "SELECT ?s ?n { ?s <http://e/n> ?n }", types={"n": "double"})`
@@ -170,12 +172,12 @@ def query(
 
         if options:
             raise OptionError(
-                f"the option {next(iter(options))} is for logs, and a DataFrame is read"
+                f"the option {next(iter(options))} is for reading logs, not for a DataFrame"
             )
         return query_rows(cast("DataFrame", logs), given)
     session = spark or SparkSession.getActiveSession()
     if session is None:
-        raise OptionError("there is no session of Spark; give one as spark")
+        raise OptionError("there is no active Spark session; pass one as spark")
     return read(session, cast("str", logs), query=given, **options)
 
 
@@ -187,25 +189,24 @@ def read_stream(
     columns: Sequence[str] | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Read the logs of a folder as a stream: those that are there and those that come, each once.
+    """Read the existing and future logs of a folder as a stream, each once.
 
-    Spark's own file source finds the files: the query's checkpoint holds which were read, and Spark's
-    options and triggers work as for Spark's own formats. Files must appear whole, as those of every
-    writer of rdfm do. `spark.readStream.format("rdfm")` finds the files itself and notices more.
+    Spark's file source finds the files: the query's checkpoint records which were read, and Spark's options and
+    triggers work as for Spark's own formats. Files must appear complete, as those written by rdfm do.
+    `spark.readStream.format("rdfm")` finds the files itself and detects more problems.
 
     Args:
-        spark: A session, of Spark Connect too.
-        folder: A folder or a glob, in any storage that both Spark and fsspec reach.
-        schema: The columns wanted, as in `read`.
-        columns: The columns wanted by name, as in `read`.
-        **options: Those of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and those of
-            `read`, with Python's values; and `changedFiles`: "error", "skip" or "read", for files
-            that changed since the batch was planned.
+        spark: A session, also of Spark Connect.
+        folder: A folder or a glob, in any storage that both Spark and fsspec can access.
+        schema: The columns to return, as in `read`.
+        columns: The names of the columns to return, as in `read`.
+        **options: Options of Spark's file source (`maxFilesPerTrigger`, `latestFirst` …) and of `read`, as Python
+            values; and `changedFiles`: "error", "skip" or "read", for files that changed after the batch was planned.
 
     Raises:
-        OptionError: An option is unknown, or a value or the schema does not fit.
-        UnknownFormatError: No format has the name that was given.
-        MissingExtraError: PySpark is missing or too old, or the workers' Python lacks this rdfm.
+        OptionError: If an option is unknown, or a value or the schema is invalid.
+        UnknownFormatError: If the given format does not exist.
+        MissingExtraError: If PySpark is missing or too old, or the workers' Python lacks this version of rdfm.
 
     Example:
         `rdfm.spark.read_stream(spark, "logs/", maxFilesPerTrigger=100).writeStream…`
@@ -221,12 +222,12 @@ def read_stream(
 
 
 def _is_remote(spark: SparkSession) -> bool:
-    """Whether a session is of Spark Connect."""
+    """Whether this is a session of Spark Connect."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
 def _named(columns: Sequence[str] | None) -> dict[str, str]:
-    """The option of columns that are wanted."""
+    """The option `columns`, if columns are given."""
     if columns is None:
         return {}
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
@@ -235,7 +236,7 @@ def _named(columns: Sequence[str] | None) -> dict[str, str]:
 
 
 def _each(paths: object) -> Iterable[object]:
-    """Paths, where one or several are given."""
+    """One path or several, as an iterable."""
     if isinstance(paths, (str, bytes, os.PathLike)) or not isinstance(paths, Iterable):
         return [paths]
     return paths
@@ -250,7 +251,7 @@ def _path(given: object) -> str:
 
 
 def _schema(schema: StructType | str | None) -> StructType | None:
-    """The schema that a user gave in either way."""
+    """A schema given as DDL text or as a type."""
     from pyspark.sql.types import DataType, StructType
 
     wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
@@ -263,17 +264,18 @@ def _schema(schema: StructType | str | None) -> StructType | None:
 def remove_abandoned(
     path: str, *, untouched: float = 7 * 24 * 3600.0, options: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """Remove what writes left in a folder whose driver died before their commit; nothing reads it.
+    """Remove staging files of writes whose driver died before the commit. Readers never see them.
 
-    Every write does this for what nobody touched for a week.
+    Every write does this for staging files that were not modified for a week.
 
     Args:
         path: The folder that was written to.
-        untouched: Seconds since the youngest file of such a write; 0 for all, where no write is going on.
-        options: fsspec's, for URLs.
+        untouched: Minimum age in seconds of the youngest file of such a write. Use 0, which removes all, only while no
+            write is in progress.
+        options: Options of fsspec, for URLs.
 
     Returns:
-        The names of what was removed.
+        The names of the removed jobs.
     """
     from rdfm.spark.commit import Target
 

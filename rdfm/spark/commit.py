@@ -1,17 +1,17 @@
-"""How part files of a write appear: all of them or none, whoever dies meanwhile.
+"""Atomic commits of part files: all of them appear or none, even if a process dies.
 
-In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under their names.
-Cost: a journal of one line a part, a rename a part; a read lists a folder of ours twice.
-Law: a commit is decided by its journal, which is written whole. Before that nothing of it is ever seen;
-after that the next read or write of the folder carries it out to its end, however often it is begun.
+In: a folder, and parts that tasks wrote under `_rdfm/staging`. Out: the parts in the folder, under their final names.
+Cost: a journal with one line per part, and one rename per part; a read lists a folder with this protocol twice.
+Law: a commit is decided when its journal appears, which is atomic. Before that, none of its parts is visible. After
+that, the next read or write of the folder completes the commit; completing it repeatedly is safe.
 
-    _rdfm/ours                           somebody wrote here by this protocol
-    _rdfm/staging/JOB/ATTEMPT/part…      what tasks write
-    _rdfm/staging/JOB/open               the job still wants attempts
-    _rdfm/journal/NAME.json              a commit that is decided and not yet carried out
-    _rdfm/commits/write-…                a batch write with an id, done
-    _rdfm/commits/query-ID/NUMBER        the last batch of a streaming query that is done
-    _rdfm/commits/overwrites/NUMBER      the last overwrite that is done
+    _rdfm/ours                           the folder was written with this protocol
+    _rdfm/staging/JOB/ATTEMPT/part…      parts that tasks write
+    _rdfm/staging/JOB/open               the job still accepts attempts
+    _rdfm/journal/NAME.json              a commit that is decided and not complete
+    _rdfm/commits/write-…                a completed batch write with an id
+    _rdfm/commits/query-ID/NUMBER        the last completed batch of a streaming query
+    _rdfm/commits/overwrites/NUMBER      the last completed overwrite
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ from rdfm.storage.listing import find_files, holders, is_glob
 
 __all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around", "stream_job"]
 
-# Staging that nobody touched for so long has no driver any more.
+# Staging files that are older belong to a driver that died.
 ABANDONED_SECONDS = 7 * 24 * 3600.0
 _ROOT = "_rdfm"
 _SUCCESS = "_SUCCESS"
 _STREAM = "stream-"
 _OVERWRITES = "overwrites"
 _VERSION = 1
-# Seconds until it is an error that a write cannot be carried out, or that a folder always changes.
+# Seconds to wait for a commit that cannot be completed, and for a folder that keeps changing.
 _PATIENCE = 10.0
 _UNSTEADY = 60.0
 _TRIES = 10
-# What hinders one process may not hinder another: the one whose write it is, above all.
+# Errors that another process may not have, in particular the one that made the commit.
 _REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
 class Commit:
-    """What one commit does.
+    """The content of a commit.
 
     Attributes:
-        job: The folder in the staging that the parts are in; it is removed at the end.
-        parts: The parts there, as `ATTEMPT/NAME`; NAME is also the final name.
-        removals: Files to remove, by their paths in the folder.
-        marks: Whether `_SUCCESS` is written.
-        write_id: The user's name for a batch write that is to be done once.
+        job: The staging folder of the parts, which is removed at the end.
+        parts: The parts in it, as `ATTEMPT/NAME`; NAME is also the final name.
+        removals: Files to remove, as paths in the folder.
+        marks: Whether to write `_SUCCESS`.
+        write_id: The user's id of a batch write that is done only once.
         query: The id of a streaming query.
-        batch: The number of its batch.
-        turn: The number of an overwrite; its removals are what was there after the one before.
+        batch: The batch number of the query.
+        turn: The number of an overwrite; its removals are the files that existed after the previous overwrite.
     """
 
     job: str
@@ -76,7 +76,7 @@ class Commit:
 
     @property
     def name(self) -> str:
-        """The journal's name: the same for all who try the same commit."""
+        """The name of the journal, which is the same for all drivers with the same commit."""
         if self.turn is not None:
             return f"overwrite-{self.turn}"
         if self.write_id is not None:
@@ -87,57 +87,57 @@ class Commit:
 
 
 def stream_job(query: str, batch: int, attempt: str) -> str:
-    """The job of one attempt at a batch. Nobody begins it: tasks make its staging."""
+    """The job of one attempt at a batch. It is not begun explicitly: tasks create its staging folder."""
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 
 class Target:
-    """A folder that logs are written to, and what is known there about writes."""
+    """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
-        """Take a folder as its storage calls it."""
+        """Take a storage and the name of the folder in it."""
         self.storage = storage
         self.folder = folder.rstrip("/") or folder
-        # Journals whose parts are all in the folder, even where the rest of their steps is refused.
+        # Journals whose parts are all in the folder, even if later steps failed.
         self._shown: set[str] = set()
 
     @classmethod
     def of(cls, path: str, options: Mapping[str, Any] | None = None) -> Target:
-        """Take a path or URL; `options` are fsspec's for it."""
+        """Return the target of a path or URL; `options` are those of fsspec."""
         return cls(*storage_of(path, options))
 
     def prepare(self) -> None:
-        """Make what stays for ever, so that readers know the folder as ours before its first commit."""
+        """Create the permanent files, so that readers recognize the protocol before the first commit."""
         self.storage.make_folder(self._at("journal"))
         if not self.is_ours():
             self._touch(self._at("ours"))
 
     def begin(self, job: str) -> None:
-        """Open a job: its attempts are wanted from now on until it is dropped."""
+        """Open a job. It accepts attempts until it is dropped."""
         self.prepare()
         self.storage.make_folder(self._at("staging", job))
         self._touch(self._at("staging", job, "open"))
 
     def is_open(self, job: str) -> bool:
-        """Whether a job that was begun still wants attempts."""
+        """Whether a job that was begun still accepts attempts."""
         return self.storage.exists(self._at("staging", job, "open"))
 
     def attempt(self, job: str, attempt: str) -> str:
-        """Make the folder of one attempt of a task, and give its path.
+        """Create the folder of one attempt of a task, and return its path.
 
         Raises:
-            FileNotFoundError: The job was begun, and is over, where the storage can tell.
+            FileNotFoundError: If the job was begun and is over, and the storage can detect this.
         """
         path = self._at("staging", job, attempt)
         self.storage.make_folder(path, job.startswith(_STREAM))
         return path
 
     def drop_attempt(self, job: str, attempt: str) -> None:
-        """Remove what an attempt wrote."""
+        """Remove the files of an attempt."""
         self.storage.remove_folder(self._at("staging", job, attempt))
 
     def drop(self, job: str) -> None:
-        """Remove what a job wrote, unless its commit is decided: then that is carried out later."""
+        """Remove the files of a job, unless its commit is decided and will be completed later."""
         for name in self._journals():
             commit = self._read(name)
             if commit is not None and commit.job == job:
@@ -145,45 +145,46 @@ class Target:
         self._drop(job)
 
     def drop_older(self, query: str, batch: int) -> None:
-        """Remove what other attempts at a batch that is done left, and at those before."""
+        """Remove the files of other attempts at a completed batch and at earlier ones."""
         for job in self.storage.names(self._at("staging")):
             match = re.fullmatch(rf"{_STREAM}{re.escape(query)}-(\d+)-.*", job)
             if match and int(match[1]) <= batch:
                 self._drop(job)
 
     def visible(self) -> list[str]:
-        """What a read of the folder and of those in it may show, with no commit half seen."""
+        """The files that readers of the folder and its subfolders see, without partial commits."""
         return _steady(self._visible, lambda _: self.settle(), self.folder, float("inf"))
 
     def is_written(self, write_id: str) -> bool:
-        """Whether a batch write of that id is done."""
+        """Whether a batch write with this id is complete."""
         return self.storage.exists(self._at("commits", _write_name(write_id)))
 
     def written_at(self, write_id: str) -> str:
-        """When a batch write of that id was done, as text for people."""
+        """The time at which the batch write with this id was completed, for messages."""
         with contextlib.suppress(FileNotFoundError):
             file = self.storage.status(self._at("commits", _write_name(write_id)))
             if file is not None and file.modified is not None:
                 return datetime.fromtimestamp(file.modified, UTC).isoformat(" ", "seconds")
-        return "an unknown day"
+        return "an unknown date"
 
     def last_batch(self, query: str) -> int:
-        """The last batch of a streaming query that is done; -1 where there is none."""
+        """The last completed batch of a streaming query; -1 if there is none."""
         return self._last(f"query-{query}")
 
     def commit(self, commit: Commit, *, replaces: bool = False) -> bool:
-        """Decide a commit and carry it out.
+        """Decide a commit and complete it.
 
         Args:
-            commit: What it does.
-            replaces: Also remove all that is visible when it is decided. Its job has to be open.
+            commit: The commit.
+            replaces: Also remove all files that are visible when the commit is decided. Its job must be open.
 
         Returns:
-            Whether it was this one that was carried out: False where the same write or batch was done
-            before, and the parts are dropped.
+            True if this commit was completed; False if the same write or batch was done before, so that the parts
+            were dropped.
 
         Raises:
-            OSError: Before the commit was decided nothing of it is seen; after that the text says so.
+            OSError: On an error of the storage. If the commit was already decided, the text says so; otherwise none of
+                its parts is visible.
         """
         while True:
             self.settle()
@@ -193,11 +194,11 @@ class Target:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # First the turn: an overwrite that comes between has the same one.
+                # Get the turn first: an overwrite that starts meanwhile then has the same one.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
-            # Another overwrite came between, so that what is to be removed is something else now.
+            # If the job is still open, another overwrite was decided meanwhile, so the list of removals is outdated.
             if not replaces or not self.is_open(commit.job):
                 break
         if not ours:
@@ -208,31 +209,31 @@ class Target:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
-            # Another driver that is at the same commit was first, or did it before the journal was ours.
+            # Another driver with the same commit may have been faster, before or after it wrote the journal.
             return self._carry_out(commit.name) and ours
         except Exception as error:
-            if not ours and commit.turn is not None:  # it is the other's that is decided
+            if not ours and commit.turn is not None:  # the other driver's commit is decided
                 raise
             raise OSError(
                 errno.EIO,
-                "the write is decided but not carried out: the next read or write of the folder does "
-                f"that, so do not write it again ({error})",
+                "the write is committed but not complete; the next read or write of the folder completes "
+                f"it, so do not repeat the write ({error})",
                 self.folder,
             ) from error
 
     def settle(self, *, reads: bool = False) -> bool:
-        """Carry out what is decided. Safe while others do the same.
+        """Complete decided commits. Several processes may do this at the same time.
 
-        Where this process may not, or has no room, it waits some seconds for the one that does.
+        If this process has no permission or no space, it waits some seconds for another process to complete them.
 
         Args:
-            reads: Be content when the files are as they should be. A writer needs all steps done.
+            reads: Whether it is enough that the visible files are right. A writer needs all steps.
 
         Returns:
             Whether files may have changed.
 
         Raises:
-            OSError: It cannot be carried out; the text says what is in the way.
+            OSError: If a commit cannot be completed; the text gives the reason.
         """
         return any([self._settle(name, reads) for name in self._journals()])
 
@@ -251,27 +252,26 @@ class Target:
                 if time.monotonic() >= end and self.storage.exists(self._journal(name)):
                     raise OSError(
                         error.errno or errno.EACCES,
-                        "a write was cut short here, or goes on, and has to be carried out before "
-                        "anything is read; come back later, or with the right to write in the folder "
-                        f"and room there ({error})",
+                        "an earlier write to this folder is not complete and must be completed first; try again "
+                        f"later, or with write permission for the folder and enough space ({error})",
                         self.folder,
                     ) from error
             time.sleep(0.1)
 
     def clean(self) -> None:
-        """Carry out what is decided, and remove what was abandoned: how every write begins."""
+        """Complete decided commits and remove abandoned staging files, as the first step of every write."""
         self.settle()
         self.remove_abandoned()
 
     def remove_abandoned(self, untouched: float = ABANDONED_SECONDS) -> list[str]:
-        """Remove the staging of drivers that died before their commit was decided.
+        """Remove the staging files of drivers that died before their commit was decided.
 
         Args:
-            untouched: Seconds since its youngest file was written. What has no known time stays,
+            untouched: Minimum age of the youngest file of a job, in seconds. Files without a known time are kept
                 unless this is 0.
 
         Returns:
-            The jobs removed.
+            The removed jobs.
         """
         decided = {commit.job for name in self._journals() if (commit := self._read(name))}
         removed = []
@@ -280,7 +280,7 @@ class Target:
                 files = list(self.storage.files(self._at("staging", job), recursive=True))
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            # One without files may be about to get its first.
+            # A job without files may be about to get its first one.
             own = self.storage.folder_time(self._at("staging", job))
             youngest = max(map(_time, files), default=float("inf") if own is None else own)
             old = untouched <= 0 or time.time() - youngest >= untouched
@@ -290,19 +290,19 @@ class Target:
                     removed.append(job)
         if self.storage.exists(self._at("journal")):
             for file in list(self.storage.files(self._at("journal"))):
-                # What a writer of journals was about to rename when it died.
+                # A journal that a process had not renamed when it died.
                 if file.path.endswith(".tmp") and time.time() - _time(file) >= untouched:
                     self.storage.remove(file.path)
         return removed
 
     def _is_over(self, job: str, files: list[File]) -> bool:
-        """Whether a job has parts, but does not want them any more: a late attempt left them."""
+        """Whether a job has parts of a late attempt that it no longer accepts."""
         above = self._at("staging", job) + "/"
         parts = [file for file in files if re.search(r"[/\\]", file.path[len(above) :])]
         return bool(parts) and not job.startswith(_STREAM) and not self.is_open(job)
 
     def is_ours(self) -> bool:
-        """Whether anything was ever written here by this protocol."""
+        """Whether the folder was ever written with this protocol."""
         return self.storage.exists(self._at("ours"))
 
     def _visible(self) -> list[str]:
@@ -314,9 +314,9 @@ class Target:
         return sorted(found)
 
     def _carry_out(self, name: str) -> bool:
-        """Do all steps of a decided commit; False where it was done before under another journal."""
+        """Do all steps of a decided commit; return False if it was done before under another journal."""
         commit = self._read(name)
-        if commit is None:  # somebody else was faster
+        if commit is None:  # another process was faster
             return True
         if self._is_late(commit):
             self._shown.add(name)
@@ -331,11 +331,11 @@ class Target:
         self._shown.add(name)
         if not done and commit.marks:
             self._touch(f"{self.folder}/{_SUCCESS}")
-        # Before it is remembered: an overwrite whose job is there still was late.
+        # Before the commit is recorded: an overwrite whose job still exists was late.
         self._drop(commit.job)
         if not done:
             self._remember(commit)
-        if commit.turn is not None:  # the last step, since it makes this very commit late
+        if commit.turn is not None:  # the last step, since it makes this commit late
             self._remember_number(_OVERWRITES, commit.turn)
         self.storage.remove(self._journal(name))
         return not done
@@ -347,14 +347,14 @@ class Target:
             self.storage.rename(staged, final)
         except OSError as error:
             if self.storage.exists(final) and not self.storage.exists(staged):
-                return  # it is there already
+                return  # already renamed
             if not isinstance(error, FileNotFoundError):
                 raise
-            # Another one may have carried out the whole commit meanwhile.
+            # Another process may have completed the commit meanwhile.
             if self._read(name) == commit:
                 raise FileNotFoundError(
                     errno.ENOENT,
-                    "a part of a decided write is gone; to give up what is left of that write, remove "
+                    "a part of a committed write no longer exists; to abandon the rest of that write, remove "
                     + self._journal(name),
                     final,
                 ) from None
@@ -363,11 +363,13 @@ class Target:
         try:
             self.storage.remove(path)
         except OSError:
-            if self.storage.exists(path):  # a disk that is read-only refuses what is gone too
+            if self.storage.exists(
+                path
+            ):  # a read-only disk also refuses to remove a file that does not exist
                 raise
 
     def _touch(self, path: str) -> None:
-        """Make an empty file, where it is not there."""
+        """Create an empty file if it does not exist."""
         with contextlib.suppress(FileExistsError):
             self.storage.finish(self.storage.open_new(path))
 
@@ -383,7 +385,7 @@ class Target:
         return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
 
     def _last(self, folder: str) -> int:
-        """The largest number that is remembered in a folder; -1 where there is none."""
+        """The largest number recorded in a folder; -1 if there is none."""
         names = self.storage.names(self._at("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
@@ -397,7 +399,7 @@ class Target:
     def _remember_number(self, name: str, number: int) -> None:
         folder = self._at("commits", name)
         self.storage.make_folder(folder)
-        # A file each, the largest counts: a slow second one cannot turn it back.
+        # One file per number, of which the largest counts: a slow process cannot reset it.
         self._touch(f"{folder}/{number}")
         last = self._last(name)
         for old in self.storage.names(folder):
@@ -405,7 +407,7 @@ class Target:
                 self.storage.remove(f"{folder}/{old}")
 
     def _check_parts(self, commit: Commit) -> None:
-        """Refuse before the decision what could not be carried out after it."""
+        """Raise if a part is missing, before the commit is decided."""
         if not commit.parts:
             return
         try:
@@ -414,12 +416,12 @@ class Target:
             files = []
         there = {"/".join(re.split(r"[/\\]", file.path)[-2:]) for file in files}
         missing = [part for part in commit.parts if part not in there]
-        # Another driver at the same commit may have carried it out meanwhile.
+        # Another driver with the same commit may have completed it meanwhile.
         if missing and not self._is_done(commit):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"{len(missing)} parts that tasks wrote are not there, such as {missing[0]}; the folder "
-                "has to be storage that the driver and all workers share",
+                f"{len(missing)} parts that tasks wrote do not exist, such as {missing[0]}; the folder must be "
+                "on storage that the driver and all workers share",
                 self.folder,
             )
 
@@ -436,7 +438,7 @@ class Target:
         ]
 
     def _read(self, name: str) -> Commit | None:
-        """A journal, or None where there is none any more."""
+        """Read a journal; None if it no longer exists."""
         try:
             data = self.storage.read_whole(self._journal(name))
         except FileNotFoundError:
@@ -450,8 +452,8 @@ class Target:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise OSError(
                 errno.EIO,
-                f"this is no journal of a write that can be read ({error}); remove it to give up that "
-                "write: it is then undone, as far as it was not carried out",
+                f"this is not a readable journal of a write ({error}); remove it to abandon the rest of that "
+                "write",
                 self._journal(name),
             ) from error
 
@@ -463,24 +465,24 @@ class Target:
 
 
 def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) -> list[File]:
-    """Give the files of paths, globs and folders as `find_files` does, with no commit half seen.
+    """Find the files of paths, globs and folders as `find_files` does, without partial commits.
 
-    What was decided is carried out first. Folders that nobody wrote to with rdfm are listed once.
+    Decided commits are completed first. Folders that were not written with rdfm are listed once.
 
     Args:
         paths: As in `find_files`.
-        whole: List again until no commit is half seen. Who comes back for the rest needs it not.
+        whole: List again until no commit is partial. Callers that list again later do not need this.
         **options: As in `find_files`.
 
     Raises:
         FileNotFoundError, MissingExtraError, OptionError: As in `find_files`.
-        OSError: Something decided cannot be carried out, or the folders change all the time.
+        OSError: If a commit cannot be completed, or the folders keep changing.
     """
     paths, storage = list(paths), options.get("options")
     found: dict[str, File] = {}
     folders: list[str] = []
     targets: dict[str, Target] = {}
-    # What a glob would match may be decided and not shown yet.
+    # Files that a glob would match may be in a commit that is not complete.
     around = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
 
     def names() -> list[str]:
@@ -498,7 +500,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
         for folder in _folders([*folders, *around], names):
             if folder not in targets:
                 targets[folder] = Target.of(folder, storage)
-        # Each question is a request: a tree of many folders asks several at a time.
+        # Each check may be a network request, so several run at a time.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             ours = zip(targets.values(), pool.map(Target.is_ours, targets.values()), strict=True)
         busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
@@ -512,14 +514,14 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
 
 
 def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
-    """Carry out what is decided in the folders that a path or what a glob matches lies in, or would.
+    """Complete decided commits in the folders that contain, or would contain, a path or the matches of a glob.
 
     Args:
         path: A path, glob or URL.
-        options: fsspec's, for URLs.
+        options: Options of fsspec, for URLs.
 
     Returns:
-        Whether there was something, so that what was not there may be there now.
+        Whether there were any, so that a missing file may exist now.
     """
     targets = [Target.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
@@ -531,15 +533,15 @@ def _steady(
     place: str,
     patience: float,
 ) -> list[str]:
-    """List names until no commit can have come between.
+    """List names until no commit can have changed them during the listing.
 
-    A listing is right when one just like it was made before, and no commit was under way between.
+    A listing is right if the previous one was equal and no commit was in progress between the two.
 
     Args:
-        names: Lists them.
-        settle: Carries out what is decided: whether there was something; None where nothing ever is.
-        place: What is listed, for the error.
-        patience: Seconds until it is an error that they always change.
+        names: Lists the names.
+        settle: Completes decided commits and returns whether there were any; None if there can be none.
+        place: The listed folder, for the error.
+        patience: Seconds after which a folder that keeps changing is an error.
     """
     before: list[str] | None = None
     end, pause, tries = time.monotonic() + patience, 0.001, 0
@@ -550,7 +552,7 @@ def _steady(
         busy = settle(found)
         if busy is None:
             return found
-        if busy or before is not None:  # the next two listings may find a calm moment
+        if busy or before is not None:  # the next two listings may be equal
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
             tries += 1
@@ -559,13 +561,13 @@ def _steady(
             before = found
     raise OSError(
         errno.EBUSY,
-        "the folder changes faster than it is listed; come back when less is written",
+        "the folder changes faster than it can be listed; try again when fewer writes are in progress",
         place,
     )
 
 
 def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
-    """The folders that were listed and those that the files found are in, each once."""
+    """The folders that were listed and the folders of the files found, without duplicates."""
     folders = dict.fromkeys(path.rstrip("/\\") or path for path in listed)
     for path in found:
         name = re.split(r"[/\\]", path)[-1]
@@ -575,7 +577,7 @@ def _folders(listed: Iterable[str], found: Iterable[str]) -> list[str]:
 
 
 def _write_name(write_id: str) -> str:
-    """The file name of a user's id, whatever characters it has."""
+    """The file name for a user's id, which may have any characters."""
     return f"write-{hashlib.sha256(write_id.encode()).hexdigest()[:32]}"
 
 

@@ -1,10 +1,8 @@
-"""The files that a stream has found, in the order they were found: a position says what was read.
+"""The list of files that a stream has found, in the order of discovery. A position in it is the stream's progress.
 
-In: a folder of its own, and files as they are found. Out: the same file at the same position, always.
-Cost: one small file per addition, merged when there are many; the list is held in memory, about
-300 bytes a file.
-Law: only whole additions count; a kill at any step leaves the list as it was before the addition or
-as it is after it.
+In: a separate folder, and files as they are found. Out: files by position, which never changes.
+Cost: one small file per addition, merged when there are many; the list is kept in memory, about 300 bytes per file.
+Law: additions are atomic: a process that is killed at any step leaves the list as before or after the addition.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ _TRIES = 3
 
 
 class _Segment(NamedTuple):
-    """Consecutive files of the list in one small file.
+    """Consecutive entries of the list, stored in one small file.
 
     Attributes:
-        first: The position of the first.
-        files: How many.
-        name: The small file's; that of an addition is given by the position alone, so that only
-            one can be made there.
+        first: The position of the first entry.
+        files: The number of entries.
+        name: The name of the small file. For an addition it depends only on the position, so that only one addition
+            is possible at each position.
     """
 
     first: int
@@ -44,11 +42,10 @@ class _Segment(NamedTuple):
 
 
 class FileList:
-    """A list of files that only grows. Who opens it last owns it; earlier owners cannot add any more.
+    """A list of files that only grows. The last process that opens it owns it; earlier owners can no longer add files.
 
     Attributes:
-        name: The list's own name, made with it; a checkpoint holds it, so that it is never read
-            with the list of another query.
+        name: The unique name of the list. Checkpoints contain it, so that a query never uses the list of another one.
         files: The files, by position.
 
     Example:
@@ -60,14 +57,14 @@ class FileList:
     """
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
-        """Open the list of a folder; make it where there is none.
+        """Open the list of a folder, or create it.
 
         Args:
-            location: A folder, or a URL that fsspec can write; nothing else is kept there.
-            options: fsspec's, for that URL.
+            location: A folder, or a URL that fsspec can write to, for this list only.
+            options: Options of fsspec, for URLs.
 
         Raises:
-            OptionError: What lies there is no list, or the list is damaged.
+            OptionError: If the folder contains something else, or the list is damaged.
         """
         self._storage, self._folder = storage_of(location, options)
         self._folder = self._folder.rstrip("/")
@@ -76,30 +73,30 @@ class FileList:
         here = _HEAD in self._storage.names(self._folder)
         head = self._head() if here else {"version": _VERSION, "name": self._owner}
         self.name = str(head["name"])
-        # From here on the owner before fails when it adds: two queries would each miss the other's files.
+        # From here on the previous owner fails when it adds files: two queries would each miss the other's files.
         content = json.dumps({**head, "owner": self._owner}).encode()
         self._storage.write_whole(self._path(_HEAD), content)
         for _ in range(_TRIES):
             self.files: list[File] = []
             self._positions: dict[str, int] = {}
             self._segments: list[_Segment] = []
-            self._left: list[str] = []  # segments that a merge has made useless
-            # The owner before may be in a merge, and removes segments that were listed here.
+            self._left: list[str] = []  # segments that were merged
+            # The previous owner may be merging, and may remove segments that were listed here.
             with contextlib.suppress(FileNotFoundError):
                 self._load(self._storage.names(self._folder))
                 return
         raise self._foreign()
 
     def get(self, path: str) -> File | None:
-        """Give a file as it was when it was added; None where it is not in the list."""
+        """Return a file as it was when it was added; None if it is not in the list."""
         at = self._positions.get(path)
         return None if at is None else self.files[at]
 
     def add(self, found: Iterable[File]) -> None:
-        """Add the files that are not in the list yet, in the order given, all or none of them.
+        """Add the files that are not in the list yet, in this order and atomically.
 
         Raises:
-            OptionError: Another query has opened the list.
+            OptionError: If another query has opened the list.
         """
         new = {file.path: file for file in found if file.path not in self._positions}
         if not new:
@@ -112,15 +109,15 @@ class FileList:
         self._take(_Segment(first, len(files), name), files)
 
     def merge(self) -> None:
-        """Write the newest segments as one where there are many, and remove those left over.
+        """Merge the newest segments if there are many, and remove the merged ones.
 
         Raises:
-            OptionError: Another query has opened the list.
+            OptionError: If another query has opened the list.
         """
         if len(self._segments) >= _MANY:
             self._check_owner()
-            # Each is at most as large as those after it, so a file is written again only when
-            # its segment doubles.
+            # A segment is merged only with at least as many newer entries, so each rewrite of an entry at least
+            # doubles its segment.
             total, merged = 0, 0
             for segment in reversed(self._segments):
                 if total and segment.files > total:
@@ -138,12 +135,12 @@ class FileList:
             self._left.pop()
 
     def end_of(self, start: int, *, files: int | None = None, size: int | None = None) -> int:
-        """Give the position after the next files: at most so many, or so many bytes, but at least one.
+        """Return the position after the next files, which are at least one.
 
         Args:
             start: The position of the first.
-            files: The most files to take.
-            size: The most bytes to take, unless the first file alone is larger.
+            files: Maximum number of files.
+            size: Maximum total size in bytes. The first file may be larger.
         """
         end = len(self.files)
         if files is not None:
@@ -158,26 +155,25 @@ class FileList:
 
     def _load(self, names: list[str]) -> None:
         found = [match for match in map(_SEGMENT.fullmatch, names) if match]
-        # At each position the longest comes first: what a merge wrote, then what it replaced.
+        # At each position the longest comes first: a merged segment before those that it replaced.
         for match in sorted(found, key=lambda one: (int(one[1]), -int(one[2] or 0))):
             first, name, here = int(match[1]), match[0], len(self.files)
             if first > here:
                 raise OptionError(
-                    f"{self._folder}: the list of a stream's files lacks those from {here} to "
-                    f"{first - 1}; give a new stateLocation and a new checkpoint, and the stream "
-                    "begins again"
+                    f"{self._folder}: the list of a stream's files lacks entries {here} to "
+                    f"{first - 1}; set a new stateLocation and a new checkpoint to restart the stream"
                 )
             files = self._read(name) if first == here else None
             if files is not None and len(files) == int(match[2] or len(files)):
                 self._take(_Segment(first, len(files), name), files)
             elif first == here and match[2] is None:
-                # Not written to its end, on a storage where that can be, so nobody read by it.
+                # Incomplete, on a storage without atomic writes, so no batch used it.
                 self._storage.remove(self._path(name))
             else:
                 self._left.append(name)
 
     def _read(self, name: str) -> list[File] | None:
-        """The files of a segment; None where it was not written to its end."""
+        """The files of a segment; None if it is incomplete."""
         try:
             rows = json.loads(self._storage.read_whole(self._path(name)))
         except ValueError:
@@ -196,8 +192,8 @@ class FileList:
             head = None
         if not isinstance(head, dict) or head.get("version") != _VERSION or "name" not in head:
             raise OptionError(
-                f"{self._path(_HEAD)} is no list of a stream's files that this version of rdfm "
-                "reads; give stateLocation a folder of its own"
+                f"{self._path(_HEAD)} is not a list of a stream's files that this version of rdfm "
+                "can read; set stateLocation to a separate folder"
             )
         return head
 
@@ -207,8 +203,8 @@ class FileList:
 
     def _foreign(self) -> OptionError:
         return OptionError(
-            f"{self._folder}: another query, or another run of this one, uses this stateLocation "
-            "too; give each query its own, and run it once at a time"
+            f"{self._folder}: another query, or another run of this query, also uses this stateLocation; "
+            "set a separate one for each query, and do not run a query twice at the same time"
         )
 
     def _path(self, name: str) -> str:

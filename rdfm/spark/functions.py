@@ -1,12 +1,12 @@
-"""Functions for columns: messages in values, terms and their parts, quads as rows.
+"""Functions on columns: messages in binary values, terms and their parts, quads as rows.
 
-In: columns, or their names. Out: columns, as Spark's own functions give them.
-Cost: `from_rdf` and `to_rdf` pass through Python workers as Arrow; the others are plain expressions.
-Law: a value is one message; what becomes of it does not depend on its neighbours.
+In: columns, or their names. Out: columns, like those of Spark's own functions.
+Cost: `from_rdf` and `to_rdf` pass Arrow data through Python workers; the others are plain expressions.
+Law: a value is one message, and its result does not depend on other values.
 
-`from_rdf` and `to_rdf` are told to Spark as nondeterministic, which they are not: otherwise a filter
-on the result would make Spark compute it twice. So they cannot stand inside an aggregate function:
-give them a column with `select` or `withColumn` first. A filter on other columns belongs before them.
+`from_rdf` and `to_rdf` are marked as nondeterministic, although they are deterministic: otherwise Spark would compute
+the result again for each filter on it. So they cannot be used inside an aggregate function: first make a column with
+`select` or `withColumn`. Place filters on other columns before them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # lacks it in its types
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # missing in the type stubs
 from pyspark.sql.types import BinaryType, DataType
 
 from rdfm import MessageBatch, formats
@@ -74,21 +74,21 @@ def from_rdf(
     mode: Literal["FAILFAST", "PERMISSIVE"] = "FAILFAST",
     **options: Any,
 ) -> Column:
-    """Decode binary values, each one message as a whole log, such as the records of a Kafka topic.
+    """Decode binary values, each of which is a complete log of one message, such as the records of a Kafka topic.
 
     Args:
         col: The column of values, or its name.
         format: The format's name.
-        mode: `FAILFAST` fails the query at a value that breaks its format; `PERMISSIVE` gives null.
-        **options: Those of the format's decoder; limits are per value.
+        mode: `FAILFAST` fails the query at an invalid value; `PERMISSIVE` returns null for it.
+        **options: Options of the format's decoder; limits apply to each value.
 
     Returns:
-        Quads as in the column `quads` of a read: an empty array for a value without a message, null
-        for null. In a format of patches operations as in the column `operations`.
+        Quads as in the column `quads` of a read: an empty array for a value without a message, null for null. In a
+        format for patches, operations as in the column `operations`.
 
     Raises:
-        UnknownFormatError: No format has that name.
-        OptionError: The format takes no such option, or the mode is another.
+        UnknownFormatError: If the format does not exist.
+        OptionError: If the format does not have an option, or the mode is invalid.
 
     Example:
         >>> quads = from_rdf("value", "nq", mode="PERMISSIVE")  # doctest: +SKIP
@@ -99,22 +99,22 @@ def from_rdf(
 
 
 def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: Any) -> Column:
-    """Encode quads, each row as one message in a binary value that is a whole log.
+    """Encode quads: each row becomes a binary value that is a complete log of one message.
 
     Args:
-        col: The column of quads, in the type of the column `quads` of a read, or its name; in a format of patches
-            that of operations.
+        col: The column of quads, of the type of `quads` in a read, or its name; in a format for patches, the column of
+            operations.
         format: The format's name.
-        max_depth: How deep triple terms may nest.
-        **options: Those of the format's encoder. Where a file would hold frames with their lengths, a
-            value is one frame without; `delimited=True` writes the length.
+        max_depth: Maximum nesting depth of triple terms.
+        **options: Options of the format's encoder. In formats whose files have frames with a length prefix, a value is
+            one frame without the prefix; `delimited=True` writes it.
 
     Returns:
         Binary values; null for null.
 
     Raises:
-        UnknownFormatError: No format has that name.
-        OptionError: The format takes no such option.
+        UnknownFormatError: If the format does not exist.
+        OptionError: If the format does not have an option.
 
     Example:
         >>> value = to_rdf("quads", "nq")  # doctest: +SKIP
@@ -125,14 +125,14 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
 
 
 def register_functions(spark: SparkSession) -> list[str]:
-    """Make functions for SQL: `from_NAME` and `to_NAME` for each format but those of results, with `_` for `-`.
+    """Register SQL functions `from_NAME` and `to_NAME` for each format except those for results, with `_` for `-`.
 
-    They take the column, and options as a map if wanted, the same for all rows:
-    `from_NAME(value, map('mode', 'PERMISSIVE'))`. A name that is one of Spark's own functions, such as
-    `from_json`, is left out with a warning: it stays Spark's.
+    They take the column and, optionally, a map of options that is the same for all rows:
+    `from_NAME(value, map('mode', 'PERMISSIVE'))`. If Spark has a function with the same name, such as `from_json`, that
+    name is not registered, with a warning.
 
     Args:
-        spark: A session, of Spark Connect too.
+        spark: A session, also of Spark Connect.
 
     Returns:
         The names of the functions.
@@ -145,7 +145,9 @@ def register_functions(spark: SparkSession) -> list[str]:
         name = format.name.replace("-", "_")
         for function, make in ((f"from_{name}", _sql_decoding), (f"to_{name}", _sql_encoding)):
             if function in of_spark:
-                _log.warning("%s is Spark's own function, and not made for the format", function)
+                _log.warning(
+                    "%s is a function of Spark, so it is not registered for the format", function
+                )
                 continue
             spark.udf.register(function, make(format))
             names.append(function)
@@ -155,10 +157,10 @@ def register_functions(spark: SparkSession) -> list[str]:
 def _decoding(format: Format, mode: str, options: Mapping[str, Any]) -> Function:
     name = format.name
     on_error = _on_error(mode)
-    kind = ValueDecoder(format, **options).kind  # what does not fit is refused here, not in a task
+    kind = ValueDecoder(format, **options).kind  # invalid options raise here, not in a task
 
     def from_rdf(values: pa.Array) -> pa.Array:
-        with _ways_out():
+        with _spark_remedies():
             return pa.array(ValueDecoder(name, **options)(values, on_error=on_error))
 
     return _once(from_rdf, LISTS[kind][1])
@@ -169,10 +171,10 @@ def _encoding(format: Format, max_depth: int, options: Mapping[str, Any]) -> Fun
     encoder = ValueEncoder(format, **options)
     empty = MessageBatch.from_messages([]), PatchBatch.from_patches([])
     none = pa.record_batch(empty[encoder.kind == "patches"])[LISTS[encoder.kind][0]]
-    encoder(none, max_depth=max_depth)  # refuses here what does not fit
+    encoder(none, max_depth=max_depth)  # invalid options raise here
 
     def to_rdf(quads: pa.Array) -> pa.Array:
-        with _ways_out():
+        with _spark_remedies():
             return pa.array(ValueEncoder(name, **options)(quads, max_depth=max_depth))
 
     return _once(to_rdf, BinaryType())
@@ -185,7 +187,7 @@ def _sql_decoding(format: Format) -> Function:
         values, given = _arguments(columns)
         mode = given.pop("mode", "FAILFAST")
         keywords = Options(given).of_formats([formats.find(name).spec], "read")
-        with _ways_out():
+        with _spark_remedies():
             return pa.array(ValueDecoder(name, **keywords)(values, on_error=_on_error(mode)))
 
     return _once(from_rdf, LISTS[format.spec.kinds[0]][1])
@@ -197,14 +199,14 @@ def _sql_encoding(format: Format) -> Function:
     def to_rdf(*columns: pa.Array) -> pa.Array:
         quads, given = _arguments(columns)
         keywords = Options(given).of_formats([formats.find(name).spec], "write")
-        with _ways_out():
+        with _spark_remedies():
             return pa.array(ValueEncoder(name, **keywords)(quads))
 
     return _once(to_rdf, BinaryType())
 
 
 def _once(function: Callable[..., pa.Array], type: DataType) -> Function:
-    """A function of columns that Spark computes once, whatever is done with its result."""
+    """A function on columns that Spark computes once, however often the result is used."""
     return cast("Function", arrow_udf(function, type).asNondeterministic())
 
 
@@ -216,20 +218,20 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
     """The column and the options of a call in SQL.
 
     Raises:
-        OptionError: There are other arguments, or the options are not the same in each row.
+        OptionError: If there are other arguments, or the options differ between rows.
     """
     is_options = [
         pa.types.is_map(column.type) or pa.types.is_null(column.type) for column in columns
     ]
     if not 1 <= len(columns) <= 2 or not all(is_options[1:]):
         raise OptionError(
-            "this function takes a column, and options as a map if wanted: map('name', 'value')"
+            "this function takes a column and optionally a map of options: map('name', 'value')"
         )
     if len(columns) == 1 or not len(columns[1]):
         return columns[0], {}
     maps = columns[1]
     if not maps[1:].equals(maps[:-1]):
-        raise OptionError("options are the same in all rows: give a map of literals")
+        raise OptionError("options must be the same in all rows; pass a map of literals")
     given = as_text(dict(maps[0].as_py() or []))
     return columns[0], {
         "mode" if key(name) == "mode" else name: text for name, text in given.items()
@@ -237,14 +239,14 @@ def _arguments(columns: tuple[pa.Array, ...]) -> tuple[pa.Array, dict[str, str]]
 
 
 @contextmanager
-def _ways_out() -> Iterator[None]:
-    """Errors say which of Spark's settings would help."""
+def _spark_remedies() -> Iterator[None]:
+    """Make errors name remedies of Spark."""
     try:
         yield
     except TypeError as error:
         raise TypeError(
-            f"{error}; messages are decoded from binary columns, so cast a text: "
-            "cast(text AS binary); they are encoded from columns of the type of quads"
+            f"{error}; decoding takes binary columns, so cast text with cast(text AS binary); encoding takes columns "
+            "of the type of quads"
         ) from None
     except EncodeError as error:
         error.renderer = in_function

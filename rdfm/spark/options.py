@@ -1,8 +1,8 @@
-"""Spark's options: what is declared about them, and their values, from text under names without case.
+"""Spark's options: their declarations, and their values from text under case-insensitive names.
 
-In: what stands in `.option(…)`. Out: values; what nobody took belongs to the format.
-Law: an option that nobody knows, or a value that does not fit, is an error that says what does. An option that means
-what one of `convert` means is declared there; Spark's name for it is its key here.
+In: the map of `.option(…)`. Out: values; the remaining options belong to the format.
+Law: an unknown option or invalid value is an error that names the valid ones. An option that `convert` has too is
+declared there; its key here is Spark's name for it.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ CORRUPT_RECORD = "_corrupt_record"
 MODE = OptionSpec(
     "mode",
     "choice",
-    "What happens at an error: the query fails, a row holds it, or the message is left out.",
+    "What to do on an error: fail the query, return a row for it, or skip the message.",
     choices=("FAILFAST", "PERMISSIVE", "DROPMALFORMED"),
     default="FAILFAST",
 )
-# What options of a conversion with other words are here: name and value of both.
+# Options of `convert` that have another name here: name and value there, name and value here.
 SAME = {("on_error", "skip"): (MODE.name, "DROPMALFORMED")}
-# What the functions of columns take, besides the options of the format.
+# Options of the functions on columns, in addition to the format's options.
 OF_FUNCTIONS = (STAGES["from_format"], STAGES["to_format"], MODE)
 _COMPRESSION = STAGES["compression"]
 _COMPRESSIONS = (*_COMPRESSION.choices, "uncompressed")
 _STORAGE = OptionSpec(
     "storage_options",
     "object",
-    "For fsspec: credentials, endpoints.",
+    "Settings for fsspec, such as credentials and endpoints.",
 )
 
 
@@ -63,13 +63,13 @@ def _by_name(*specs: OptionSpec) -> dict[str, OptionSpec]:
     return {spec.name: spec for spec in specs}
 
 
-# How the files of every read are read.
+# Options of every read.
 READING = {
     "format": STAGES["from_format"],
     **_by_name(
         replace(
             _COMPRESSION,
-            help="Compression of the files, where their content should not tell.",
+            help="Compression of the files. Detected from their content by default.",
             choices=("auto", *_COMPRESSIONS),
             levels=(),
             default="auto",
@@ -77,106 +77,112 @@ READING = {
         MODE,
         OptionSpec(
             "column_name_of_corrupt_record",
-            help="The column that takes what could not be read.",
+            help="Column for text that could not be read.",
             default=CORRUPT_RECORD,
         ),
         OptionSpec(
             "ignore_missing_files",
             "switch",
-            "Pass over paths that are not there, and files that vanish meanwhile.",
+            "Skip paths that do not exist, and files that are deleted during the read.",
             default=False,
         ),
         OptionSpec(
             "ignore_corrupt_files",
             "switch",
-            "An error ends its file, with a warning, not the query; with FAILFAST files are not split then.",
+            "On an error, skip the rest of the file, with a warning, instead of failing the query. With FAILFAST, files are "
+            "then not split.",
             default=False,
         ),
         replace(ROWS, group=""),
         replace(TERMS, group=""),
         OptionSpec(
             "columns",
-            help="The columns wanted, by name, separated by commas; else those of the schema, or the usual ones.",
+            help="Names of the columns to return, separated by commas. By default those of the schema, or the standard ones.",
             metavar="NAMES",
         ),
         OptionSpec(
             "filter",
             "object",
-            "Only messages that hold what is asked for: what LogReader.filter takes, by name.",
+            "Only messages that match: the arguments of LogReader.filter, by name.",
         ),
         OptionSpec(
             "query",
-            help="A SPARQL query of each message: rows are its solutions; the text, or JSON with its options.",
+            help="SPARQL query to run on each message; rows are its solutions. The text, or JSON with the query's options.",
             metavar="QUERY",
         ),
         _STORAGE,
     ),
 }
-# Which files `format("rdfm")` reads, and in which tasks.
+# Options that select the files that `format("rdfm")` reads and divide them into tasks.
 FILES = _by_name(
     OptionSpec(
-        "path_glob_filter", help="A glob that the names of files must match.", metavar="PATTERN"
+        "path_glob_filter", help="Glob that the names of files must match.", metavar="PATTERN"
     ),
     OptionSpec(
         "recursive_file_lookup",
         "switch",
-        "Files in folders of folders too; a link to a folder is followed only where a path or glob names it.",
+        "Also read files in subfolders. A link to a folder is followed only if a path or glob names it.",
         default=False,
     ),
     OptionSpec(
         "modified_after",
         "moment",
-        "Only files written after, such as 2026-06-01T13:00:00, in UTC unless it carries a zone.",
+        "Only files modified after this time, such as 2026-06-01T13:00:00. UTC unless it has a time zone.",
     ),
-    OptionSpec("modified_before", "moment", "Only files written before."),
+    OptionSpec("modified_before", "moment", "Only files modified before this time."),
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Size of the parts that large files are split into, where the format allows; 0 never splits.",
+        "Size of the splits of large files, if the format can be split; 0 never splits.",
         default=64 << 20,
     ),
-    OptionSpec(  # a task costs Spark about 50 ms, in which some MB of a log are read
+    OptionSpec(  # a task costs Spark about 50 ms, the time to read several MB of a log
         "pack_bytes",
         "bytes",
-        "Small files are put together into even tasks of about this many bytes.",
+        "Combine small files into tasks of about this size.",
         least=1,
         default=64 << 20,
     ),
-    OptionSpec(  # opening a file of this machine takes about 0.1 ms
+    OptionSpec(  # opening a local file takes about 0.1 ms
         "open_cost_bytes",
         "bytes",
-        "What opening one more file counts for in that sum.",
+        "Cost of opening a file, in bytes, which counts towards `packBytes`.",
         default=4 << 10,
     ),
     OptionSpec(
         "min_partitions",
         "count",
-        "Tasks at least, and a multiple of it, where there are as many files; else the cores, which rdfm.spark.read asks "
-        'of the session, and format("rdfm") of the driver\'s machine.',
+        "Minimum number of tasks, of which their number is a multiple, if there are enough files. By default the number "
+        'of cores: of the session in rdfm.spark.read, of the driver\'s machine in format("rdfm").',
         least=1,
     ),
 )
 STREAMING = _by_name(
     OptionSpec(
         "state_location",
-        help='The folder for the list of files; format("rdfm") requires it, and rdfm.spark.read_stream has none.',
+        help='Folder for the list of files. Required by format("rdfm"); rdfm.spark.read_stream does not have it.',
     ),
-    OptionSpec("max_files_per_trigger", "count", "Files in one batch; else all.", least=1),
+    OptionSpec(
+        "max_files_per_trigger",
+        "count",
+        "Maximum number of files in a batch. Unlimited by default.",
+        least=1,
+    ),
     OptionSpec(
         "max_bytes_per_trigger",
         "bytes",
-        'Bytes of files in one batch, one file at least; else all. With format("rdfm") only one of both.',
+        'Maximum size of the files in a batch, which has at least one file. With format("rdfm") set only one of the two.',
         least=1,
     ),
     OptionSpec(
         "changed_files",
         "choice",
-        "What happens to a file that is not as it was found.",
+        "What to do with a file that has changed since it was found.",
         choices=("error", "skip", "read"),
         default="error",
     ),
 )
-# What Spark's own file source takes, which checks it: of `rdfm.spark.read_stream`.
+# Options of `rdfm.spark.read_stream` that Spark's file source takes and checks.
 FILE_SOURCE = (
     "max_files_per_trigger",
     "max_bytes_per_trigger",
@@ -190,31 +196,34 @@ FILE_SOURCE = (
     "path_glob_filter",
 )
 WRITING = {
-    "to": replace(STAGES["to_format"], help="The format, such as jelly; required."),
+    "to": replace(STAGES["to_format"], help="Format to write, such as jelly. Required."),
     **_by_name(
         replace(
             _COMPRESSION,
-            help="Compression of the part files, perhaps with a level, such as zstd:19.",
+            help="Compression of the part files, with an optional level, such as zstd:19.",
             choices=_COMPRESSIONS,
             default="none",
         ),
     ),
     "max_records_per_file": replace(
-        STAGES["split_messages"], help="Messages a part file; 0 for any number.", least=0, default=0
+        STAGES["split_messages"],
+        help="Maximum number of messages in a part file; 0 means no limit.",
+        least=0,
+        default=0,
     ),
     **_by_name(_STORAGE),
 }
-# Of batch writes alone.
+# Only for batch writes.
 WRITE_ID = _by_name(
     OptionSpec(
         "write_id",
-        help="A name for this write: done once, however often it is tried; not of streams.",
+        help="Id of this write, which is done only once even if it is repeated. Not for streams.",
     )
 )
 
 
 def camel(name: str) -> str:
-    """Give an option's name as users of Spark write it.
+    """Return an option's name in Spark's spelling.
 
     Example:
         >>> camel("max_message_bytes")
@@ -225,7 +234,7 @@ def camel(name: str) -> str:
 
 
 def compression(word: str) -> str | None:
-    """Give a word of the option as `open_log` and `create_log` take it."""
+    """Return a value of the option as `open_log` and `create_log` take it."""
     return {"auto": None, "uncompressed": "none"}.get(word, word)
 
 
@@ -233,8 +242,8 @@ class Options:
     """The options of one read or write. Names are compared without case and underscores.
 
     Attributes:
-        rest: Those that were not taken yet: name as it is compared, and value.
-        taken: The names that were asked for, given or not, as users of Spark write them.
+        rest: Options that have not been taken yet: normalized name and value.
+        taken: Names of the options that were requested, whether given or not, in Spark's spelling.
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
@@ -246,7 +255,7 @@ class Options:
         """Take Spark's map.
 
         Raises:
-            OptionError: An option is given twice.
+            OptionError: If an option is given twice.
         """
         self.rest: dict[str, str] = {}
         self.taken: list[str] = []
@@ -256,20 +265,20 @@ class Options:
             self.rest[key(name)] = value
 
     def pop(self, name: str) -> str | None:
-        """Take a text that Spark itself gives."""
+        """Take an option that Spark sets itself, as text."""
         return self.rest.pop(key(name), None)
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:
-        """Take those that were given of some names, as texts for Spark itself."""
+        """Take the given options among these names, as text for Spark."""
         self.taken += map(camel, names)
         found = {camel(name): self.pop(name) for name in names}
         return {name: text for name, text in found.items() if text is not None}
 
     def take(self, specs: Mapping[str, OptionSpec]) -> dict[str, Any]:
-        """Take the values of some options, by their keys; of those that are not given the defaults.
+        """Take the values of these options, by key; the default for an option that is not given.
 
         Raises:
-            OptionError: A value does not fit.
+            OptionError: If a value is invalid.
         """
         values = {}
         for name, spec in specs.items():
@@ -280,10 +289,10 @@ class Options:
         return values
 
     def of_formats(self, specs: list[FormatSpec], side: Literal["read", "write"]) -> dict[str, Any]:
-        """Take what is left: options of formats, as text that fits.
+        """Take the remaining options, which belong to these formats.
 
         Raises:
-            OptionError: None of the formats takes one of them, or not that value.
+            OptionError: If none of the formats has the option, or the value is invalid.
         """
         known: dict[str, OptionSpec] = {}
         for spec in specs:
@@ -301,7 +310,7 @@ class Options:
     def _refusal(
         self, written: str, specs: list[FormatSpec], side: Literal["read", "write"]
     ) -> str:
-        """Say that there is no such option, and what there is."""
+        """Return the error text for an unknown option, which lists the known ones."""
         for spec in formats.specs():
             for name in spec.options(side):
                 if key(name) == written and len(specs) == 1:
@@ -323,10 +332,10 @@ class Options:
         )
 
     def paths(self) -> list[str]:
-        """Take the paths of `load`: one, or several as Spark hands them over.
+        """Take the paths of `load`: one, or several in Spark's JSON form.
 
         Raises:
-            OptionError: There is none, or it is empty, which would mean the process's own folder.
+            OptionError: If there is no path, or it is empty, which would mean the working folder.
         """
         one = self.pop("path")
         several: Any = self.pop("paths")
@@ -336,23 +345,23 @@ class Options:
                 several = json.loads(several)
             if not isinstance(several, list):
                 raise OptionError(
-                    "the option paths is Spark's own, a JSON array; give load(path) or load([path, …])"
+                    "the option paths is reserved for Spark; use load(path) or load([path, …])"
                 )
             found += several
-        # Where a table is made Spark shows its properties, but where it is read nothing at all.
+        # Spark passes a table's properties when it creates the table, but nothing when it reads it.
         if not found or {"owner", "provider"} <= self.rest.keys():
             raise OptionError(
-                "there is no path: load(path) needs one; a table of the catalog passes no options "
-                "to Python sources, so make a view instead: "
+                "there is no path; load(path) needs one. Catalog tables pass no options "
+                "to Python sources; create a view instead: "
                 "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )
         if "" in found:
-            raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
+            raise OptionError("the path is empty; write '.' for the working folder")
         return found
 
 
 def as_text(given: Mapping[str, Any]) -> dict[str, str]:
-    """Give typed options as Spark takes them; those that are None are left out.
+    """Return typed options as text for Spark, without those that are None.
 
     Example:
         >>> as_text({"lenient": True, "split_bytes": 1000, "base": None})

@@ -1,9 +1,8 @@
-"""Files put together into tasks.
+"""Combines files into tasks.
 
-In: files in their order, and what a task should cost. Out: packs of them, one a task.
-Cost: a few passes over the sizes. Law: every file is in one pack, in order; there are as many packs
-as asked for where there are as many files; files of the same size make packs that differ by one file
-at most.
+In: files in their order, and the intended cost of a task. Out: packs of files, one per task.
+Cost: a few passes over the sizes. Law: every file is in one pack, in order; there are as many packs as requested if
+there are enough files; packs of files of equal size differ by at most one file.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ __all__ = ["pack"]
 def pack(
     files: Iterable[File], pack_bytes: int, open_cost: int, at_least: int = 1
 ) -> Iterator[list[File]]:
-    """Put files together in their order, in packs as even as their sizes allow.
+    """Combine files in their order into packs that are as even as their sizes allow.
 
     Args:
         files: The files.
-        pack_bytes: Bytes of a pack, about; a file that costs more is alone.
+        pack_bytes: Approximate size of a pack; a file that costs more has its own pack.
         open_cost: Bytes that could be read in the time that opening a file takes.
-        at_least: How many packs to make, or a multiple of it: the cores that wait for work. Fewer
-            only where there are not as many files.
+        at_least: The number of packs is at least this number of cores, and a multiple of it, unless there are fewer
+            files.
 
     Example:
         >>> files = [File(name, 10, None) for name in "abcdefgh"]
@@ -46,7 +45,7 @@ def pack(
     whole = sum(totals)
 
     def numbers(shares: int) -> list[int]:
-        """How many packs each group makes where all that is small has so many shares."""
+        """The number of packs of each group if all small files together get this number of shares."""
         return [
             len(some) if is_large else min(-(-total * shares // whole), len(some))
             for (some, is_large), total in zip(groups, totals, strict=True)
@@ -54,7 +53,7 @@ def pack(
 
     large = sum(len(some) for some, is_large in groups if is_large)
     rounds = -(-(large + sum(-(-total // pack_bytes) for total in totals)) // at_least)
-    # Of the last round of tasks all cores have one.
+    # In the last round of tasks every core has one.
     wanted = min(rounds * at_least, sum(len(some) for some, _ in groups))
     shares = bisect_left(range(whole), wanted, key=lambda shares: sum(numbers(shares)))
     for (some, _), number in zip(groups, numbers(shares), strict=True):
@@ -62,11 +61,11 @@ def pack(
 
 
 def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
-    """Cut files into so many packs, none empty, each cut as near to its even place as can be."""
+    """Cut files into this number of packs. None is empty, and each cut is as close as possible to its even place."""
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):
-        # Of the two ends around the place the nearer one, in whole numbers.
+        # The nearer of the two ends around the place, in integer arithmetic.
         place = 2 * ends[-1] * cut
         end = bisect_left(ends, place, key=lambda each: 2 * each * number)
         if end > 0 and (ends[end - 1] + ends[end]) * number >= place:

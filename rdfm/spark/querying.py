@@ -1,9 +1,8 @@
-"""SPARQL queries in Spark: of the messages of logs as they are read, or of rows that hold messages.
+"""SPARQL queries in Spark, on the messages of logs that are read or on rows that contain messages.
 
-In: a query with its options, logs or rows. Out: rows of its solutions, of the messages that it constructs, or of its
-answers.
-Cost: a batch of messages and its rows. Law: the columns follow from the query and its types alone, before anything is
-read; only they leave the worker.
+In: a query with its options, and logs or rows. Out: a row per solution, constructed message or answer.
+Cost: a batch of messages and its rows. Law: the columns depend only on the query and its types, so they are known
+before anything is read; only they leave the worker.
 """
 
 from __future__ import annotations
@@ -36,27 +35,27 @@ from rdfm.sparql.text import parsed, text_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Asked", "Evaluation", "Gathered", "query_rows"]
+__all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
 
-# What may be said beside the text of a query.
+# Options of a query besides its text.
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
-# Rows that are gathered before they are given.
+# Rows to collect before they are returned.
 ROWS = 8192
 
 _log = logging.getLogger("rdfm.spark")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A query as tasks need to know it.
+class SparkQuery:
+    """A query with its options, in the form that tasks receive.
 
     Attributes:
-        text: The text.
-        base: What relative IRIs are relative to.
-        options: Values of `QUERY`.
+        text: The text of the query.
+        base: Base for relative IRIs.
+        options: Values of the options `QUERY`.
         kind: "select", "construct" or "ask".
-        schema: The columns of its rows; None of CONSTRUCT, whose rows are those of messages.
+        schema: The columns of its rows; None for CONSTRUCT, whose rows are messages.
     """
 
     text: str
@@ -69,26 +68,26 @@ class Asked:
         """Parse the query.
 
         Raises:
-            QueryError: It is none, or one that rdfm does not evaluate.
-            OptionError: An option does not fit the query.
+            QueryError: If the query is invalid or of a form that rdfm does not support.
+            OptionError: If an option does not apply to the query.
         """
         query = self.query()
         object.__setattr__(self, "kind", query.kind)
         for name, kind in (("types", "select"), ("skip_empty", "construct")):
             if self.options.get(name) and query.kind != kind:
                 raise OptionError(
-                    f"{name} is for {kind.upper()}, and the query is {query.kind.upper()}"
+                    f"{name} is for {kind.upper()}, but the query is {query.kind.upper()}"
                 )
         object.__setattr__(self, "schema", _schema(query, self.columns(query)))
 
     @classmethod
-    def of(cls, given: str | None) -> Asked | None:
-        """Take the option: the text of a query, or a JSON object with it and its own options.
+    def of(cls, given: str | None) -> SparkQuery | None:
+        """Parse the value of the option `query`: the text, or a JSON object with the text and options.
 
         Raises:
-            QueryError: It is no query, or one that rdfm does not evaluate.
-            OptionError: An option is unknown, or a value does not fit.
-            OSError: It is the name of a file, which cannot be read.
+            QueryError: If the query is invalid or of a form that rdfm does not support.
+            OptionError: If an option is unknown, or a value is invalid.
+            OSError: If the value is the name of a file that cannot be read.
         """
         if given is None:
             return None
@@ -98,20 +97,22 @@ class Asked:
                 options = json.loads(given)
             except ValueError:
                 raise OptionError(
-                    'the option query is a text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
+                    'the option query must be text, or a JSON object such as {"query": "SELECT …", "types": {"n": "double"}}'
                 ) from None
         query, base = options.pop("query", None), options.pop("base", None)
         for name in options:
             if name not in _OPTIONS:
-                raise OptionError(f"a query takes {', '.join(_OPTIONS)}, and not {name[:40]}")
+                raise OptionError(
+                    f"a query has no option {name[:40]}; its options are {', '.join(_OPTIONS)}"
+                )
         if not isinstance(query, str):
-            raise OptionError("the option query says no query; give its text as query")
+            raise OptionError("the option query has no query; add its text under the key query")
         text, _, found = text_of(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
         return cls(text, base or found, values)
 
     def query(self) -> Query:
-        """Give the query, to be evaluated."""
+        """Return the query, ready for evaluation."""
         options = self.options
         made = parsed(
             self.text,
@@ -124,20 +125,20 @@ class Asked:
         return made
 
     def columns(self, query: Query) -> TypedColumns | None:
-        """Give what makes columns of solutions.
+        """Return the object that converts solutions to columns; None if the query is not SELECT.
 
         Raises:
-            OptionError: A type does not fit.
+            OptionError: If a type is invalid.
         """
         if query.kind != "select":
             return None
         return TypedColumns(query.variables, types_of(self.options.get("types")))
 
     def columns_of(self, schema: StructType, corrupt: str) -> list[str | None]:
-        """Give the column of each column of a user's schema; None for that of corrupt records.
+        """Return the query's column for each column of a user's schema; None for the column of corrupt records.
 
         Raises:
-            OptionError: There is no such column, or it is of another type.
+            OptionError: If a column does not exist or has another type.
         """
         assert self.schema is not None
         known = {each.name.lower(): each for each in self.schema}
@@ -149,12 +150,12 @@ class Asked:
             wanted = known.get(each.name.lower())
             if wanted is None:
                 raise OptionError(
-                    f"there is no column '{each.name[:40]}'; the query gives {', '.join(self.schema.names)}"
+                    f"there is no column '{each.name[:40]}'; the query returns {', '.join(self.schema.names)}"
                 )
             if wanted.dataType != each.dataType:
                 raise OptionError(
                     f"the column {each.name} is {wanted.dataType.simpleString()}, not "
-                    f"{each.dataType.simpleString()}; types say what columns are"
+                    f"{each.dataType.simpleString()}; set other types with the option types"
                 )
             found.append(wanted.name)
         return found
@@ -164,7 +165,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     """The columns of the rows.
 
     Raises:
-        OptionError: Spark would take two of them for one.
+        OptionError: If two names differ only in case, which Spark treats as one column.
     """
     if query.kind == "construct":
         return None
@@ -176,7 +177,7 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
     for name in schema.names:
         if (other := names.setdefault(name.lower(), name)) != name:
             raise OptionError(
-                f"Spark takes ?{other} and ?{name} for one column; name one of the variables otherwise"
+                f"Spark treats ?{other} and ?{name} as one column; rename one of the variables"
             )
     return schema
 
@@ -184,8 +185,8 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
 class Evaluation:
     """Evaluates a query in a task."""
 
-    def __init__(self, asked: Asked, *, lenient: bool = False) -> None:
-        """Take the query; `lenient`: a value that is not of its column's type is null."""
+    def __init__(self, asked: SparkQuery, *, lenient: bool = False) -> None:
+        """Prepare the query. If `lenient`, a value that does not match its column's type becomes null."""
         self._query = asked.query()
         self._evaluate = getattr(self._query, _METHODS[asked.kind])
         self._columns = asked.columns(self._query)
@@ -194,11 +195,11 @@ class Evaluation:
         self.nulls = 0
 
     def tables(self, batch: AnyBatch, source: str | None) -> Iterator[pa.RecordBatch | LimitError]:
-        """Give the rows of messages; where one is too much for the query, the error in its place.
+        """Return the rows of messages. A message that exceeds a limit of the query yields the error instead.
 
         Raises:
-            DecodeError: A value is not of its column's type.
-            OptionError: They are of another kind.
+            DecodeError: If a value does not match its column's type.
+            OptionError: If the batch does not contain messages.
         """
         if not isinstance(batch, MessageBatch):
             raise other_kind(source or "the log", batch.kind, "messages are queried")
@@ -239,13 +240,13 @@ class Evaluation:
         return made.filter(pa.array([count > 0 for count in constructed.quad_counts()]))
 
 
-class Gathered:
-    """Rows of a query as Spark's record batches; rows of errors between them."""
+class QueryRows:
+    """Collects the rows of a query, and of errors between them, in Spark's record batches."""
 
     def __init__(
-        self, asked: Asked, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
+        self, asked: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
     ) -> None:
-        """Take the query, the columns that Spark expects with the names that they have here, and the mode of errors."""
+        """Prepare for a query, the schema that Spark expects, the query's column names, and the error mode."""
         self._schema = schema
         self._columns = columns
         self._mode = mode
@@ -255,12 +256,12 @@ class Gathered:
         self._rows = 0
 
     def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
-        """Take messages; gives the record batches that are complete.
+        """Add messages, and return the complete record batches.
 
         Raises:
-            LimitError: One of them is too much for the query, and no row can say so.
-            DecodeError: A value is not of its column's type.
-            OptionError: They are of another kind.
+            LimitError: If a message exceeds a limit of the query, unless the mode is PERMISSIVE.
+            DecodeError: If a value does not match its column's type.
+            OptionError: If the batch does not contain messages.
         """
         for table in self._evaluation.tables(batch, source):
             if isinstance(table, LimitError):
@@ -271,7 +272,7 @@ class Gathered:
                 yield from self._hold(self._shaped(table))
 
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
-        """Take a message that could not be read."""
+        """Add a row for a message that could not be read."""
         values: dict[str | None, Any] = {None: text, "source": source, self._index: index}
         columns = [
             pa.array([values.get(name)], each.type)
@@ -280,11 +281,11 @@ class Gathered:
         yield from self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """Give what is left."""
+        """Return the remaining rows."""
         yield from self._together()
         if self._evaluation.nulls:
             _log.warning(
-                "%d values are null, since they are not of their columns' types",
+                "%d values are null because they do not match the types of their columns",
                 self._evaluation.nulls,
             )
 
@@ -310,22 +311,23 @@ class Gathered:
 
 
 def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """An array as Spark has it: times are in nanoseconds there."""
+    """Cast an array to Spark's type if it differs."""
     return array if array.type == wanted else array.cast(wanted)
 
 
 def of_rows(
-    asked: Asked, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+    asked: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Give the rows that a query gives for rows that hold messages: runs in a task.
+    """Run a query on rows that contain messages, and return its rows. Runs in a task.
 
     Args:
         asked: The query.
-        schema: The columns of what is given.
-        batches: Rows with a column `quads`, and `source` and `offset` where there are such.
+        schema: The columns of the result.
+        batches: Rows with a column `quads` and optionally `source` and `offset`.
 
     Raises:
-        DecodeError: A value is not of its column's type; a message is too much for the query; or quads are no RDF.
+        DecodeError: If a value does not match its column's type, a message exceeds a limit of the query, or quads are
+            not valid RDF.
     """
     from rdfm._core import batches_from_arrow
 
@@ -351,7 +353,7 @@ def of_rows(
 def _of_rows(
     table: pa.RecordBatch, sources: pa.Array, offsets: pa.Array, schema: pa.Schema
 ) -> pa.RecordBatch:
-    """Rows with the names and numbers that the messages have, where they have their places among the rows."""
+    """Replace the row number in the result by the source and offset of the message."""
     rows = table.column(1)
     columns = [sources.take(rows), offsets.take(rows), *table.columns[2:]]
     columns = [_cast(column, each.type) for column, each in zip(columns, schema, strict=True)]
@@ -359,21 +361,22 @@ def _of_rows(
 
 
 def query_rows(rows: DataFrame, given: str) -> DataFrame:
-    """Ask a query of rows that hold messages.
+    """Run a query on rows that contain messages.
 
     Args:
-        rows: With a column `quads`.
-        given: The option `query`.
+        rows: A data frame with a column `quads`.
+        given: The value of the option `query`.
 
     Raises:
-        QueryError, OptionError: As `Asked.of`; or there is no column of quads.
+        QueryError: As in `SparkQuery.of`.
+        OptionError: As in `SparkQuery.of`, or if there is no column of quads.
     """
-    asked = Asked.of(given)
+    asked = SparkQuery.of(given)
     assert asked is not None
     columns = {each.name.lower(): each for each in rows.schema}
     if "quads" not in columns or columns["quads"].dataType != QUADS:
         raise OptionError(
-            f"the rows have no column quads of the type {QUADS.simpleString()}; it has messages as rdfm reads them"
+            f"the rows have no column quads of the type {QUADS.simpleString()}, as returned by a read of messages"
         )
     schema = asked.schema or default_schema()
     arrow = to_arrow_schema(schema, timezone="UTC")

@@ -1,8 +1,9 @@
-"""Spark's batch reader: which files a query reads, in which tasks.
+"""Spark's batch reader: finds the files of a query and divides them into tasks.
 
 In: the options and the schema of a query. Out: partitions, and their rows (`rdfm.spark.rows`).
-Cost: a listing of the paths, once a query, and once more where neither format nor schema says the kind of log. Law: partitions stand in the order of the files, and so
-do the rows of a query that does not shuffle; a path that is not there is an error.
+Cost: a listing of the paths per query, and another one if neither format nor schema determines the kind of log.
+Law: partitions are in the order of the files, and so are the rows of a query that does not shuffle; a path that does
+not exist is an error.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rdfm.logs.plan import MAX_THREADS
 from rdfm.spark.commit import find_settled, settle_around
 from rdfm.spark.options import FILES, Options
 from rdfm.spark.packing import pack
-from rdfm.spark.rows import Reading
+from rdfm.spark.rows import SparkReading
 from rdfm.storage.files import File, storage_of
 from rdfm.storage.listing import matches
 from rdfm.storage.paths import local_path
@@ -42,10 +43,12 @@ _log = logging.getLogger("rdfm.spark")
 
 
 class LogSourceReader(DataSourceReader):
-    """Reads logs, one message a row. Everything is opened in tasks, but the first file where only it says the kind.
+    """Reads logs with one row per message.
+
+    Files are opened in tasks only, except for the first file if only its content determines the kind of log.
 
     Attributes:
-        reading: How.
+        reading: How the logs are read.
     """
 
     def __init__(
@@ -55,17 +58,17 @@ class LogSourceReader(DataSourceReader):
         *,
         by_one_name: bool = False,
     ) -> None:
-        """Take a query's options, or what is left of them, and the schema of its user; check both.
+        """Check the options, or the remaining ones, and the schema of a query.
 
         Args:
             given: The options.
-            schema: The schema of the user.
-            by_one_name: Whether `..`, links and kinds of S3 URLs are resolved, so that a file has
-                the same name however the path is written.
+            schema: The user's schema.
+            by_one_name: Whether to resolve `..`, links and variants of S3 URLs, so that a file has the same name
+                however its path is written.
 
         Raises:
-            OptionError: An option is unknown, or a value or the schema does not fit.
-            UnknownFormatError: No format has the name that was given.
+            OptionError: If an option is unknown, or a value or the schema is invalid.
+            UnknownFormatError: If the given format does not exist.
         """
         options = given if isinstance(given, Options) else Options(given)
         named = real if by_one_name else absolute
@@ -80,20 +83,20 @@ class LogSourceReader(DataSourceReader):
         self._pack_bytes = values["pack_bytes"]
         self._open_cost = values["open_cost_bytes"]
         self._least = values["min_partitions"]
-        # Streams do not look at files before they read them.
-        self.reading = Reading.of(options, schema, None if by_one_name else self._first)
+        # Streams do not inspect files before they read them.
+        self.reading = SparkReading.of(options, schema, None if by_one_name else self._first)
         if self.reading.mode == "FAILFAST" and self.reading.ignore_corrupt:
-            # An error would end its split, and what is left would depend on splitBytes.
+            # An error ends its split, so the number of rows would depend on splitBytes.
             self._split_bytes = sys.maxsize
 
-    def _first(self, reading: Reading) -> str | None:
-        """The first file with something in it."""
+    def _first(self, reading: SparkReading) -> str | None:
+        """The first file that is not empty."""
         self.reading = reading
         return next((file.path for file in self.files() if file.size != 0), None)
 
     @property
     def paths(self) -> list[str]:
-        """The paths, which mean the same in every process of this machine."""
+        """The paths, in a form that is independent of the working folder."""
         return self._paths
 
     @property
@@ -102,15 +105,15 @@ class LogSourceReader(DataSourceReader):
         return self.reading.schema
 
     def check_paths(self) -> None:
-        """Look whether the paths are there, without listing them.
+        """Check that the paths exist, without listing them.
 
         Raises:
-            FileNotFoundError: One is not.
+            FileNotFoundError: If one does not exist.
         """
         if self.reading.ignore_missing:
             return
         for path in self._paths:
-            # It may be decided and not shown yet.
+            # The path may be part of a commit that is not complete.
             if not self._is_there(path) and not (
                 settle_around(path, self.reading.storage) and self._is_there(path)
             ):
@@ -121,17 +124,17 @@ class LogSourceReader(DataSourceReader):
         return storage.exists(name) or bool(matches(storage, name))
 
     def keep_apart(self, folder: str, option: str) -> None:
-        """Refuse a folder whose files would be taken for logs.
+        """Check that the files of another folder are not read as logs.
 
         Raises:
-            OptionError: It is a folder that is read, or lies in one with its folders.
+            OptionError: If the folder is one that is read, or is in one that is read with its subfolders.
         """
         for path in self._paths:
             inside = f"{folder}/".removeprefix(f"{path.rstrip('/')}/")
             hidden = any(part.startswith(("_", ".")) for part in inside.split("/"))
             if inside != f"{folder}/" and (self._recursive or not inside) and not hidden:
                 raise OptionError(
-                    f"{option} is {folder}, whose files would be read as logs; take another "
+                    f"{option} is {folder}, whose files would be read as logs; use another "
                     "folder, or one whose name begins with _"
                 )
 
@@ -142,8 +145,8 @@ class LogSourceReader(DataSourceReader):
             whole: As in `find_settled`.
 
         Raises:
-            FileNotFoundError: A path is not there.
-            OSError: A file is a pipe, device or socket.
+            FileNotFoundError: If a path does not exist.
+            OSError: If a file is a pipe, device or socket.
         """
         try:
             files = find_settled(
@@ -159,8 +162,8 @@ class LogSourceReader(DataSourceReader):
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT,
-                "No such file or folder, or it is gone since the query was made; ignoreMissingFiles "
-                "passes over it",
+                "No such file or folder, or it was deleted after the query was planned; ignoreMissingFiles "
+                "skips it",
                 error.filename or ", ".join(self._paths),
             ) from error
         for file in files:
@@ -168,12 +171,12 @@ class LogSourceReader(DataSourceReader):
         return files
 
     def partitions(self) -> list[InputPartition]:
-        """Give the work of each task. Runs once a query, at the driver."""
+        """Return the work of each task. Runs once per query, in the driver."""
         files = self.files()
         if not files:
             _log.warning(
-                "%s: no file is read; names that begin with _ or . are passed over, and folders in "
-                "folders unless recursiveFileLookup=true",
+                "%s: no files to read; names that begin with _ or . are skipped, and so are subfolders "
+                "unless recursiveFileLookup=true",
                 ", ".join(self._paths),
             )
         return [
@@ -182,12 +185,12 @@ class LogSourceReader(DataSourceReader):
         ]
 
     def work(self, files: Iterable[File]) -> Iterator[list[tuple[File, Split | None]]]:
-        """Divide files among tasks: small ones are put together, large ones split."""
+        """Divide files among tasks: combine small ones and split large ones."""
         pack_bytes = min(self._pack_bytes, self._split_bytes)
         packs = list(pack(files, pack_bytes, self._open_cost, self._least or _cores()))
-        # Those to be split are alone.
+        # A file that is split has its own pack.
         large = [some[0].path for some in packs if some[0].size > self._split_bytes]
-        # Planning waits for the storage.
+        # Planning waits for the storage, so several files are planned at a time.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
             planned = pool.map(lambda path: self.reading.splits(path, self._split_bytes), large)
             for packed in packs:
@@ -197,38 +200,38 @@ class LogSourceReader(DataSourceReader):
                     yield [(file, None) for file in packed]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Give a partition's rows. Runs in a task."""
-        # Without partitions Spark makes one of its own, of nothing.
+        """Return the rows of a partition. Runs in a task."""
+        # If there are no partitions, Spark creates an empty one.
         return self.reading.read(partition.value or ())
 
 
 def _cores() -> int:
-    """The cores that this process may use: Spark does not tell a source how many it has."""
+    """The number of cores available to this process. Spark does not pass its number of cores to a source."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # a system without
+    except AttributeError:  # not available on this system
         return os.cpu_count() or 1
 
 
 def _check_plain(file: File) -> None:
-    """Refuse what a task might wait for without end.
+    """Reject files on which a task might wait forever.
 
     Raises:
-        OSError: It is a pipe, device or socket.
+        OSError: If it is a pipe, device or socket.
     """
     if not file.plain:
         raise OSError(
             errno.EINVAL,
-            "a pipe, device or socket, which is not read in Spark; leave it out with pathGlobFilter",
+            "a pipe, device or socket, which cannot be read in Spark; exclude it with pathGlobFilter",
             file.path,
         )
 
 
 def absolute(path: str) -> str:
-    """A path that means the same in every task, whatever folder it runs in.
+    """Return the absolute path, which is independent of the working folder of a task.
 
     Raises:
-        OptionError: The path is relative to a folder that Spark removes.
+        OptionError: If the path is relative to a folder that Spark removes.
     """
     local = local_path(path)
     if local is None:
@@ -238,7 +241,7 @@ def absolute(path: str) -> str:
 
 
 def real(path: str) -> str:
-    """The one name of a path, as far as this machine can tell; patterns stay as they are.
+    """Return the canonical name of a path, as far as this machine can determine it; patterns are kept.
 
     Example:
         >>> real("/logs/../logs/*.nq"), real("s3a://bucket/logs")
@@ -252,15 +255,15 @@ def real(path: str) -> str:
 
 
 def _keep_out_of_session(local: str) -> None:
-    """Refuse a relative path where the process stands in a folder of its session's, as with Spark Connect."""
+    """Reject a relative path if the working folder belongs to the session, as with Spark Connect."""
     folder = SparkFiles._root_directory if SparkFiles._is_running_on_worker else None
     if folder and not Path(local).is_absolute() and Path(folder).resolve() == Path.cwd():
         raise OptionError(
-            f"the path {local} is relative, and this Spark works in a folder that goes with the "
-            "session, as Spark Connect does; give the whole path"
+            f"the path {local} is relative to a folder that Spark removes with the session, as Spark Connect does; "
+            "use an absolute path"
         )
 
 
 def s3_as_s3(url: str) -> str:
-    """A URL by which Hadoop names an object of S3, as fsspec does."""
+    """Return a Hadoop URL of an S3 object in the form of fsspec."""
     return re.sub("^s3[an]://", "s3://", url)

@@ -1,6 +1,6 @@
-"""Remedies as options of Spark's reads and writes, and as those of functions of columns.
+"""Renders remedies as options of Spark's reads and writes, or as keywords of functions on columns.
 
-In: a remedy. Out: its option with its value, such as `.option("mergeGraphs", "true")`; None where there is none.
+In: a remedy. Out: its option and value, such as `.option("mergeGraphs", "true")`; None if there is none.
 Law: the names are those of `rdfm.spark.options`.
 """
 
@@ -22,19 +22,19 @@ from rdfm.spark.options import (
 
 __all__ = ["in_function", "in_spark"]
 
-NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "gives null for such a value")
+NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "returns null for such a value")
 MODES_OF_ERRORS = (
-    Remedy("stage", "mode", "PERMISSIVE", "gives a row that holds the error"),
-    Remedy("stage", "mode", "DROPMALFORMED", "leaves it out"),
-    Remedy("stage", "ignore_corrupt_files", "true", "ends the file there"),
+    Remedy("stage", "mode", "PERMISSIVE", "returns a row with the error"),
+    Remedy("stage", "mode", "DROPMALFORMED", "skips the message"),
+    Remedy("stage", "ignore_corrupt_files", "true", "skips the rest of the file"),
 )
 OTHER_FILES = (
-    Remedy("stage", "path_glob_filter", "PATTERN", "chooses files by their names"),
-    Remedy("stage", "ignore_corrupt_files", "true", "passes over such files"),
+    Remedy("stage", "path_glob_filter", "PATTERN", "selects files by their names"),
+    Remedy("stage", "ignore_corrupt_files", "true", "skips such files"),
 )
 NOT_SPLIT = Remedy("stage", "split_bytes", "0", "does that")
 
-# Spark's own options, under the names that remedies have for them.
+# Options of Spark reads and writes, by the names used in remedies.
 _OWN = {
     spec.name: (name, spec)
     for specs in (READING, FILES, STREAMING, WRITING, WRITE_ID)
@@ -43,7 +43,7 @@ _OWN = {
 
 
 def in_spark(remedy: Remedy) -> str | None:
-    """Give the call of `option`.
+    """Return the call of `option`.
 
     Example:
         >>> in_spark(Remedy("stage", "to_format", "nq", ""))
@@ -65,7 +65,7 @@ def in_spark(remedy: Remedy) -> str | None:
 
 
 def in_function(remedy: Remedy) -> str | None:
-    """Give the keyword of a function of columns.
+    """Return the keyword of a function on columns.
 
     Example:
         >>> in_function(Remedy("stage", "to_format", "nq", ""))
@@ -80,7 +80,7 @@ def in_function(remedy: Remedy) -> str | None:
 
 
 def _found(remedy: Remedy) -> tuple[str, OptionSpec, list[str]] | None:
-    """Spark's name of an option, what is declared about it, and its values."""
+    """Spark's name of an option, its declaration and its values."""
     if remedy.side != "stage":
         option = declared(remedy)
         if option is None or option.python_only:

@@ -1,9 +1,9 @@
-"""Logs as Spark's rows: files are decoded one after the other, errors go where the mode says.
+"""Logs as Spark's rows: decodes files one after another and handles errors according to the mode.
 
-In: files, and how to read them (`Reading`, made of a query's options and schema, and where these do not say which kind
-of log is read, of the first file). Out: Arrow record batches of exactly Spark's schema.
-Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the columns asked for are rendered.
-Law: nothing is left out but what an option allows, and that with a warning.
+In: files, and how to read them (`SparkReading`, from a query's options and schema, and from the first file if these do
+not determine the kind of log). Out: Arrow record batches with exactly Spark's schema.
+Cost: a batch of `BATCH_ROWS` rows or `BATCH_BYTES` at a time; only the requested columns are rendered.
+Law: data is omitted only if an option allows it, and then with a warning.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rdfm.logs.plan import plan_splits
 from rdfm.logs.reader import LogReader
 from rdfm.logs.split import Split
 from rdfm.spark.options import CORRUPT_RECORD, READING, Options, compression
-from rdfm.spark.querying import Asked, Gathered
+from rdfm.spark.querying import QueryRows, SparkQuery
 from rdfm.spark.remedies import MODES_OF_ERRORS, NOT_SPLIT, OTHER_FILES, in_spark
 from rdfm.spark.schema import (
     columns_by_name,
@@ -56,9 +56,9 @@ from rdfm.storage.paths import is_url
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Reading"]
+__all__ = ["SparkReading"]
 
-# Small enough for the processor's caches, from the decoder through the pipe into the JVM.
+# Small enough for the processor's caches on the way from the decoder through the pipe into the JVM.
 BATCH_ROWS = 8192
 BATCH_BYTES = 2 << 20
 
@@ -66,25 +66,25 @@ _log = logging.getLogger("rdfm.spark")
 
 
 @dataclass(frozen=True)
-class Reading(FromDriver):
-    """How logs are read: what tasks need to know.
+class SparkReading(FromDriver):
+    """How logs are read, in the form that tasks receive.
 
     Attributes:
         schema: The columns that Spark expects.
-        columns: The core's name of each, of results the variable; None for the column of corrupt records.
-        kind: "messages", "patches" or "results"; None where the columns are those of messages and of patches.
-        variables: Those of the results.
-        rows: What a row is: "messages", which stands for patches and rows of results too, or "quads".
-        terms: How terms stand in them: as "ntriples" or "structs".
-        format: The format of every file; None where each shows its own.
-        options: Those of the decoders; each takes those that its format knows.
-        compression: As `open_log` takes it.
-        storage: fsspec's options.
-        mode: A word of `MODE`: what happens to a message with an error.
-        filter: What messages have to hold, as `LogReader.filter` takes it; None for all messages.
-        query: What is asked of messages, if anything is.
-        ignore_missing: Pass over files that are gone.
-        ignore_corrupt: With the mode FAILFAST, an error ends its file instead of the query.
+        columns: The core's name of each column, or the variable for results; None for the column of corrupt records.
+        kind: "messages", "patches" or "results"; None if the columns fit both messages and patches.
+        variables: The variables of results.
+        rows: The unit of a row: "messages", which includes patches and rows of results, or "quads".
+        terms: The form of terms: "ntriples" or "structs".
+        format: The format of every file; None if it is detected for each file.
+        options: Options of the decoders; each decoder takes those of its format.
+        compression: As in `open_log`.
+        storage: Options of fsspec.
+        mode: A value of `MODE`: how errors are handled.
+        filter: Arguments of `LogReader.filter`; None for all messages.
+        query: The query to run on each message, if any.
+        ignore_missing: Skip files that no longer exist.
+        ignore_corrupt: In mode FAILFAST, an error ends its file instead of the query.
     """
 
     schema: StructType
@@ -99,7 +99,7 @@ class Reading(FromDriver):
     storage: Mapping[str, Any] = field(repr=False)
     mode: str
     filter: Mapping[str, Any] | None
-    query: Asked | None
+    query: SparkQuery | None
     ignore_missing: bool
     ignore_corrupt: bool
 
@@ -108,20 +108,20 @@ class Reading(FromDriver):
         cls,
         options: Options,
         schema: StructType | None = None,
-        first: Callable[[Reading], str | None] | None = None,
-    ) -> Reading:
-        """Take what is left of a query's options, and its schema.
+        first: Callable[[SparkReading], str | None] | None = None,
+    ) -> SparkReading:
+        """Create it from the remaining options of a read and its schema.
 
         Args:
-            options: Those of a reader that are not taken here are taken before.
-            schema: The user's; by default the default columns, with the mode PERMISSIVE that of
-                corrupt records too.
-            first: Gives the first file, where neither the format nor the schema says which kind of log is read;
-                None where results are not read.
+            options: The options, without those that the reader takes itself.
+            schema: The user's schema. Defaults to the default columns and, in mode PERMISSIVE, the column of corrupt
+                records.
+            first: Returns the first file. It is called if neither the format nor the schema determines the kind of
+                log. None if results cannot be read.
 
         Raises:
-            OptionError: An option is unknown, or a value or the schema does not fit.
-            UnknownFormatError: No format has the name that was given.
+            OptionError: If an option is unknown, or a value or the schema is invalid.
+            UnknownFormatError: If the given format does not exist.
         """
         values = options.take(READING)
         mode, format = values["mode"], values["format"]
@@ -139,7 +139,7 @@ class Reading(FromDriver):
             storage=values["storage_options"] or {},
             mode=mode,
             filter=_asked(values["filter"]),
-            query=Asked.of(values["query"]),
+            query=SparkQuery.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
         )
@@ -147,7 +147,7 @@ class Reading(FromDriver):
             return reading._querying(reading.query, schema, corrupt, _names(values["columns"]))
         kind, variables = reading._found(schema, corrupt, first)
         if kind in ("patches", "results") and reading.filter is not None:
-            raise OptionError(f"the rows are of {kind}, and the option filter chooses messages")
+            raise OptionError(f"the option filter selects messages, but these are {kind}")
         of = "quads" if reading.rows == "quads" else kind or "messages"
         terms = reading.terms
         if values["columns"] is not None:
@@ -158,9 +158,9 @@ class Reading(FromDriver):
             else:
                 known = columns_by_name(of, terms)
             named = schema_of(names, known, corrupt)
-            # A source is told the schema that it gave itself.
+            # Spark passes back the schema that the source returned.
             if schema is not None and schema.names != named.names:
-                raise OptionError("columns and a schema both say what is wanted; leave one out")
+                raise OptionError("columns and a schema both select columns; give only one of them")
             schema = schema or named
         if schema is None:
             rows = of != "results"
@@ -179,18 +179,20 @@ class Reading(FromDriver):
 
     def _querying(
         self,
-        asked: Asked,
+        asked: SparkQuery,
         schema: StructType | None,
         corrupt: str,
         names: list[str] | None,
-    ) -> Reading:
-        """The reading whose rows are those that a query gives.
+    ) -> SparkReading:
+        """Return a reading whose rows are the results of a query.
 
         Raises:
-            OptionError: The query gives no such column; or rows or terms are to be otherwise.
+            OptionError: If the query does not return a column, or `rows` or `terms` is set.
         """
         if (self.rows, self.terms) != ("messages", "ntriples"):
-            raise OptionError("rows and terms are for reads without a query, whose rows it makes")
+            raise OptionError(
+                "rows and terms cannot be combined with a query, which determines the rows"
+            )
         known = asked.schema
         wanted = schema or StructType((known or default_schema()).fields)
         if schema is None and names is not None:
@@ -208,13 +210,14 @@ class Reading(FromDriver):
         self,
         schema: StructType | None,
         corrupt: str,
-        first: Callable[[Reading], str | None] | None,
+        first: Callable[[SparkReading], str | None] | None,
     ) -> tuple[str | None, tuple[str, ...]]:
         """The kind of log that is read, and the variables of results.
 
         Raises:
-            OptionError: The schema is of two kinds; or results cannot be read here, or are no table.
-            DecodeError: The first file is of results, and broken.
+            OptionError: If the schema is of two kinds, or results cannot be read here, or are the answer of an ASK
+                query.
+            DecodeError: If the first file contains results and is invalid.
         """
         if self.rows == "quads":
             return "messages", ()
@@ -222,22 +225,20 @@ class Reading(FromDriver):
             return kind, ()
         kinds = _kinds(None if self.format is None else formats.find(self.format))
         if kinds == ("results",) and first is None:
-            raise OptionError(
-                "SPARQL results are read in batches, with spark.read, and not as a stream"
-            )
+            raise OptionError("SPARQL results cannot be read as a stream; use spark.read")
         if len(kinds) == 1 and kinds != ("results",):
             return kinds[0], ()
         if schema is not None and "results" in kinds and len(kinds) > 1:
             with contextlib.suppress(OptionError):
                 columns_of(schema, corrupt, terms=self.terms)
-                return None, ()  # columns that messages and patches have
+                return None, ()  # columns of both messages and patches
         path = None
-        with contextlib.suppress(FileNotFoundError):  # whoever reads it says so
+        with contextlib.suppress(FileNotFoundError):  # reported when it is read
             path = first(self) if first is not None else None
         if path is None:
             if kinds == ("results",):
                 raise OptionError(
-                    "the columns of results are the variables of the first file, and there is none"
+                    "the columns of results are the variables of the first file, but there is no file"
                 )
             return "messages" if schema is None else None, ()
         kinds = _kinds(formats.by_path(path)) if self.format is None else kinds
@@ -249,40 +250,40 @@ class Reading(FromDriver):
         except (DecodeError, UnknownFormatError, OSError, MissingExtraError):
             if kinds == ("results",):
                 raise
-            return "messages", ()  # whoever reads it says what is wrong
+            return "messages", ()  # reported when it is read
         if isinstance(batch, ResultBatch):
             _check_rows(batch, path)
             return "results", batch.variables
         return "messages" if batch is None else batch.kind, ()
 
     def read(self, logs: Iterable[tuple[str, Split | None]]) -> Iterator[pa.RecordBatch]:
-        """Give the messages of logs, in order.
+        """Return the messages of logs, in order.
 
         Args:
-            logs: Paths, and which split of each; None for all of it.
+            logs: Paths, each with a split, or None for the complete log.
 
         Raises:
-            DecodeError: A file is broken, and the mode does not go over that.
-            FileNotFoundError: A file is gone.
+            DecodeError: If a file is invalid and the mode does not skip errors.
+            FileNotFoundError: If a file no longer exists.
             UnknownFormatError, OSError, MissingExtraError: As in `open_log`.
         """
-        rows: _Rows | Gathered = _Rows(self)
+        rows: _Rows | QueryRows = _Rows(self)
         if self.query is not None:
             schema = to_arrow_schema(self.schema, timezone="UTC")
-            rows = Gathered(self.query, schema, self.columns, self.mode)
+            rows = QueryRows(self.query, schema, self.columns, self.mode)
         for path, split in logs:
             yield from self._read(path, split, rows)
         yield from rows.finish()
 
     def splits(self, path: str, split_bytes: int) -> Sequence[Split | None]:
-        """Divide a large log, with its messages counted where their index is asked for.
+        """Divide a large log into splits, and count its messages if their index is requested.
 
         Args:
             path: The log.
-            split_bytes: The size of a split, about.
+            split_bytes: Approximate size of a split.
 
         Returns:
-            The splits; None for all of the log.
+            The splits; None for the complete log.
         """
         if not self._may_split(path):
             return [None]
@@ -294,10 +295,10 @@ class Reading(FromDriver):
                 count="offset" in self.columns or "message" in self.columns,
             )
         except (FileNotFoundError, DecodeError, UnknownFormatError):
-            return [None]  # whoever reads it says what is to be done
+            return [None]  # reported when it is read
 
     def _may_split(self, path: str) -> bool:
-        """Whether a log may have splits, as far as that is seen without opening it."""
+        """Whether a log may have splits, judged without opening it."""
         packed = compressions.by_suffix(path) if self.compression is None else self.compression
         if packed not in (None, "none"):
             return False
@@ -305,7 +306,7 @@ class Reading(FromDriver):
         return format is None or format.spec.splittable
 
     def _read(
-        self, path: str, split: Split | None, rows: _Rows | Gathered
+        self, path: str, split: Split | None, rows: _Rows | QueryRows
     ) -> Iterator[pa.RecordBatch]:
         errors = _Errors(self, path, split, rows)
         try:
@@ -314,10 +315,10 @@ class Reading(FromDriver):
             if not self.ignore_missing:
                 raise FileNotFoundError(
                     errno.ENOENT,
-                    "The file is gone since the query was planned; ignoreMissingFiles passes over it",
+                    "The file was deleted after the query was planned; ignoreMissingFiles skips it",
                     path,
                 ) from error
-            _log.warning("%s is gone, and passed over (ignoreMissingFiles)", path)
+            _log.warning("%s was deleted and is skipped (ignoreMissingFiles)", path)
             return
         except (DecodeError, UnknownFormatError) as error:
             if not (isinstance(error, UnknownFormatError) and self._is_empty(path)):
@@ -342,7 +343,7 @@ class Reading(FromDriver):
         errors.report()
 
     def _reading(self, path: str, split: Split | None = None) -> LogReading:
-        """How a file is read."""
+        """How one file is read."""
         return LogReading(
             format=self.format or (split.format if split is not None else None),
             options=self.options,
@@ -355,7 +356,7 @@ class Reading(FromDriver):
 
     @property
     def _in_parts(self) -> bool:
-        """Whether large messages come in parts: half of a broken one cannot be taken back, nor filtered."""
+        """Whether to read large messages in parts. Rows of a partial message cannot be withdrawn or filtered."""
         whole = self.mode != "FAILFAST" or self.ignore_corrupt or self.filter is not None
         return self.rows == "quads" and not whole
 
@@ -369,29 +370,29 @@ class Reading(FromDriver):
 
 
 def _decoder_options(options: Options, format: str | None) -> dict[str, Any]:
-    """The options that nobody took: those of the formats that are read."""
+    """The remaining options, which belong to the formats that are read."""
     found = [formats.find(format)] if format is not None else formats.every()
     values = options.of_formats([each.spec for each in found], "read")
     for each in found:
         known = {name: value for name, value in values.items() if name in each.spec.options("read")}
         if known:
-            with contextlib.suppress(MissingExtraError):  # whoever reads such a file says so
+            with contextlib.suppress(MissingExtraError):  # reported when such a file is read
                 each.decoder(known)
     return values
 
 
 def _names(given: str | None) -> list[str] | None:
-    """The names of columns, if some are wanted."""
+    """The names of columns, if any are given."""
     if given is None:
         return None
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What messages have to hold; it is checked here, in the driver.
+    """The arguments of the filter, checked here in the driver.
 
     Raises:
-        OptionError: It does not fit.
+        OptionError: If one is invalid.
     """
     if given is None:
         return None
@@ -404,26 +405,25 @@ def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 class _Rows:
-    """Messages regrouped into Spark's record batches; rows of errors between them."""
+    """Collects messages, and rows for errors between them, in Spark's record batches."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: SparkReading) -> None:
         self._schema = to_arrow_schema(reading.schema, timezone="UTC")
         self._columns = reading.columns
         self._kind = reading.kind
         self._known = reading.variables
         self._how = {"rows": reading.rows, "terms": reading.terms}
-        self._open: object = (
-            None  # the kind of log whose rows are gathered, of results the variables in their order
-        )
+        # The kind of log whose rows are collected; for results, the variables in their order.
+        self._open: object = None
         self._coalescer: ArrowCoalescer | None = None
-        self._small: list[pa.RecordBatch] = []  # around errors, to be given together
+        self._small: list[pa.RecordBatch] = []  # around errors, to be combined
         self._small_rows = self._small_bytes = 0
 
     def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
-        """Take messages; gives the record batches that are complete.
+        """Add messages, and return the complete record batches.
 
         Raises:
-            OptionError: They are of another kind than the columns, or results with other variables.
+            OptionError: If they are of another kind than the columns, or are results with other variables.
         """
         self._check(batch, source)
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
@@ -448,7 +448,7 @@ class _Rows:
             yield self._shaped(complete)
 
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
-        """Take a message that could not be read."""
+        """Add a row for a message that could not be read."""
         if (rest := self._finish()) is not None:
             self._hold(rest)
         values: dict[str | None, Any] = {None: text}
@@ -463,7 +463,7 @@ class _Rows:
             yield from self._together()
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """Give what is left."""
+        """Return the remaining rows."""
         rest = self._finish()
         yield from self._together()
         if rest is not None:
@@ -473,18 +473,18 @@ class _Rows:
         kinds = ("messages", "patches") if self._kind is None else (self._kind,)
         if batch.kind not in kinds:
             raise OptionError(
-                f"{source} holds {batch.kind}, and the rows are of {' or '.join(kinds)}; read logs of one kind "
-                "at a time, such as those of a format or with pathGlobFilter"
+                f"{source} contains {batch.kind}, but the rows are {' or '.join(kinds)}; read logs of one kind "
+                "at a time, for example with the option format or pathGlobFilter"
             )
         if isinstance(batch, ResultBatch) and set(batch.variables) != set(self._known):
             _check_rows(batch, source)
             raise OptionError(
-                f"{source} has the variables {', '.join(batch.variables) or 'of none'}, and the rows those of the first "
-                f"file, {', '.join(self._known)}; read results with the same variables"
+                f"{source} has the variables {', '.join(batch.variables) or '(none)'}, but the first file has "
+                f"{', '.join(self._known)}; read results with the same variables"
             )
 
     def _finish(self) -> pa.RecordBatch | None:
-        """The rows that are left."""
+        """The remaining rows."""
         rest = None if self._coalescer is None else self._coalescer.finish()
         return None if rest is None else self._shaped(rest)
 
@@ -500,7 +500,7 @@ class _Rows:
             yield from table.combine_chunks().to_batches()
 
     def _shaped(self, batch: ArrowBatch) -> pa.RecordBatch:
-        """A batch of the core as Spark wants it; nothing is copied."""
+        """Convert a batch of the core to Spark's schema, without copying."""
         rows = pa.record_batch(batch)
         found = iter(rows.columns)
         columns = []
@@ -515,7 +515,7 @@ class _Rows:
 
 
 def _kinds(format: formats.Format | None) -> tuple[str, ...]:
-    """The kinds of log that a format is read as; those of all formats without one."""
+    """The kinds of log that can be read in a format; all kinds if it is None."""
     if format is None:
         return ("messages", "patches", "results")
     spec = format.spec
@@ -523,19 +523,19 @@ def _kinds(format: formats.Format | None) -> tuple[str, ...]:
 
 
 def _check_rows(batch: ResultBatch, source: str) -> None:
-    """Refuse results that are no rows.
+    """Check that results have rows.
 
     Raises:
-        OptionError: It is the answer of an ASK query.
+        OptionError: If they are the answer of an ASK query.
     """
     if batch.boolean is not None:
         raise OptionError(
-            f"{source} is the answer of an ASK query, which is no row; rdfm.open_results reads it"
+            f"{source} is the answer of an ASK query, which has no rows; rdfm.open_results reads it"
         )
 
 
 def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """An array with the fields wanted of its structs; no list is null."""
+    """Reduce the structs of an array to the requested fields; its lists must not be null."""
     if array.type == wanted:
         return array
     if pa.types.is_list(wanted):
@@ -547,14 +547,14 @@ def _as(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 class _Errors:
-    """What was met in one file that could not be read.
+    """Handles the errors of one file.
 
     Attributes:
-        ended: Whether the rest of the file is given up.
+        ended: Whether the rest of the file is skipped.
     """
 
     def __init__(
-        self, reading: Reading, path: str, split: Split | None, rows: _Rows | Gathered
+        self, reading: SparkReading, path: str, split: Split | None, rows: _Rows | QueryRows
     ) -> None:
         self.ended = False
         self._reading = reading
@@ -565,22 +565,22 @@ class _Errors:
         self._first: DecodeError | None = None
 
     def met(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
-        """Deal with an error as the mode says.
+        """Handle an error according to the mode.
 
         Raises:
-            DecodeError: The error, where it is not to be gone over.
+            DecodeError: The error, if the mode does not skip it.
         """
         mode = self._reading.mode
         error.renderer = in_spark
-        # What is too large for a limit is not broken: it is not left out without a row that says so.
+        # A message that exceeds a limit may be valid, so it is not omitted without a row for it.
         limit = isinstance(error, LimitError)
         if limit and mode != "PERMISSIVE":
-            raise _with_ways_out(error)
+            raise _with_remedies(error)
         if mode == "FAILFAST":
             if isinstance(error, UnsupportedError):
                 self._skip(log, error)
             if not self._reading.ignore_corrupt:
-                raise _with_ways_out(error)
+                raise _with_remedies(error)
             self._give_up(error)
             return
         text, error = self._skip(log, error)
@@ -593,36 +593,36 @@ class _Errors:
             self._first = self._first or error
 
     def _skip(self, log: LogReader, error: DecodeError) -> tuple[str, DecodeError]:
-        """Go over a message: what to say of it, and the error, another one where that failed.
+        """Skip a message, and return its text and the error; another error if skipping failed.
 
         Raises:
-            UnsupportedError: The log cannot be read in splits. It is not broken, and nobody knows how
-                many messages would be lost: no mode goes over that.
+            UnsupportedError: If the log cannot be read in splits. The log may be valid, and the number of messages that
+                would be lost is unknown, so no mode skips this error.
         """
         try:
             skipped = log.skip_message().decode("utf-8", "replace")
             if log.several and not skipped:
-                skipped = f"{error}; the rest of {error.source} was given up"
+                skipped = f"{error}; the rest of {error.source} is skipped"
             return skipped, error
         except DecodeError as last:
             last.renderer = in_spark
-            # In a split, all else that is not supported can be skipped.
+            # In a split, all other unsupported features can be skipped.
             if self._is_part and isinstance(last, UnsupportedError):
                 last.remedies += (NOT_SPLIT,)
                 raise
             self.ended = True
-            return f"{last}; the rest of the file was given up", last
+            return f"{last}; the rest of the file is skipped", last
 
     def unreadable(self, error: DecodeError | UnknownFormatError) -> Iterator[pa.RecordBatch]:
-        """Deal with a file that could not even be begun.
+        """Handle a file that could not be opened.
 
         Raises:
-            DecodeError, UnknownFormatError: The error, where it is not to be gone over.
+            DecodeError, UnknownFormatError: The error, if the mode does not skip it.
         """
         mode = self._reading.mode
         error.renderer = in_spark
         if mode == "PERMISSIVE" and isinstance(error, DecodeError):
-            text = f"{error}; the file was given up"
+            text = f"{error}; the file is skipped"
             self._give_up(error)
             yield from self._rows.add_error(self._path, None, text)
         elif self._reading.ignore_corrupt or (
@@ -630,14 +630,14 @@ class _Errors:
         ):
             self._give_up(error)
         else:
-            raise _with_ways_out(error)
+            raise _with_remedies(error)
 
     def _give_up(self, error: RdfmError) -> None:
         self.ended = True
-        _log.warning("%s; the rest of %s is passed over", error, self._path)
+        _log.warning("%s; the rest of %s is skipped", error, self._path)
 
     def report(self) -> None:
-        """Warn of what was dropped."""
+        """Log a warning if messages were dropped."""
         if self._dropped:
             _log.warning(
                 "%s: %d errors dropped with their messages; the first: %s",
@@ -645,8 +645,8 @@ class _Errors:
             )
 
 
-def _with_ways_out(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
-    """An error that says which of Spark's options would help."""
+def _with_remedies(error: DecodeError | UnknownFormatError) -> DecodeError | UnknownFormatError:
+    """Add Spark's remedies to an error."""
     if isinstance(error, UnknownFormatError):
         error.remedies += OTHER_FILES
     elif not isinstance(error, LimitError):

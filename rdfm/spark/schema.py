@@ -1,6 +1,6 @@
-"""The columns of a message, of a quad, of a patch and of results in Spark, and what of them a query asks for.
+"""The columns of messages, quads, patches and results in Spark, and the selection of columns by a query.
 
-In: the schema of a user, or none. Out: Spark's and Arrow's types, and names for the core.
+In: the user's schema, or none. Out: types of Spark and Arrow, and column names for the core.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ COLUMNS: Mapping[str, DataType] = {
     "position": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
-# The column of lists of each kind of log that has one: the one of quads is replaced by the other.
+# The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
-# What is never null may be asked for as NOT NULL; of rows of quads those of an error have no terms.
+# Columns that are never null may be requested as NOT NULL. In rows of quads, rows for errors have no terms.
 _NEVER_NULL = {
     "messages": ("source", "subject", "predicate", "object", "kind", "value"),
     "patches": ("source", "op", "kind", "value"),
@@ -68,7 +68,7 @@ _DEFAULT = ("source", "offset", "quads", "metadata")
 
 
 def _columns(of: str, terms: str) -> dict[str, DataType]:
-    """The columns of rows that are "messages", "patches" or "quads"."""
+    """The columns of rows of "messages", "patches" or "quads"."""
     term: DataType = TERM if terms == "structs" else StringType()
     if of == "quads":
         return {"source": StringType(), "message": LongType(), **dict.fromkeys(PARTS, term)}
@@ -85,12 +85,12 @@ def _columns(of: str, terms: str) -> dict[str, DataType]:
 def default_schema(
     columns: tuple[str, ...] | None = None, kind: str = "messages", terms: str = "ntriples"
 ) -> StructType:
-    """Give the schema of a read without a schema of the user's.
+    """Return the schema of a read without a user's schema.
 
     Args:
-        columns: The columns, as those of messages are called; else the usual ones.
-        kind: What rows are: "messages", "patches", which have operations for quads, or "quads".
-        terms: How terms stand there: as "ntriples" or "structs".
+        columns: The columns, by their names in rows of messages. Defaults to the standard columns.
+        kind: The kind of rows: "messages", "patches" (with operations instead of quads) or "quads".
+        terms: The form of terms: "ntriples" or "structs".
     """
     fields = [StructField(name, type) for name, type in _columns(kind, terms).items()]
     if kind == "quads":
@@ -100,52 +100,52 @@ def default_schema(
 
 
 def schema_of(names: Sequence[str], known: Mapping[str, DataType], corrupt: str) -> StructType:
-    """Give the schema of the columns that are asked for by name.
+    """Return the schema of the columns with these names.
 
     Raises:
-        OptionError: A name is that of no column, or is there twice.
+        OptionError: If a column does not exist, or a name is repeated.
     """
     if not names:
-        raise OptionError(f"columns names none; known: {', '.join(known)}")
+        raise OptionError(f"columns contains no name; known: {', '.join(known)}")
     types = {**known, corrupt: StringType()}
     for at, name in enumerate(names):
         if name not in types:
-            raise OptionError(
-                f"there is no column '{name[:40]}' of such rows; known: {', '.join(known)}"
-            )
+            raise OptionError(f"these rows have no column '{name[:40]}'; known: {', '.join(known)}")
         if name in names[:at]:
-            raise OptionError(f"columns names {name} twice")
+            raise OptionError(f"columns contains {name} twice")
     return StructType([StructField(name, types[name]) for name in names])
 
 
 def columns_by_name(of: str, terms: str) -> dict[str, DataType]:
-    """Give every column of rows, as `default_schema` takes what they are."""
+    """Return the types of all columns by name, for a kind of rows as in `default_schema`."""
     return _columns(of, terms)
 
 
 def result_schema(variables: tuple[str, ...], terms: str = "ntriples") -> StructType:
-    """Give the schema of results: a column for each variable.
+    """Return the schema of results: a column for each variable.
 
     Raises:
-        OptionError: There is none.
+        OptionError: If there are no variables.
     """
     if not variables:
-        raise OptionError("results without variables have no columns, and so no rows in Spark")
+        raise OptionError(
+            "results without variables have no columns, so they cannot be read in Spark"
+        )
     type = TERM if terms == "structs" else StringType()
     return StructType([StructField(name, type) for name in variables])
 
 
 def kind_of(schema: StructType) -> str | None:
-    """Give the kind of log that a schema is of, where a column says it.
+    """Return the kind of log of a schema, if a column determines it.
 
     Raises:
-        OptionError: It is of two kinds.
+        OptionError: If the columns are of two kinds.
     """
     names = {field.name.lower() for field in schema}
     found = [kind for kind, (name, _) in LISTS.items() if name in names]
     if len(found) > 1:
         raise OptionError(
-            "there are columns quads and operations, and a row is a message or a patch; leave one of them out"
+            "the schema has columns quads and operations, but a row is either a message or a patch; remove one of them"
         )
     return found[0] if found else None
 
@@ -153,26 +153,26 @@ def kind_of(schema: StructType) -> str | None:
 def columns_of(
     schema: StructType, corrupt: str, of: str = "messages", terms: str = "ntriples"
 ) -> list[str | None]:
-    """Give the core's name of each column of a schema; None for the column of corrupt records.
+    """Return the core's name of each column of a schema; None for the column of corrupt records.
 
-    Names are compared without case, as Spark compares them. Quads and operations may have fewer parts, in any order.
+    Names ignore case, as in Spark. Quads and operations may have fewer fields, in any order.
 
     Args:
-        schema: What a user asks for.
+        schema: The user's schema.
         corrupt: The name of the column of corrupt records.
-        of: What rows are: "messages", "patches" or "quads".
-        terms: How terms stand there.
+        of: The kind of rows: "messages", "patches" or "quads".
+        terms: The form of terms.
 
     Raises:
-        OptionError: A column is unknown or of another type; the text lists the known ones.
+        OptionError: If a column is unknown or has another type; the text lists the known columns.
     """
     columns = _columns(of, terms)
     if corrupt.lower() in columns:
         raise OptionError(
-            f"columnNameOfCorruptRecord is '{corrupt}', which is a column of its own; take another name"
+            f"columnNameOfCorruptRecord is '{corrupt}', which is the name of another column; choose another name"
         )
     if not schema.fields:
-        raise OptionError(f"the schema names no column; known: {', '.join(columns)}")
+        raise OptionError(f"the schema has no columns; known: {', '.join(columns)}")
     known = {**columns, corrupt.lower(): StringType()}
     never_null = _NEVER_NULL[of]
     found = [_column(field, known, never_null) for field in schema]
@@ -182,17 +182,17 @@ def columns_of(
 def result_columns(
     schema: StructType, corrupt: str, variables: tuple[str, ...], terms: str = "ntriples"
 ) -> list[str | None]:
-    """Give the variable of each column of a schema for results; None for the column of corrupt records.
+    """Return the variable of each column of a schema for results; None for the column of corrupt records.
 
     Raises:
-        OptionError: A column is that of no variable or of another type, or no column is left.
+        OptionError: If a column is not a variable or has another type, or there are no columns.
     """
     if corrupt in variables:
         raise OptionError(
-            f"columnNameOfCorruptRecord is '{corrupt}', which is a variable of the results; take another name"
+            f"columnNameOfCorruptRecord is '{corrupt}', which is a variable of the results; choose another name"
         )
     if not schema.fields:
-        raise OptionError(f"the schema names no column; known: {', '.join(variables)}")
+        raise OptionError(f"the schema has no columns; known: {', '.join(variables)}")
     type: DataType = TERM if terms == "structs" else StringType()
     known = {**dict.fromkeys(variables, type), corrupt: StringType()}
     found = []
@@ -217,13 +217,13 @@ def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple
         )
     if not _may_be_null(field, never_null):
         raise OptionError(
-            f"the column {field.name} can be null, or something in it; leave out NOT NULL"
+            f"the column {field.name}, or a field in it, can be null; remove NOT NULL"
         )
     return name
 
 
 def _fits(asked: DataType, known: DataType) -> bool:
-    """Whether a type is the known one; structs may have fewer fields, in any order and case."""
+    """Whether a type matches the known one; structs may have fewer fields, in any order and case."""
     if isinstance(asked, ArrayType) and isinstance(known, ArrayType):
         return _fits(asked.elementType, known.elementType)
     if isinstance(asked, MapType) and isinstance(known, MapType):
@@ -239,7 +239,7 @@ def _fits(asked: DataType, known: DataType) -> bool:
 
 
 def _may_be_null(field: StructField, never_null: tuple[str, ...]) -> bool:
-    """Whether a field may hold what is null, down to the parts of its type."""
+    """Whether a field and the nested fields of its type allow null."""
     inner = field.dataType
     if isinstance(inner, MapType) and not inner.valueContainsNull:
         return False

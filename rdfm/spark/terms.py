@@ -1,10 +1,10 @@
-"""What a term says, and quads as rows: Spark's own expressions, without Python workers.
+"""Parts of terms, and quads as rows, as Spark expressions without Python workers.
 
 In: columns of N-Triples terms, as in `quads`; data frames of messages or of quads.
-Out: columns, or data frames, on Spark Connect too.
-Cost: that of Spark's string functions; a text is looked through once more where it has a backslash.
-Law: no term is an error, whatever the session's settings; null gives null, and so does what does not
-apply. Text that is no N-Triples term gives null or what its beginning says.
+Out: columns, or data frames, also on Spark Connect.
+Cost: that of Spark's string functions; a text with a backslash is searched once more.
+Law: no term raises an error, whatever the session's settings. Null gives null, and so does a part that a term does not
+have. Text that is not an N-Triples term gives null or the result for its first characters.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ _LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 _DIR_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'"}
-# A backslash that does not begin the escape of a character: no surrogate, at most U+10FFFF.
+# A backslash that does not begin a valid escape: no surrogate, at most U+10FFFF.
 _NO_ESCAPE = (
     r"\\(?!u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
     r"|U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4})"
 )
 
-# Columns that tell a message from all others, the cheapest first.
+# Columns that identify a message, the cheapest first.
 _IDENTITIES = (("source", "position"), ("source", "offset"))
 _INDEX = "quad_index"
 
 
 def _named_as_called(function: Helper) -> Helper:
-    """Call the result as Spark calls those of its own functions: `iri(subject)`."""
+    """Name the result as Spark names those of its own functions: `iri(subject)`."""
 
     @wraps(function)
     def named(col: Term) -> Column:
@@ -75,10 +75,10 @@ def _named_as_called(function: Helper) -> Helper:
 
 @_named_as_called
 def term_kind(col: Term) -> Column:
-    """Give `iri`, `bnode`, `literal` or `triple term`; null for null, which is the default graph.
+    """Return `iri`, `bnode`, `literal` or `triple term`; null for null, which is the default graph.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     term = _column(col)
     return (
@@ -91,20 +91,20 @@ def term_kind(col: Term) -> Column:
 
 @_named_as_called
 def is_blank(col: Term) -> Column:
-    """Tell whether a term is a blank node; null for null.
+    """Return whether a term is a blank node; null for null.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     return _column(col).startswith("_:")
 
 
 @_named_as_called
 def iri(col: Term) -> Column:
-    """Give an IRI without its brackets; null for other terms.
+    """Return an IRI without angle brackets; null for other terms.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     term = _column(col)
     return F.when(_is_iri(term), _unescaped(_inside(term), term))
@@ -112,13 +112,13 @@ def iri(col: Term) -> Column:
 
 @_named_as_called
 def value(col: Term) -> Column:
-    """Give the text of a term, as `value` of rdfm's terms does.
+    """Return the value of a term, as the attribute `value` of rdfm's terms.
 
-    That is an IRI without its brackets, the label of a blank node as it stands behind `_:`, the lexical form of a
-    literal, and a triple term as it is written.
+    That is an IRI without angle brackets, the label of a blank node after `_:`, the lexical form of a literal, or the
+    text of a triple term.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     term = _column(col)
     escaped = F.when(
@@ -133,10 +133,10 @@ def value(col: Term) -> Column:
 
 @_named_as_called
 def language(col: Term) -> Column:
-    """Give the language tag of a literal, in the case it is written in; null for other terms.
+    """Return the language tag of a literal, in its original case; null for other terms.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     suffix = _suffix(_column(col))
     return F.when(suffix.startswith("@"), F.substring_index(F.substr(suffix, F.lit(2)), "--", 1))
@@ -144,10 +144,10 @@ def language(col: Term) -> Column:
 
 @_named_as_called
 def direction(col: Term) -> Column:
-    """Give the base direction of a literal, `ltr` or `rtl`; null for other terms.
+    """Return the base direction of a literal, `ltr` or `rtl`; null for other terms.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     suffix = _suffix(_column(col))
     return F.when(
@@ -158,16 +158,16 @@ def direction(col: Term) -> Column:
 
 @_named_as_called
 def datatype(col: Term) -> Column:
-    """Give the IRI of a literal's datatype, the implied ones included; null for other terms.
+    """Return the IRI of a literal's datatype; null for other terms.
 
-    Implied are `xsd:string`, `rdf:langString` and `rdf:dirLangString`.
+    This includes the implied datatypes `xsd:string`, `rdf:langString` and `rdf:dirLangString`.
 
     Args:
-        col: Terms: a column or its name.
+        col: A column of terms, or its name.
     """
     term = _column(col)
     rest = _rest(term)
-    # An IRI holds no `<`.
+    # An IRI does not contain `<`.
     written = F.substring_index(term, "<", -1)
     named = F.substring(written, 1, F.length(written) - 1)
     return F.when(
@@ -182,38 +182,36 @@ def datatype(col: Term) -> Column:
 def explode_quads(
     df: DataFrame, by: str | Sequence[str] | None = None, *, keep_empty: bool = False
 ) -> DataFrame:
-    """Give one row a quad: `quad_index`, its four terms, and the other columns of the message.
+    """Return one row per quad: `quad_index`, its four terms, and the other columns of the message.
 
-    Blank nodes get labels that no other message has, triple terms included, so that they never join
-    by accident: `_:b` becomes `_:m<md5 of what identifies the message>_b`. The same message gives the
-    same labels on every run.
+    Blank nodes, also in triple terms, get labels that are unique to their message, so that joins cannot match them by
+    accident: `_:b` becomes `_:m<md5 of the message's identity>_b`. The labels of a message are the same on every run.
 
     Args:
-        df: Messages: a column `quads` of rdfm's schema.
-        by: Columns that tell a message from all others, such as `topic`, `partition` and `offset` of
-            Kafka. Left out: `source` and `position`, or `source` and `offset`.
-        keep_empty: Keep a message without quads, or with null for them, as one row without terms;
-            otherwise it has no row.
+        df: Messages, with a column `quads` of rdfm's schema.
+        by: Columns that identify a message, such as `topic`, `partition` and `offset` of Kafka. Defaults to `source`
+            and `position`, or `source` and `offset`.
+        keep_empty: Keep a message without quads, or with null quads, as one row without terms. Otherwise it has no row.
 
     Raises:
-        OptionError: A column is missing, or has the name of one that is made here.
+        OptionError: If a column is missing, or has the name of a column that this function adds.
     """
     _require(df, ["quads"], "explode_quads")
     if "struct<kind" in df.schema["quads"].dataType.simpleString():
         raise OptionError(
-            "explode_quads takes quads with terms as N-Triples; rows=quads reads quads with terms as structs"
+            "explode_quads takes terms as N-Triples; to read quads with terms as structs, use rows=quads"
         )
     for name in (_INDEX, *PARTS):
         if name in df.columns:
             raise OptionError(
-                f"explode_quads makes a column {name}: rename or drop the one there is"
+                f"explode_quads adds a column {name}; rename or drop the existing one"
             )
     keys = _identity(df, by, "explode_quads")
     values = [_settled(_named(name), df.schema[name].dataType).alias(name) for name in keys]
     identity = F.to_json(F.struct(*values), {"ignoreNullFields": "true"})
     label, quad = _free(df, "label"), _free(df, "quad")
     others = [name for name in df.columns if name != "quads"]
-    # Once a message, before its quads become rows.
+    # Once per message, before its quads become rows.
     labelled = df.select(
         *map(_named, others),
         "quads",
@@ -226,19 +224,18 @@ def explode_quads(
 
 
 def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
-    """Group quads into one row a message: the columns of `by`, and `quads` of rdfm's schema.
+    """Group quads into one row per message: the columns of `by`, and `quads` of rdfm's schema.
 
-    Spark shuffles. The quads stand in the order of the column `quad_index`; without one their order
-    is left to Spark. A row without a subject is no quad: it stands for an empty message, as
-    `explode_quads` writes it. A missing column `graph` is the default graph.
+    This requires a shuffle. The quads are in the order of the column `quad_index`; without it, their order is
+    undefined. A row without a subject is not a quad but an empty message, as written by `explode_quads`. If there is no
+    column `graph`, quads are in the default graph.
 
     Args:
-        df: Quads: columns `subject`, `predicate`, `object` and, if there are graphs, `graph`.
-        by: Columns whose values tell messages apart. Left out: `source` and `position`, or `source`
-            and `offset`.
+        df: Quads, with columns `subject`, `predicate`, `object` and optionally `graph`.
+        by: Columns that identify a message. Defaults to `source` and `position`, or `source` and `offset`.
 
     Raises:
-        OptionError: A column is missing.
+        OptionError: If a column is missing.
     """
     _require(df, PARTS[:3], "messages")
     keys = map(_named, _identity(df, by, "messages"))
@@ -248,7 +245,7 @@ def messages(df: DataFrame, by: str | Sequence[str] | None = None) -> DataFrame:
     ]
     quad = F.struct(*terms).alias("quad")
     indexed = F.struct(F.col(_INDEX), quad) if _INDEX in df.columns else F.struct(quad)
-    # Nulls are not collected.
+    # collect_list ignores nulls.
     collected = F.collect_list(F.when(F.col("subject").isNotNull(), indexed))
     ordered = F.array_sort(collected) if _INDEX in df.columns else collected
     return df.groupBy(*keys).agg(ordered["quad"].cast(QUADS).alias("quads"))
@@ -259,7 +256,7 @@ def _column(col: Term) -> Column:
 
 
 def _named(name: str) -> Column:
-    """A column of that very name, which may hold dots."""
+    """The column with exactly this name, which may contain dots."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
@@ -272,23 +269,23 @@ def _is_literal(term: Column) -> Column:
 
 
 def _inside(term: Column) -> Column:
-    """What stands between the brackets of an IRI."""
+    """The text between the angle brackets of an IRI."""
     return F.substring(term, 2, F.length(term) - 2)
 
 
 def _rest(term: Column) -> Column:
-    """What follows the last quotation mark: neither tags nor IRIs hold one."""
+    """The text after the last quotation mark, which tags and IRIs do not contain."""
     return F.substring_index(term, '"', -1)
 
 
 def _suffix(term: Column) -> Column:
-    """The tag or datatype of a literal, empty where it has none; null for other terms."""
+    """The tag or datatype of a literal, empty if it has none; null for other terms."""
     return F.when(_is_literal(term), F.ltrim(_rest(term), F.lit(" \t")))
 
 
 def _unescaped(text: Column, term: Column) -> Column:
-    """A text of a term with its escapes resolved; null where a backslash begins none."""
-    # Without `\\`, every backslash that is left begins an escape.
+    """The text of a term with its escapes resolved; null if a backslash does not begin an escape."""
+    # After `\\` is replaced, every remaining backslash begins an escape.
     simple = F.replace(text, F.lit("\\\\"), F.lit("\\u005C"))
     for letter, character in _ESCAPES.items():
         simple = F.replace(simple, F.lit("\\" + letter), F.lit(character))
@@ -302,10 +299,10 @@ def _unescaped(text: Column, term: Column) -> Column:
 
 
 def _with_character(piece: Column, index: Column) -> Column:
-    """The text after a backslash, its leading `uXXXX` or `UXXXXXXXX` resolved."""
+    """The text after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
 
     def character(digits: Column) -> Column:
-        # A byte order mark first, so that the character is not taken for one.
+        # A byte order mark first, so that the character is not read as one.
         return F.decode(F.unhex(F.concat(F.lit("0000FEFF"), digits)), "UTF-32")
 
     short = F.concat(
@@ -316,11 +313,11 @@ def _with_character(piece: Column, index: Column) -> Column:
 
 
 def _relabelled(term: Column, label: Column) -> Column:
-    """The term with `label` before the labels of its blank nodes.
+    """The term with `label` as a prefix of its blank node labels.
 
-    A triple term is read token by token, so that nothing changes inside strings and IRIs: escaped
-    backslashes and quotation marks are hidden behind escapes that N-Triples lacks, and the label is
-    appended for the pattern to copy.
+    A triple term is matched token by token, so that strings and IRIs do not change. For this, escaped backslashes and
+    quotation marks are replaced by escapes that N-Triples does not have, and the label is appended so that the pattern
+    can copy it.
     """
     hidden = F.replace(F.replace(term, F.lit("\\\\"), F.lit("\\1")), F.lit('\\"'), F.lit("\\2"))
     replaced = F.regexp_replace(
@@ -336,14 +333,14 @@ def _relabelled(term: Column, label: Column) -> Column:
 
 
 def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Sequence[str]:
-    """The names of the columns that tell messages apart."""
+    """The names of the columns that identify a message."""
     if by is None:
         for known in _IDENTITIES:
             if set(known) <= set(df.columns):
                 return known
         raise OptionError(
-            f"{caller} needs to know what tells messages apart: the columns source and position, or "
-            f"source and offset, are not all among {', '.join(df.columns)}; name others with by=[…]"
+            f"{caller} needs columns that identify a message, but neither source and position nor "
+            f"source and offset are among {', '.join(df.columns)}; name other columns with by=[…]"
         )
     names = (by,) if isinstance(by, str) else tuple(by)
     _require(df, names, caller)
@@ -351,9 +348,9 @@ def _identity(df: DataFrame, by: str | Sequence[str] | None, caller: str) -> Seq
 
 
 def _settled(value: Column, type: DataType) -> Column:
-    """A value that JSON tells from all others of its type, whatever the session's settings."""
+    """A value whose JSON is unique within its type, whatever the session's settings."""
     if isinstance(type, StringType):
-        return value.cast("binary")  # UTF-8 that is not valid included
+        return value.cast("binary")  # also for invalid UTF-8
     if isinstance(type, TimestampType):
         return F.unix_micros(value)
     if isinstance(type, (TimestampNTZType, DateType)):
@@ -381,6 +378,6 @@ def _require(df: DataFrame, names: Sequence[str], caller: str) -> None:
     missing = [name for name in names if name not in df.columns]
     if missing or not names:
         raise OptionError(
-            f"{caller} needs the column {missing[0] if missing else 'names of by'}, and there are: "
+            f"{caller} needs the column {missing[0] if missing else 'names of by'}; the columns are "
             f"{', '.join(df.columns)}"
         )

@@ -1,4 +1,4 @@
-"""Which PySpark rdfm works with."""
+"""The versions of PySpark that rdfm supports."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ OLDEST = (4, 2)
 
 
 def check_pyspark() -> None:
-    """Refuse a PySpark whose Python data sources lack what rdfm builds on.
+    """Check that PySpark supports the Python data sources that rdfm needs.
 
     Raises:
-        MissingExtraError: It is missing, or older than 4.2.
+        MissingExtraError: If PySpark is missing or older than 4.2.
     """
     try:
         from pyspark import __version__
@@ -27,6 +27,6 @@ def check_pyspark() -> None:
     if found < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise MissingExtraError(
-            f"rdfm needs PySpark {wanted} or newer, and this is {__version__}: "
+            f"rdfm needs PySpark {wanted} or newer, but found {__version__}: "
             "pip install 'rdfm[spark]'"
         )

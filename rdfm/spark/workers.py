@@ -1,9 +1,9 @@
-"""Whether the Python of Spark's workers is one that can run rdfm, told in words that help.
+"""Checks that the Python of Spark's workers can run rdfm, with errors that name the remedy.
 
-Spark starts its workers with a Python of its own choice, which may not be the driver's.
-In: a session; or what was made at the driver and came to a worker. Out: nothing, or an error.
-Cost: one start of the workers' Python, once a process, and only where it is not the driver's.
-Law: where it cannot be known nothing is said.
+Spark chooses the Python of its workers, which may differ from the driver's.
+In: a session, or an object that the driver sent to a worker. Out: nothing, or an error.
+Cost: one start of the workers' Python per process, and only if it differs from the driver's.
+Law: if the check is not possible, there is no error.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ _right: set[str] = set()
 
 
 def check_workers(spark: SparkSession) -> None:
-    """Ask the workers' Python whether it has this rdfm, where the workers run on this machine.
+    """Check that the workers' Python has this version of rdfm, if the workers run on this machine.
 
-    A cluster's Python may be on its own machines alone, and Spark Connect does not tell: nothing is
-    asked there.
+    The Python of a cluster may exist only on its own machines, and Spark Connect does not report it; there is no check
+    for these.
 
     Args:
         spark: A session, not of Spark Connect.
 
     Raises:
-        MissingExtraError: It lacks rdfm or what rdfm needs, or has another version; says what to set.
+        MissingExtraError: If that Python lacks rdfm or its dependencies, or has another version; the text names the
+            setting to change.
     """
     from pyspark import SparkFiles
 
@@ -46,7 +47,7 @@ def check_workers(spark: SparkSession) -> None:
     program = context.pythonExec
     if not context.master.startswith("local") or program in _right or _is_mine(program):
         return
-    # As Spark's workers find modules; what the driver found elsewhere is not theirs.
+    # The module search path of Spark's workers, which differs from the driver's.
     environment = {**os.environ, **context.environment}
     sent = [str(Path(SparkFiles.getRootDirectory()) / name) for name in context._python_includes]
     paths = [*sent, *filter(None, [environment.get("PYTHONPATH")])]
@@ -65,48 +66,50 @@ def check_workers(spark: SparkSession) -> None:
     except OSError as error:
         raise _wrong(program, f"cannot be started ({error.strerror})") from error
     if asked.returncode:
-        said = asked.stderr.strip().splitlines() or ["it does not say why"]
-        raise _wrong(program, f"cannot import rdfm ({said[-1]})")
+        lines = asked.stderr.strip().splitlines() or ["no reason given"]
+        raise _wrong(program, f"cannot import rdfm ({lines[-1]})")
     if asked.stdout.strip() != __version__:
-        raise _wrong(program, f"has another rdfm than the driver, whose is {__version__}")
+        raise _wrong(
+            program, f"has another version of rdfm than the driver, which has {__version__}"
+        )
     _right.add(program)
 
 
 def _is_mine(program: str) -> bool:
-    """Whether a program is this process's Python, in the same environment, as far as names tell."""
+    """Whether a program is this process's Python in the same environment, judged by its path."""
     found = shutil.which(program)
     if found is None or not sys.executable:
         return False
     one, other = Path(found), Path(sys.executable)
-    # An environment is known by its folder, where each name of its Python may be a link to one elsewhere.
+    # The folder identifies an environment, in which every name of its Python may be a link to another folder.
     return one.parent.resolve() == other.parent.resolve() and one.resolve() == other.resolve()
 
 
 def _wrong(program: str, reason: str) -> MissingExtraError:
     return MissingExtraError(
         f"Spark's workers run the Python '{program}', which {reason}; set PYSPARK_PYTHON to "
-        f"{sys.executable} before the session is made, as in "
+        f"{sys.executable} before the session is created, as in "
         'os.environ["PYSPARK_PYTHON"] = sys.executable'
     )
 
 
 class FromDriver:
-    """What is made at the driver and used in workers: it arrives only where rdfm is the same."""
+    """Base of objects that the driver sends to workers, which must have the same version of rdfm."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take along which rdfm this is."""
+        """Include the version of rdfm."""
         return {**self.__dict__, "rdfm": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Compare it with the one here.
+        """Compare the driver's version of rdfm with this one.
 
         Raises:
-            MissingExtraError: It is another one.
+            MissingExtraError: If they differ.
         """
         version = state.pop("rdfm")
         if version != __version__:
             raise MissingExtraError(
-                f"this worker's Python, {sys.executable}, has rdfm {__version__}, and the driver has "
-                f"{version}; install the same on all machines, and set PYSPARK_PYTHON to that Python"
+                f"this worker's Python, {sys.executable}, has rdfm {__version__}, but the driver has "
+                f"{version}; install the same version on all machines, and set PYSPARK_PYTHON to that Python"
             )
         self.__dict__.update(state)

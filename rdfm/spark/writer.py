@@ -1,8 +1,8 @@
-"""Writing messages from Spark: a log a part, in any format.
+"""Writes messages from Spark to part files, each a complete log, in any format.
 
-In: rows with a column of quads, or of operations. Out: part files in a folder, every one a whole log.
-Cost: one batch of messages and one encoder a task. Law: a part is staged by its task and appears by the
-commit alone; what a format cannot hold is refused by its encoder, which names the option.
+In: rows with a column of quads or operations. Out: part files in a folder.
+Cost: one batch of messages and one encoder per task. Law: tasks write parts to the staging folder, and only the commit
+makes them visible; an encoder rejects data that its format does not support and names the option that allows it.
 """
 
 from __future__ import annotations
@@ -48,26 +48,26 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec
     from rdfm.message import AnyBatch
 
-__all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "Plan"]
+__all__ = ["LogSourceStreamWriter", "LogSourceWriter", "Parts", "WritePlan"]
 
 _log = logging.getLogger("rdfm.spark")
-# Set by Spark itself in the options of a sink.
+# Options of a sink that Spark sets.
 _OF_SPARK = ("checkpointlocation", "queryname")
 
 
 @dataclass(frozen=True)
-class Plan(FromDriver):
-    """What is written and how: made once in the driver, checked there, and used by every task.
+class WritePlan(FromDriver):
+    """The settings of a write, checked once in the driver and used by every task.
 
     Attributes:
-        path: The folder, as a path of this machine or a URL.
+        path: The folder, as a local path or a URL.
         format: The format's name.
-        compression: "gzip" and so on; "none".
-        suffix: The ending of the parts' names.
-        max_messages: Most messages of a part; 0 for any number.
-        columns: The columns of the rows that are used; the first is that of the lists.
-        storage: fsspec's options for the URL.
-        options: The encoder's options.
+        compression: "gzip" and so on, or "none".
+        suffix: The suffix of the parts' names.
+        max_messages: Maximum number of messages in a part; 0 means no limit.
+        columns: The columns that are written; the first is the list column.
+        storage: Options of fsspec for the URL.
+        options: Options of the encoder.
     """
 
     path: str
@@ -80,36 +80,36 @@ class Plan(FromDriver):
     options: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, options: Options, schema: StructType) -> Plan:
-        """Take a write's options, all but those of its kind, and the columns of its rows.
+    def of(cls, options: Options, schema: StructType) -> WritePlan:
+        """Create it from the options of a write, without those of batch writes only, and the columns of its rows.
 
         Raises:
-            OptionError: An option or column is missing or does not fit.
-            UnknownFormatError: No format has the name in `to`.
-            MissingExtraError: The compression or the URL needs a package that is not installed.
+            OptionError: If an option or column is missing or invalid.
+            UnknownFormatError: If the format in `to` does not exist.
+            MissingExtraError: If the compression or the URL needs a package that is not installed.
         """
         for name in _OF_SPARK:
             options.pop(name)
         path = options.texts(["path"]).get("path")
         if path is None:
             raise OptionError(
-                "there is no path: save(path) or start(path) needs one; a table of the catalog passes "
-                "none to Python sources"
+                "there is no path; save(path) and start(path) need one, and catalog tables pass no path "
+                "to Python sources"
             )
-        if not path:  # an overwrite would empty the folder that Spark was started in
-            raise OptionError("the path is an empty text; a folder of this machine is '.' at least")
+        if not path:  # an overwrite would empty Spark's working folder
+            raise OptionError("the path is empty; write '.' for the working folder")
         values = options.take(WRITING)
         to, storage = values["to"], values["storage_options"] or {}
         if to is None:
             names = ", ".join(formats.names())
-            raise OptionError(f"the option to says the format to write, one of {names}")
+            raise OptionError(f"set the option to to the format to write, one of {names}")
         format = formats.find(to).spec
         columns = columns_of(schema, format)
         packed = compression(values["compression"]) or "none"
         encoder = options.of_formats([format], "write")
-        # Made once here, so that a value that does not fit is told before a task begins.
+        # Created once here, so that an invalid value is an error before a task begins.
         create_log(io.BytesIO(), format.name, compression=packed, **encoder).discard()
-        local_target(path)  # a URL with one slash is no folder to make
+        local_target(path)  # rejects a URL with one slash
         path = absolute(path)
         if not is_url(path) and Path(path).exists() and not Path(path).is_dir():
             raise OptionError(f"{path} is a file; Spark writes a folder of part files")
@@ -126,20 +126,20 @@ class Plan(FromDriver):
         )
 
     def target(self) -> Target:
-        """Give the folder."""
+        """Return the folder."""
         return Target.of(self.path, self.storage)
 
 
 @dataclass
 class Parts(WriterCommitMessage):
-    """What one task tells the driver.
+    """The commit message of one task for the driver.
 
     Attributes:
-        parts: Its parts, as `ATTEMPT/NAME` in the staging of its job.
-        job: That job.
+        parts: Its parts, as `ATTEMPT/NAME` in the staging folder of its job.
+        job: The job.
         query: The id of the streaming query.
-        dropped: What the format could not hold and was left out, by name and count.
-        notes: What whoever reads the parts should know.
+        dropped: Numbers of dropped items that the format does not support, by name.
+        notes: Notes for readers of the parts.
     """
 
     parts: tuple[str, ...]
@@ -153,30 +153,30 @@ class LogSourceWriter(DataSourceArrowWriter):
     """A batch write: `df.write.format("rdfm").option("to", …).mode(…).save(folder)`."""
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
-        """Check everything that can be checked, finish what was cut short, and open the job.
+        """Check the write, complete earlier commits, and open the job.
 
         Args:
-            options: Spark's.
+            options: Spark's options.
             schema: The columns of the rows.
-            overwrite: Whether what is in the folder goes when the parts come.
+            overwrite: Whether the parts replace the files in the folder.
 
         Raises:
-            OptionError, UnknownFormatError, MissingExtraError: As in `Plan.of`.
-            OSError: The folder cannot be written to.
+            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
+            OSError: If the folder cannot be written to.
         """
         given = Options(options)
         self.write_id = given.take(WRITE_ID)["write_id"]
         if self.write_id == "":
-            raise OptionError("the option writeId is a name for this write, not an empty text")
-        self.plan = Plan.of(given, schema)
+            raise OptionError("the option writeId must not be empty")
+        self.plan = WritePlan.of(given, schema)
         self.overwrite = overwrite
-        # Pickled to the tasks: the same for all of them and for the commit.
+        # Pickled and sent to the tasks: the same for all tasks and for the commit.
         self.job = uuid.uuid4().hex
         target = self.plan.target()
         target.clean()
         self.is_done = self.write_id is not None and target.is_written(self.write_id)
         if self.is_done:
-            self._tell_done(target)
+            self._warn_done(target)
         else:
             target.begin(self.job)
 
@@ -192,7 +192,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         if not is_wanted():
             raise RuntimeError(
                 f"the write to {self.plan.path} is over, or this worker does not see the driver's "
-                "folder: give a path of storage that all share"
+                "folder; use a path on storage that the driver and all workers share"
             )
         task = _Task(self.plan, target, self.job, "part", self.job)
         return Parts(
@@ -200,7 +200,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         )
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make all parts appear."""
+        """Make all parts visible."""
         if self.is_done:
             return
         target = self.plan.target()
@@ -213,17 +213,17 @@ class LogSourceWriter(DataSourceArrowWriter):
             replaces=self.overwrite,
         )
         if done:
-            _tell_remarks(self.plan, messages)
+            _log_remarks(self.plan, messages)
         else:
-            self._tell_done(target)
+            self._warn_done(target)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Remove what tasks wrote."""
+        """Remove the files that tasks wrote."""
         self.plan.target().drop(self.job)
 
-    def _tell_done(self, target: Target) -> None:
+    def _warn_done(self, target: Target) -> None:
         _log.warning(
-            "%s: nothing is written, since the write with the writeId %s was done on %s; other rows "
+            "%s: nothing was written, since the write with the writeId %s was completed on %s; other rows "
             "need another writeId",
             self.plan.path,
             self.write_id,
@@ -234,30 +234,32 @@ class LogSourceWriter(DataSourceArrowWriter):
 class LogSourceStreamWriter(DataSourceStreamArrowWriter):
     """A streaming sink: `df.writeStream.format("rdfm").option("to", …).start(folder)`.
 
-    Spark makes one for the tasks of each batch and another one to commit it, in another process.
+    Spark creates one for the tasks of each batch, and another one to commit it, in another process.
     """
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
-        """Check everything that can be checked, and finish what was cut short.
+        """Check the write, and complete earlier commits.
 
         Args:
-            options: Spark's.
+            options: Spark's options.
             schema: The columns of the rows.
-            overwrite: Whether each batch would replace all before, as in the output mode "complete".
+            overwrite: Whether each batch would replace all earlier ones, as in the output mode "complete".
 
         Raises:
-            OptionError, UnknownFormatError, MissingExtraError: As in `Plan.of`.
+            OptionError, UnknownFormatError, MissingExtraError: As in `WritePlan.of`.
         """
         given = Options(options)
         if overwrite:
-            raise OptionError("rdfm streams in the output mode 'append' only, not 'complete'")
+            raise OptionError(
+                "rdfm supports only the output mode 'append' for streams, not 'complete'"
+            )
         if key("writeId") in given.rest:
             raise OptionError(
-                "writeId is for batch writes; a stream knows its batches by its checkpoint"
+                "writeId is for batch writes; the checkpoint identifies the batches of a stream"
             )
-        # Pickled to the tasks: another driver at the same batch, dead or alive, has its own staging.
+        # Pickled and sent to the tasks: another driver with the same batch has its own staging folder.
         self.attempt = uuid.uuid4().hex
-        self.plan = Plan.of(given, schema)
+        self.plan = WritePlan.of(given, schema)
         target = self.plan.target()
         target.clean()
         target.prepare()
@@ -269,7 +271,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         number = context.getLocalProperty("streaming.sql.batchId") if context else None
         if query is None or number is None:
             raise RuntimeError(
-                "Spark does not tell the streaming query and batch of this task; write in foreachBatch "
+                "Spark does not report the streaming query and batch of this task; write in foreachBatch "
                 "with a writeId instead"
             )
         target = self.plan.target()
@@ -278,49 +280,49 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         def is_wanted() -> bool:
             return target.last_batch(query) < int(number)
 
-        if not is_wanted():  # done before the last driver died: the commit drops it anyway
+        if not is_wanted():  # done before the last driver died, so the commit would drop it
             return Parts((), job, query)
-        # By their names the parts of a query stand in the order of its batches.
+        # Sorted by name, the parts of a query are in the order of its batches.
         task = _Task(self.plan, target, job, f"part-{int(number):05d}", query)
         return Parts(task.write(iterator, is_wanted), job, query, task.dropped, tuple(task.notes))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Make the parts of a batch appear, unless they did before."""
+        """Make the parts of a batch visible, unless it was committed before."""
         parts = _parts(messages)
         target = self.plan.target()
-        told = [message for message in messages if isinstance(message, Parts)]
-        for message in told[:1]:
+        of_tasks = [message for message in messages if isinstance(message, Parts)]
+        for message in of_tasks[:1]:
             if parts:
                 commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
                 target.commit(commit)
-                _tell_remarks(self.plan, messages)
+                _log_remarks(self.plan, messages)
                 if message.query is not None:
                     target.drop_older(message.query, batchId)
             else:
                 target.drop(message.job)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Remove what tasks wrote, as far as they told where; the rest goes when the query goes on."""
+        """Remove the files of tasks that reported their job; the rest is removed when the query continues."""
         target = self.plan.target()
         for job in {message.job for message in messages if isinstance(message, Parts)}:
             target.drop(job)
 
 
 class _Task:
-    """The parts that one attempt of a task writes."""
+    """Writes the parts of one attempt of a task."""
 
-    def __init__(self, plan: Plan, target: Target, job: str, stem: str, behind: str) -> None:
+    def __init__(self, plan: WritePlan, target: Target, job: str, stem: str, suffix: str) -> None:
         context = TaskContext.get()
         self.partition = context.partitionId() if context else 0
         self._plan, self._target, self._job = plan, target, job
-        self._stem = f"{stem}-{self.partition:05d}-{behind}"
-        # Nobody else's, another attempt at the same partition included.
+        self._stem = f"{stem}-{self.partition:05d}-{suffix}"
+        # Unique, also among attempts at the same partition.
         self._attempt = f"{self.partition:05d}-{os.urandom(6).hex()}"
-        self._folder: str | None = None  # made for the first part
+        self._folder: str | None = None  # created for the first part
         self._names: list[str] = []
         self._rotation = Rotation(plan.max_messages or None)
         self.dropped: Counter[str] = Counter()
-        self.notes: dict[str, None] = {}  # each once, in order
+        self.notes: dict[str, None] = {}  # without duplicates, in order
         self._log: LogWriter | None = None
         self._file: BinaryIO | None = None
 
@@ -328,16 +330,16 @@ class _Task:
         """Write rows, in their order.
 
         Raises:
-            DecodeError: A row holds null, or what is no term; says which row of the partition, quad
+            DecodeError: If a row is null or contains an invalid term; the text names the row of the partition, quad
                 and term.
-            EncodeError: The format cannot hold a message; the text names the option that allows it.
-            RuntimeError: Another attempt was faster and is committed.
+            EncodeError: If the format does not support a message; the text names the option that allows it.
+            RuntimeError: If another attempt was faster and is committed.
         """
         try:
             for batch in self._batches(rows):
                 self._add(batch)
             self._end_part()
-            # The job's end may have come between: then nobody else removes this attempt.
+            # The job may have ended meanwhile; then nothing else removes this attempt.
             if self._names and not is_wanted():
                 raise RuntimeError("this attempt came too late: the write is over")
         except (DecodeError, EncodeError) as error:
@@ -357,9 +359,9 @@ class _Task:
             used = some.select(list(self._plan.columns))
             lists = used.column(name)
             if lists.null_count:
-                # Read or decoded with the mode PERMISSIVE: an empty message would hide the error.
+                # From mode PERMISSIVE: writing an empty message would hide the error.
                 raise DecodeError(
-                    f"expected {name}, found null; write `where {name} is not null` to leave such rows out",
+                    f"expected {name}, found null; exclude such rows with `where {name} is not null`",
                     row=first + lists.is_null().index(True).as_py(),
                 )
             yield from batches_from_arrow(used, first_index=first)
@@ -405,16 +407,16 @@ class _Task:
 
 
 def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
-    """Give the columns of rows that are used: the quads or operations, and what else belongs to a message.
+    """Return the columns that are written: quads or operations, and other columns that belong to a message.
 
     Raises:
-        OptionError: There are neither, or not such, or a map that would be lost in silence; or the format is of
-            another kind of log.
+        OptionError: If there are neither quads nor operations, a column has the wrong type, or the format is for another
+            kind of log.
     """
     if format.kinds[0] == "results":
         raise OptionError(
-            f"SPARQL results are not written from Spark, and {format.title} holds nothing else; collect the rows and "
-            "write them with rdfm.create_results"
+            f"{format.title} is for SPARQL results, which Spark cannot write; collect the rows and write them with "
+            "rdfm.create_results"
         )
     types = {field.name: field.dataType for field in schema.fields}
     kind = kind_of(schema)
@@ -426,29 +428,30 @@ def columns_of(schema: StructType, format: FormatSpec) -> tuple[str, ...]:
             if of in format.kinds
         )
         raise OptionError(
-            f"the rows need {wanted}, a message a row; their columns are {listed_here}"
+            f"the rows need {wanted}, with one message per row; their columns are {listed_here}"
         )
     name, type = LISTS[kind]
     if not _are_lists(types[name], type):
         left_out = "graph" if kind == "messages" else "name and graph"
         raise OptionError(
-            f"the rows need a column {name} of the type {type.simpleString()} ({left_out} may be left out); "
-            f"here it is {types[name].simpleString()}"
+            f"the column {name} must be of the type {type.simpleString()} ({left_out} may be omitted), not "
+            f"{types[name].simpleString()}"
         )
     if kind not in format.kinds:
         raise OptionError(
-            f"the column {name} holds {kind}, and {format.title} {' and '.join(format.kinds)}; take another format"
+            f"the column {name} contains {kind}, but {format.title} is for {' and '.join(format.kinds)}; use another "
+            "format"
         )
     if kind != "messages":
         return (name,)
-    # Of a type that is no map it is a column like any other, which only has the name.
+    # A column with such a name that is not a map is an ordinary column.
     maps = {name: type for name, type in types.items() if isinstance(type, MapType)}
     others = [name for name in ("metadata", "namespaces") if name in maps]
     for other in others:
         if not _is_same_map(maps[other], other):
             raise OptionError(
-                f"the column {other} is {COLUMNS[other].simpleString()}, and here it is "
-                f"{maps[other].simpleString()}; cast it to be written, or drop it"
+                f"the column {other} must be of the type {COLUMNS[other].simpleString()}, not "
+                f"{maps[other].simpleString()}; cast it, or drop it"
             )
     return (name, *others)
 
@@ -476,7 +479,7 @@ def _parts(messages: list[WriterCommitMessage | None]) -> tuple[str, ...]:
     )
 
 
-def _tell_remarks(plan: Plan, messages: list[WriterCommitMessage | None]) -> None:
+def _log_remarks(plan: WritePlan, messages: list[WriterCommitMessage | None]) -> None:
     dropped: Counter[str] = Counter()
     notes: dict[str, None] = {}
     for message in messages:
@@ -485,6 +488,8 @@ def _tell_remarks(plan: Plan, messages: list[WriterCommitMessage | None]) -> Non
             notes |= dict.fromkeys(message.notes)
     if dropped:
         counts = ", ".join(f"{name} {count}" for name, count in sorted(dropped.items()))
-        _log.warning("%s: left out what %s cannot hold: %s", plan.path, plan.format, counts)
+        _log.warning(
+            "%s: dropped data that %s does not support: %s", plan.path, plan.format, counts
+        )
     for note in notes:
         _log.warning("%s: %s", plan.path, note)

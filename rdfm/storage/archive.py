@@ -1,9 +1,9 @@
 """Tar archives whose members are logs, often of one message each: `000/0000000000.ttl`.
 
-In: the pieces of an archive, or whole logs with their names. Out: members in the archive's order, or
+In: the pieces of an archive, or complete logs with their names. Out: members in the archive's order, or
 the archive's bytes.
-Cost: a piece, and a member of up to 1 MiB; larger ones come in pieces. Law: nothing is sought or
-unpacked; the same members give the same bytes.
+Cost: a piece, and a member of up to 1 MiB; larger members are read in pieces. Law: archives are read sequentially and
+not unpacked; the same members produce the same bytes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Member(NamedTuple):
 
     Attributes:
         name: Its path in the archive.
-        pieces: Its bytes; to be read before the next member is asked for.
-        refusal: Why it is not read; None if it is.
-        whole: Whether the bytes are one piece.
+        pieces: Its bytes, which must be read before the next member is requested.
+        refusal: The reason why it cannot be read; None if it can.
+        whole: Whether the bytes are a single piece.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Member(NamedTuple):
 
 
 def stem(path: str) -> str | None:
-    """Give the name of an archive without its suffix; None where the name is of no archive.
+    """Return the name of an archive without its suffix; None if the name is not that of an archive.
 
     Example:
         >>> stem("stream_full.ttl.tar.gz"), stem("a.nq.gz")
@@ -55,17 +55,17 @@ def stem(path: str) -> str | None:
 
 
 def is_archive(head: bytes) -> bool:
-    """Whether a file begins as an archive; its first `HEAD_BYTES` tell."""
+    """Whether a file is an archive, judged by its first `HEAD_BYTES`."""
     return head[_MAGIC] == b"ustar"
 
 
 def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
-    """Give the files of an archive: those that came with a piece together.
+    """Yield the files of an archive; those that are complete with the same piece come together.
 
-    Names that begin with `_` or `.` are passed over, as in folders.
+    Names that begin with `_` or `.` are skipped, as in folders.
 
     Raises:
-        DecodeError: The archive is broken or cut off; after the members before that.
+        DecodeError: If the archive is invalid or truncated, after the members before the error.
     """
     parts = _Parts(pieces)
     while parts.more():
@@ -76,17 +76,17 @@ def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
                 some.append(Member(name, (data,), refusal, True))
         if some:
             yield some
-        if parts.pending:  # a large one begins
+        if parts.pending:  # a large member begins
             name = parts.pending.popleft()[0] or ""
             rest = parts.rest()
             if not _is_hidden(name):
                 yield [Member(name, rest, None, False)]
-            for _ in rest:  # what nobody read of it
+            for _ in rest:  # skip the unread rest
                 pass
 
 
 class _Parts:
-    """The parts of members, as `TarMembers` cuts them."""
+    """The parts of members returned by `TarMembers`."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self.pending: deque[tuple[str | None, bytes, bool, str | None]] = deque()
@@ -95,7 +95,7 @@ class _Parts:
         self._ended = False
 
     def more(self) -> bool:
-        """Whether there are parts; reads on if none is pending."""
+        """Whether there are more parts; reads the next pieces if none is pending."""
         while not self.pending:
             self.pending.extend(self._cutter.parts())
             if self.pending:
@@ -119,15 +119,15 @@ class _Parts:
 
 
 def entry(name: str, data: bytes) -> bytes:
-    """Give a member as it stands in an archive: always the same for the same bytes."""
-    header = tarfile.TarInfo(name)  # of nobody, and of the year 1970
+    """Return the bytes of a member in an archive, which depend only on its name and data."""
+    header = tarfile.TarInfo(name)  # without owner and time
     header.size = len(data)
     header.mode = 0o644
     return header.tobuf(tarfile.USTAR_FORMAT) + data + bytes(-len(data) % _BLOCK)
 
 
 def end(written: int) -> bytes:
-    """Give the end of an archive behind so many bytes."""
+    """Return the end of an archive after this number of bytes."""
     return bytes(2 * _BLOCK + -(written + 2 * _BLOCK) % _RECORD)
 
 

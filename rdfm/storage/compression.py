@@ -2,7 +2,7 @@
 
 In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the reverse.
 Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
-Law: several members or frames are read as one; cut-off input is an error, after what it held.
+Law: several members or frames are read as one; truncated input is an error, after its data was returned.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ _ZEROS = re.compile(rb"\0*")
 
 
 class Compressor(Protocol):
-    """What the standard library's compressors have in common."""
+    """The common interface of the standard library's compressors."""
 
     def compress(self, data: bytes, /) -> bytes:
-        """Take a piece, give what is ready."""
+        """Take a piece, and return the available output."""
 
     def flush(self) -> bytes:
-        """Give the rest."""
+        """Return the remaining output."""
 
 
 def by_suffix(path: str) -> str | None:
-    """Give the compression that a file name stands for, or None.
+    """Return the compression of a file name by its suffix, or None.
 
     Example:
         >>> by_suffix("log.nq.zst")
@@ -80,7 +80,7 @@ def by_suffix(path: str) -> str | None:
 
 
 def suffix_of(name: str) -> str:
-    """Give the usual end of a file name for a compression, with or without a level; nothing for "none".
+    """Return the usual suffix of a compression, with or without a level; empty for "none".
 
     Example:
         >>> suffix_of("zstd"), suffix_of("zstd:19"), suffix_of("none")
@@ -91,7 +91,7 @@ def suffix_of(name: str) -> str:
 
 
 def by_content(head: bytes) -> str | None:
-    """Give the compression that a log's first bytes (`MAGIC_BYTES` suffice) show, or None."""
+    """Return the compression detected from a log's first bytes (`MAGIC_BYTES` are enough), or None."""
     if head.startswith(b"\x1f\x8b\x08"):
         return "gzip"
     # Zstandard frames, and skippable frames before them.
@@ -105,7 +105,7 @@ def by_content(head: bytes) -> str | None:
 
 
 def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) -> Iterator[bytes]:
-    """Decompress pieces, whatever they cost to hold.
+    """Decompress pieces, with bounded memory.
 
     Args:
         name: One of `COMPRESSIONS`.
@@ -113,13 +113,13 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         source: The file's name, for errors.
 
     Raises:
-        TruncatedError: The input ends before the compressed data does.
-        DecodeError: The compressed data is broken.
-        LimitError: It needs more memory than a reader should give.
-        MissingExtraError: zstd on Python before 3.14 without backports.zstd.
+        TruncatedError: If the input ends before the compressed data does.
+        DecodeError: If the compressed data is invalid.
+        LimitError: If decompression needs too much memory.
+        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
     """
     make, broken = _decompressors(name)
-    decoder: Any = None  # made when a member begins
+    decoder: Any = None  # created when a member begins
     members = step = 0
     head = b""  # of the member
     for piece in pieces:
@@ -137,7 +137,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                         yield out
                     continue
                 decoder, step, head = make(), SLICE_BYTES, b""
-            # What follows a member is copied at its end, so slices begin small and grow with it.
+            # Data after a member is copied at its end, so slices begin small and grow with the member.
             data = view[at : at + step] if decoder.needs_input else view[:0]
             at += len(data)
             step = min(2 * step, PIECE_BYTES)
@@ -165,14 +165,14 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
 
 
 def compressor(compression: str) -> Compressor:
-    """Make a compressor whose output depends on its input alone (no time stamp, no name).
+    """Return a compressor whose output depends only on its input (no time stamp, no name).
 
     Args:
         compression: One of `COMPRESSIONS`, or one with a level of `LEVELS`, such as "zstd:19".
 
     Raises:
-        MissingExtraError: zstd on Python before 3.14 without backports.zstd.
-        OptionError: There is no such compression, or no such level.
+        MissingExtraError: For zstd on Python before 3.14 without backports.zstd.
+        OptionError: If the compression or the level does not exist.
     """
     name, level = _level_of(compression)
     if name == "gzip":
@@ -239,7 +239,7 @@ class _Gzip:
 
 
 def _decompressors(name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
-    """How to begin a member, and what it raises on broken data."""
+    """A function that creates a decompressor for a member, and its exceptions for invalid data."""
     if name == "gzip":
         import zlib
 
@@ -268,7 +268,7 @@ def _after_zeros(piece: bytes, at: int) -> int:
 
 
 def _may_begin(name: str, head: bytes) -> bool:
-    """Whether a member of that compression may begin so, as far as it is there."""
+    """Whether the available bytes may be the beginning of a member of that compression."""
     return any(head.startswith(magic) or magic.startswith(head) for magic in _BEGINNINGS[name])
 
 
@@ -289,7 +289,7 @@ def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
         )
     if name == "zstd" and "memory" in text:
         return LimitError(
-            f"the zstd data asks for a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
+            f"the zstd data needs a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
             "decompress it on its own first (zstd -dc --long=31 FILE)",
             source=source,
         )

@@ -1,8 +1,8 @@
-"""Where the remote contexts of JSON-LD come from: files, a folder, a cache, the network if allowed.
+"""Loads remote contexts of JSON-LD from files, a folder, a cache and, if allowed, the network.
 
 In: the options `context`, `contexts`, `context_cache` and `allow_network` of a decoder. Out: a callable
-that takes a URL and gives its document. Cost: each URL is asked for once a decoder.
-Law: nothing is fetched unless `allow_network` is given; nothing outside the folders is read.
+that takes a URL and returns its document. Cost: each URL is loaded once per decoder.
+Law: nothing is fetched without `allow_network`; nothing outside the folders is read.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 INDEX = "index.json"
 SUFFIXES = ("", ".jsonld", ".json")
 _CHUNK = 1 << 16
-# What a URL holds as it is; the rest of an IRI is percent-encoded.
+# Characters that are kept in a URL; the others in an IRI are percent-encoded.
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
 
 
 def cache_folder() -> Path:
-    """Give the folder where fetched contexts are kept unless another is named."""
+    """Return the default folder for fetched contexts."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
@@ -51,7 +51,7 @@ def cache_folder() -> Path:
 
 
 class ContextLoader:
-    """Gives the documents of contexts by URL.
+    """Loads the documents of contexts by URL.
 
     Example:
         >>> loader = ContextLoader(context={"https://example.org/c": "missing.jsonld"})
@@ -70,32 +70,32 @@ class ContextLoader:
         """Take the options of a decoder.
 
         Args:
-            context: URLs of contexts and the files that hold them.
-            contexts: A folder of contexts: its `index.json` maps URLs to files; else a file is named by
-                the URL percent-encoded, or lies at `host/path`; with `.jsonld` or `.json` behind it.
-            context_cache: A folder where fetched contexts are kept; by default one of the user's, which
-                is used with `allow_network` only.
+            context: URLs of contexts and their files.
+            contexts: A folder of contexts. Its `index.json` maps URLs to files. Otherwise the file name is the
+                percent-encoded URL, or the path is `host/path`; `.jsonld` or `.json` may follow both.
+            context_cache: A folder for fetched contexts. Defaults to the user's cache folder, which is used only with
+                `allow_network`.
             allow_network: Fetch contexts over HTTP that are not found elsewhere.
 
         Raises:
-            OptionError: `contexts` is no folder, its index is no JSON object of texts, or `context_cache`
-                is a URL.
+            OptionError: If `contexts` is not a folder, its index is not a JSON object of strings, or `context_cache` is
+                a URL.
         """
         self._files = {_key(url): Path(path) for url, path in (context or {}).items()}
         self._folder = None if contexts is None else Path(contexts)
         self._index = {} if self._folder is None else _read_index(self._folder)
         self._allow_network = allow_network
         if context_cache is not None and local_target(context_cache) is None:
-            raise OptionError(f"context_cache is a folder of this machine, not {context_cache}")
+            raise OptionError(f"context_cache must be a local folder, not {context_cache}")
         self._cache = Path(context_cache) if context_cache is not None else None
         if self._cache is None and allow_network:
             self._cache = cache_folder()
 
     def __call__(self, url: str) -> tuple[bytes, str] | None:
-        """Give the document of a URL and the URL it was found at in the end; None if there is none.
+        """Return the document of a URL and its final URL; None if it is not found.
 
         Raises:
-            OSError: It was found and cannot be read, or it cannot be fetched.
+            OSError: If its file cannot be read, or it cannot be fetched.
         """
         key = _key(url)
         path = self._files.get(key) or self._index.get(key) or self._in_folder(key)
@@ -135,7 +135,7 @@ class ContextLoader:
         return self._cache / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
 
     def _kept(self, url: str) -> tuple[bytes, str] | None:
-        """What the cache holds; a broken entry counts as none."""
+        """The cached document, if there is a valid entry."""
         try:
             entry = json.loads(self._cache_file(url).read_text("utf-8"))
             if entry["url"] == url:
@@ -145,7 +145,7 @@ class ContextLoader:
         return None
 
     def _keep(self, url: str, document: bytes, final: str) -> None:
-        """Put a fetched context into the cache; one that cannot be written to is passed over."""
+        """Put a fetched context into the cache; ignore a cache that is not writable."""
         if self._cache is None:
             return
         try:
@@ -166,22 +166,21 @@ class ContextLoader:
 
 
 def is_context_text(given: object) -> bool:
-    """Whether the value of an option is a context itself, and not the path of its file."""
+    """Whether the value of an option is a context, as opposed to the path of a file."""
     if isinstance(given, str):
         return given.lstrip().startswith(("{", "["))
     return isinstance(given, (Mapping, list))
 
 
 def context_text(given: object, option: str = "compact_with") -> str:
-    """Give the JSON text of a context that is the value of an option.
+    """Return the JSON text of a context that is given as the value of an option.
 
     Args:
-        given: The path of its file, the text itself (which begins with `{` or `[`), or what JSON
-            makes of it.
+        given: The path of a file, JSON text (which begins with `{` or `[`), or a dict or list.
         option: The option's name, for errors.
 
     Raises:
-        OptionError: It is none of these, or the file cannot be read, or holds neither object nor array.
+        OptionError: If it is none of these, or the file cannot be read or contains neither an object nor an array.
 
     Example:
         >>> context_text({"ex": "http://example.org/"})
@@ -196,20 +195,26 @@ def context_text(given: object, option: str = "compact_with") -> str:
         return given
     if not isinstance(given, (str, os.PathLike)):
         raise OptionError(
-            f"{option} is a file of JSON, its text or a dict, not " + repr(given)[:60]
+            f"{option} must be a JSON file, JSON text or a dict, not " + repr(given)[:60]
         )
     path = os.fsdecode(given)
     if re.match(r"https?://", path, re.IGNORECASE):
-        raise OptionError(f"{option} is a file, and is not fetched: save {path[:200]}")
+        raise OptionError(
+            f"{option} must be a local file, since it is not fetched; save {path[:200]}"
+        )
     try:
         text = _read(Path(path)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise OptionError(f"the file {path} holds no context: no UTF-8 text") from error
+        raise OptionError(
+            f"the file {path} does not contain a context: it is not UTF-8 text"
+        ) from error
     except (OSError, ValueError) as error:
         raise OptionError(f"the context cannot be read: {error}") from error
     if not text.lstrip().startswith(("{", "[")):
-        # Given on as it is, it would be taken for a path.
-        raise OptionError(f"the file {path} holds no context: no object or array of JSON")
+        # The caller would read such text as a path.
+        raise OptionError(
+            f"the file {path} does not contain a context: expected a JSON object or array"
+        )
     return text
 
 
@@ -217,10 +222,10 @@ def fetch(url: str) -> tuple[bytes, str]:
     """Fetch a context over HTTP.
 
     Args:
-        url: Of the schemes http or https.
+        url: An http or https URL.
 
     Raises:
-        OSError: It cannot be fetched, is too large, or takes too long.
+        OSError: If it cannot be fetched, is too large, or takes too long.
     """
     from urllib.request import Request  # costly to import
 
@@ -257,7 +262,7 @@ def _check_scheme(url: str) -> None:
 
 
 def _alternate(response: HTTPResponse) -> str | None:
-    """Where a page that is no JSON says that its JSON-LD is."""
+    """The URL of the JSON-LD alternate in the Link headers of a page that is not JSON."""
     kind = response.headers.get_content_type()
     if kind == "application/json" or kind.endswith("+json"):
         return None
@@ -278,7 +283,7 @@ def _alternate(response: HTTPResponse) -> str | None:
 def _body(response: HTTPResponse, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
-    # One read of the socket at a time: a body that drips must not outlast the deadline.
+    # One read of the socket at a time, so that a slow body cannot exceed the deadline.
     while part := response.read1(_CHUNK):
         parts.append(part)
         size += len(part)
@@ -301,9 +306,9 @@ def _read(path: Path) -> bytes:
 
 
 def _read_index(folder: Path) -> dict[str, Path]:
-    """The files that the index of a folder names."""
+    """The files in the index of a folder."""
     if not folder.is_dir():
-        raise OptionError(f"contexts is a folder, and {folder} is none")
+        raise OptionError(f"contexts must be a folder, but {folder} is not")
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
     except FileNotFoundError:
@@ -311,7 +316,7 @@ def _read_index(folder: Path) -> dict[str, Path]:
     except (OSError, ValueError) as error:
         raise OptionError(f"{folder / INDEX} cannot be read: {error}") from error
     if not isinstance(index, dict) or not all(isinstance(name, str) for name in index.values()):
-        raise OptionError(f"{folder / INDEX} is no JSON object of URLs and file names")
+        raise OptionError(f"{folder / INDEX} is not a JSON object of URLs and file names")
     root = folder.resolve()
     files = {_key(url): (folder / name) for url, name in index.items()}
     for path in files.values():
@@ -321,6 +326,6 @@ def _read_index(folder: Path) -> dict[str, Path]:
 
 
 def _key(url: str) -> str:
-    """A URL as it is compared: without fragment, and with the path that an empty one means."""
+    """A normalized URL: without fragment, and with the path `/` instead of an empty one."""
     url = url.partition("#")[0]
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url) else url

@@ -1,7 +1,6 @@
-"""Where logs lie: files and folders, of this machine or behind any URL that fsspec knows.
+"""Files and folders on this machine or at any URL that fsspec supports.
 
-In: paths and URLs. Out: what is there; and for a writer the few operations of a commit: a file written whole
-or not at all, and renames.
+In: paths and URLs. Out: their files and folders; for writers, the operations of a commit: atomic writes and renames.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ class File:
     """A file that was found.
 
     Attributes:
-        path: Its path or URL, as `open_log` takes it.
-        size: Its bytes.
-        modified: When it was last written, in seconds since 1970; None where that is not known.
-        plain: Whether it is no pipe, device or socket, which may wait for ever when it is opened.
+        path: Its path or URL, in the form of `open_log`.
+        size: Its size in bytes.
+        modified: The time of its last modification, in seconds since 1970; None if unknown.
+        plain: Whether it is a regular file. Opening a pipe, device or socket may block forever.
     """
 
     path: str
@@ -42,128 +41,128 @@ class File:
 
 
 class Storage(Protocol):
-    """Files and folders of one place. Missing files are `FileNotFoundError`."""
+    """Files and folders of one storage. Missing files raise `FileNotFoundError`."""
 
     def find(self, pattern: str) -> dict[str, File | None]:
-        """What matches a glob without `{a,b}`, by path: a file, or None for a folder."""
+        """Return the matches of a glob without `{a,b}`, by path: a file, or None for a folder."""
 
     def status(self, path: str) -> File | None:
-        """A file, or None where the path is a folder."""
+        """Return a file, or None if the path is a folder."""
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
-        """The files in a folder, those in the folders in it too if `recursive`; hidden ones too."""
+        """Yield the files in a folder, including hidden ones, and those in its subfolders if `recursive`."""
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, in order; nothing where there is no such folder."""
+        """Return the names in a folder, in order; empty if the folder does not exist."""
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
 
     def folder_time(self, path: str) -> float | None:
-        """When names in a folder last changed, in seconds since 1970; None where that is not known."""
+        """Return the last modification time of a folder, in seconds since 1970; None if unknown."""
 
     def make_folder(self, path: str, above: bool = True) -> None:
-        """Make a folder where it is not there, and if `above` those above it: else they must be there."""
+        """Create a folder if it does not exist, and its parents if `above`; otherwise these must exist."""
 
     def open_new(self, path: str) -> BinaryIO:
-        """Open a file that is not there yet, for writing."""
+        """Open a new file for writing."""
 
     def finish(self, file: BinaryIO) -> None:
-        """Close a file of `open_new` when its bytes are where they stay."""
+        """Close a file of `open_new` after its bytes are durable."""
 
     def read_whole(self, path: str) -> bytes:
-        """A small file's bytes."""
+        """Return the bytes of a small file."""
 
     def write_whole(self, path: str, data: bytes) -> None:
-        """Write a small file so that it is there whole or not at all, whatever happens meanwhile."""
+        """Write a small file atomically."""
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file as `write_whole` does, unless it is there: True for the one who wrote it."""
+        """Write a small file atomically unless it exists, and return whether it was written."""
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file another name in the same storage; a file of that name is replaced."""
+        """Rename a file in the same storage; an existing file with the new name is replaced."""
 
     def remove(self, path: str) -> None:
-        """Remove a file; nothing happens where there is none."""
+        """Remove a file if it exists."""
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and what is in it; nothing happens where there is none."""
+        """Remove a folder and its content if it exists."""
 
 
 class LocalStorage:
-    """Files and folders of this machine, and of the disks it shares with others."""
+    """Files and folders on local and mounted disks."""
 
     def find(self, pattern: str) -> dict[str, File | None]:
-        """What matches a glob."""
+        """Return the matches of a glob."""
         found: dict[str, File | None] = {}
-        for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - of absolute patterns too
-            with contextlib.suppress(FileNotFoundError):  # gone since, or a link to nothing
+        for path in glob.iglob(pattern, recursive=True):  # noqa: PTH207 - also for absolute patterns
+            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile, or a broken link
                 found[path] = self.status(path)
         return found
 
     def status(self, path: str) -> File | None:
-        """A file, or None where the path is a folder."""
+        """Return a file, or None if the path is a folder."""
         status = Path(path).stat()
         return None if stat.S_ISDIR(status.st_mode) else _local(path, status)
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
-        """The files in a folder."""
+        """Yield the files in a folder."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 if not entry.is_dir():
                     try:
                         status = entry.stat()
-                    except FileNotFoundError:  # gone since, or a link to nothing
+                    except FileNotFoundError:  # deleted meanwhile, or a broken link
                         continue
                     yield _local(entry.path, status)
                 elif recursive and not entry.is_symlink():
-                    with contextlib.suppress(FileNotFoundError):  # gone since
+                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                         yield from self.files(entry.path, recursive=True)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, in order."""
+        """Return the names in a folder, in order."""
         try:
             return sorted(path.name for path in Path(folder).iterdir())
         except FileNotFoundError:
             return []
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
         return Path(path).exists()
 
     def folder_time(self, path: str) -> float | None:
-        """When names in a folder last changed."""
+        """Return the last modification time of a folder."""
         with contextlib.suppress(FileNotFoundError):
             return Path(path).stat().st_mtime
         return None
 
     def make_folder(self, path: str, above: bool = True) -> None:
-        """Make a folder."""
+        """Create a folder."""
         Path(path).mkdir(parents=above, exist_ok=True)
 
     def open_new(self, path: str) -> BinaryIO:
-        """Open a file that is not there yet, for writing."""
-        # Unbuffered: a process forked meanwhile holds nothing that it would write.
+        """Open a new file for writing."""
+        # Unbuffered, so that a forked process has no buffered data to write.
         return Path(path).open("xb", buffering=0)
 
     def finish(self, file: BinaryIO) -> None:
-        """Close a file when its bytes are on the disk."""
+        """Close a file after its bytes are on disk."""
         with file:
             file.flush()
             os.fsync(file.fileno())
 
     def read_whole(self, path: str) -> bytes:
-        """A small file's bytes."""
+        """Return the bytes of a small file."""
         return Path(path).read_bytes()
 
     def write_whole(self, path: str, data: bytes) -> None:
-        """Write a small file beside its place, and rename it when it is on the disk."""
+        """Write a small file under a temporary name, and rename it when it is on disk."""
         with self._beside(path, data) as temporary:
             temporary.replace(path)
         _keep_names(Path(path).parent)
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file beside its place, and link it there when it is on the disk."""
+        """Write a small file under a temporary name, and link it to its name when it is on disk."""
         with self._beside(path, data) as temporary:
             try:
                 Path(path).hardlink_to(temporary)
@@ -178,7 +177,7 @@ class LocalStorage:
 
     @contextlib.contextmanager
     def _beside(self, path: str, data: bytes) -> Iterator[Path]:
-        """A file with these bytes in the folder of a path, for the time of the block."""
+        """A temporary file with these bytes in the folder of a path, for the duration of the block."""
         final = Path(path)
         temporary = final.with_name(f".{final.name}.{os.urandom(6).hex()}.tmp")
         try:
@@ -191,7 +190,7 @@ class LocalStorage:
             temporary.unlink(missing_ok=True)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file another name."""
+        """Rename a file."""
         os.replace(old, new)  # noqa: PTH105 - both are plain strings here
 
     def remove(self, path: str) -> None:
@@ -199,19 +198,18 @@ class LocalStorage:
         Path(path).unlink(missing_ok=True)
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and what is in it."""
+        """Remove a folder and its content."""
         shutil.rmtree(path, ignore_errors=True)
 
 
 class RemoteStorage:
-    """What fsspec reaches.
+    """Files and folders accessed through fsspec.
 
-    A file put into an object store is whole or not there. Elsewhere it is written beside its place, and
-    renamed.
+    Writes to an object store are atomic. On other storages, files are written under a temporary name and renamed.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
-        """Connect to the storage of a URL; `options` are fsspec's, such as credentials."""
+        """Connect to the storage of a URL; `options` are those of fsspec, such as credentials."""
         try:
             from fsspec import AbstractFileSystem
             from fsspec.core import url_to_fs
@@ -226,12 +224,12 @@ class RemoteStorage:
         except OSError as error:
             raise without_library(url, error) from error
         self._renames = type(self._files).mv is not AbstractFileSystem.mv
-        # What fsspec leaves out of its paths, such as scheme and host; None where that is not clear.
+        # The prefix that fsspec omits from its paths, such as scheme and host; None if ambiguous.
         before = url.rstrip("/").removesuffix(path.strip("/"))
         self._before = before if before.endswith("/") else None
 
     def find(self, pattern: str) -> dict[str, File | None]:
-        """What matches a glob."""
+        """Return the matches of a glob."""
         found: dict[str, File | None] = {}
         for name, info in self._files.glob(pattern, detail=True).items():
             url = self._url(name)
@@ -244,18 +242,18 @@ class RemoteStorage:
         return self._file(self._files.info(path), path)
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
-        """The files in a folder."""
+        """Yield the files in a folder."""
         self._files.invalidate_cache()
         found = self._files.find(folder, maxdepth=None if recursive else 1, detail=True)
         base = self._files._strip_protocol(folder)
         for name, info in found.items():
-            # As the folder was called, which fsspec may do in another way.
+            # With the name of the folder as it was given, which fsspec may spell differently.
             url = folder.rstrip("/") + name.removeprefix(base.rstrip("/"))
             if (file := self._file(info, url)) is not None:
                 yield file
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder, in order."""
+        """Return the names in a folder, in order."""
         self._files.invalidate_cache()
         try:
             found = self._files.ls(folder, detail=False)
@@ -264,41 +262,41 @@ class RemoteStorage:
         return sorted(path.rstrip("/").rsplit("/", 1)[-1] for path in found)
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
+        """Whether a file or folder exists."""
         self._files.invalidate_cache()
         there: bool = self._files.exists(path)
         return there
 
     def folder_time(self, path: str) -> float | None:
-        """When names in a folder last changed, where the storage has folders."""
+        """Return the last modification time of a folder, if the storage has folders."""
         with contextlib.suppress(FileNotFoundError):
             return _modified(self._files.info(path))
         return None
 
     def make_folder(self, path: str, above: bool = True) -> None:
-        """Make a folder, where the storage has folders."""
+        """Create a folder, if the storage has folders."""
         if above or not self._renames:
             self._files.makedirs(path, exist_ok=True)
-        else:  # there are real folders
+        else:  # a storage with real folders
             with contextlib.suppress(FileExistsError):
                 self._files.mkdir(path, create_parents=False)
 
     def open_new(self, path: str) -> BinaryIO:
-        """Open a file for writing; it is there when it is closed."""
+        """Open a file for writing; it appears when it is closed."""
         file: BinaryIO = self._files.open(path, "wb")
         return file
 
     def finish(self, file: BinaryIO) -> None:
-        """Close a file, which puts it there."""
+        """Close a file, which makes it appear."""
         file.close()
 
     def read_whole(self, path: str) -> bytes:
-        """A small file's bytes."""
+        """Return the bytes of a small file."""
         data: bytes = self._files.cat_file(path)
         return data
 
     def write_whole(self, path: str, data: bytes) -> None:
-        """Write a small file at once, or beside its place and rename it."""
+        """Write a small file directly, or under a temporary name that is then renamed."""
         if not self._renames:
             self._files.pipe_file(path, data)
             return
@@ -306,10 +304,10 @@ class RemoteStorage:
             self._files.mv(temporary, path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
-        """Write a small file as `write_whole` does, unless it is there.
+        """Write a small file as `write_whole` does, unless it exists.
 
-        Storages with renames, and those whose fsspec cannot create a file only where none is, may give
-        True to two at a time.
+        Storages with renames, and those for which fsspec has no exclusive creation, may return True for two concurrent
+        calls.
         """
         if not self._renames:
             self._files.invalidate_cache()
@@ -326,21 +324,21 @@ class RemoteStorage:
 
     @contextlib.contextmanager
     def _beside(self, path: str, data: bytes) -> Iterator[str]:
-        """A file with these bytes in the folder of a path, for the time of the block."""
+        """A temporary file with these bytes in the folder of a path, for the duration of the block."""
         folder, _, name = path.rpartition("/")
         temporary = f"{folder}/.{name}.{os.urandom(6).hex()}.tmp"
         try:
             self._files.pipe_file(temporary, data)
             yield temporary
         finally:
-            with contextlib.suppress(Exception):  # it has another name now
+            with contextlib.suppress(Exception):  # it was renamed
                 self._files.rm_file(temporary)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file another name: a copy and a removal where the storage has no renames."""
+        """Rename a file, by copying and removing it if the storage has no renames."""
         if self._renames:
             self._files.mv(old, new)
-        else:  # the general mv takes names for globs
+        else:  # the generic mv interprets names as globs
             self._files.cp_file(old, new)
             self._files.rm_file(old)
 
@@ -350,12 +348,12 @@ class RemoteStorage:
             self._files.rm_file(path)
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and what is in it."""
+        """Remove a folder and its content."""
         with contextlib.suppress(FileNotFoundError):
             self._files.rm(path, recursive=True)
 
     def _url(self, name: str) -> str:
-        """The URL of what fsspec calls so."""
+        """The URL of a path of fsspec."""
         if self._before is None:
             url: str = self._files.unstrip_protocol(name)
             return url
@@ -386,7 +384,7 @@ def _modified(info: Mapping[str, Any]) -> float | None:
 
 
 def _keep_names(folder: Path) -> None:
-    """Put a folder's new names on the disk, where the system can do that."""
+    """Sync a folder to disk, if the system supports it."""
     with contextlib.suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -396,30 +394,30 @@ def _keep_names(folder: Path) -> None:
 
 
 def without_library(url: str, error: OSError) -> Exception:
-    """Give the error to raise where pyarrow could not reach a URL: a sentence where it lacks a library.
+    """Return the error to raise if pyarrow could not access a URL, with a short text for a missing library.
 
-    Its own text then lists every place that it looked at.
+    The original text for a missing library lists every searched path.
     """
     missing = re.match(r"Unable to load (\w+)\n", str(error))
     if missing is None:
         return error
     return MissingExtraError(
-        f"{url} needs the native library {missing[1]}, which is not found; install Hadoop and Java here, "
-        "and set HADOOP_HOME, JAVA_HOME, and CLASSPATH to what `hadoop classpath --glob` prints; "
+        f"{url} needs the native library {missing[1]}, which was not found; install Hadoop and Java, "
+        "and set HADOOP_HOME, JAVA_HOME, and CLASSPATH to the output of `hadoop classpath --glob`; "
         "webhdfs://HOST:PORT/PATH needs none of these"
     )
 
 
 def storage_of(path: str, options: Mapping[str, Any] | None = None) -> tuple[Storage, str]:
-    """Give the storage of a path or URL, and the path as it is called there.
+    """Return the storage of a path or URL, and the path in the form of that storage.
 
     Args:
         path: A path or URL.
-        options: fsspec's for that kind of URL, such as credentials.
+        options: Options of fsspec for that kind of URL, such as credentials.
 
     Raises:
-        MissingExtraError: The URL needs a package that is not installed.
-        OptionError: fsspec does not know the URL or an option.
+        MissingExtraError: If the URL needs a package that is not installed.
+        OptionError: If fsspec does not support the URL or an option.
     """
     local = local_path(path)
     if local is not None:

@@ -1,7 +1,7 @@
-"""Files by paths, globs and folders.
+"""Finds files by paths, globs and folders.
 
-In: paths and URLs as a user gives them. Out: the files that they stand for, in natural order.
-Cost: one listing of each folder. Law: what was asked for and is not there is an error, never nothing.
+In: paths and URLs from users. Out: the matching files, in natural order.
+Cost: one listing of each folder. Law: a path without files is an error, never an empty result.
 """
 
 from __future__ import annotations
@@ -30,27 +30,26 @@ def find_files(
     ignore_missing: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> tuple[list[File], list[str]]:
-    """Give the files of paths, globs and folders: paths as they are given, each in natural order.
+    """Find the files of paths, globs and folders: in the order of the paths, and for each path in natural order.
 
-    A folder stands for the files in it; names that begin with `_` or `.` are passed over there. A path
-    that is there is taken as it is, even where it looks like a glob. Globs match such names only as
-    `matches` says.
+    A folder means the files in it, except those whose names begin with `_` or `.`. A path that exists is used as it is,
+    even if it looks like a glob. Globs match names that begin with `_` or `.` as described in `matches`.
 
     Args:
         paths: Files, folders, globs (`*`, `?`, `[a-z]`, `{a,b}`, `**`) or URLs.
-        pattern: A glob that the names of files must match; for named files too.
-        recursive: Take the files in folders of folders.
-        modified_after: Seconds since 1970; only files written after that.
-        modified_before: Seconds since 1970; only files written before that.
-        ignore_missing: Pass over a path that is not there.
-        options: fsspec's, for URLs.
+        pattern: A glob that the names of files must match, also for files that are given by path.
+        recursive: Include files in subfolders.
+        modified_after: Seconds since 1970; only files modified after that.
+        modified_before: Seconds since 1970; only files modified before that.
+        ignore_missing: Skip paths that do not exist.
+        options: Options of fsspec, for URLs.
 
     Returns:
-        The files; and the folders among the paths and what they match, with those met in them that
-        hold something hidden.
+        The files; and the folders among the paths and matches, with those of their subfolders that contain hidden
+        names.
 
     Raises:
-        FileNotFoundError: A path is not there, or a glob matches nothing.
+        FileNotFoundError: If a path does not exist, or a glob matches nothing.
         MissingExtraError, OptionError: As in `storage_of`.
     """
     found: dict[str, File] = {}
@@ -83,15 +82,15 @@ def find_files(
 
 
 def is_glob(path: str) -> bool:
-    """Whether a path has signs of globs; what is there with such a name is meant all the same."""
+    """Whether a path contains glob characters. A file with that exact name still takes precedence."""
     return _MAGIC.search(path) is not None
 
 
 def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
-    """Give what matches a glob, by path: files, and None for folders.
+    """Return the matches of a glob, by path: files, and None for folders.
 
-    From the first part of the path with a sign of globs on, names that begin with `_` or `.` match
-    only a part that begins so too.
+    From the first part of the pattern with a glob character on, names that begin with `_` or `.` match only a part that
+    begins with the same character.
     """
     found: dict[str, File | None] = {}
     for one in _globs(pattern):
@@ -106,7 +105,7 @@ def matches(storage: Storage, pattern: str) -> dict[str, File | None]:
 
 
 def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File | None]:
-    """What a path stands for: itself, or what it matches; None for folders."""
+    """The path, or its matches if it is a glob; None for folders."""
     if is_glob(path) and not storage.exists(path):
         found = matches(storage, path)
         if not found and not ignore_missing:
@@ -121,11 +120,11 @@ def _places(storage: Storage, path: str, ignore_missing: bool) -> dict[str, File
 
 
 def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
-    """Give the folders that a path or what a glob matches lies in, or would.
+    """Return the folders that contain, or would contain, a path or the matches of a glob.
 
     Args:
         path: A path, glob or URL.
-        options: fsspec's, for URLs.
+        options: Options of fsspec, for URLs.
     """
     storage, called = storage_of(path, options)
     found: dict[str, None] = {}
@@ -139,7 +138,7 @@ def holders(path: str, options: Mapping[str, Any] | None = None) -> list[str]:
 
 
 def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool) -> list[File]:
-    """The files in a folder, hidden ones too."""
+    """The files in a folder, including hidden ones."""
     try:
         return list(storage.files(folder, recursive=recursive))
     except FileNotFoundError:
@@ -153,12 +152,12 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    """The names in a path; those of this folder and the one above are none."""
+    """The names in a path, without `.` and `..`."""
     return [part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")]
 
 
 def _globs(pattern: str) -> list[str]:
-    """A glob of Spark's as globs of Python's: without `{a,b}`, and with `[!a]` for `[^a]`."""
+    """Convert a glob of Spark to globs of Python, without `{a,b}` and with `[!a]` for `[^a]`."""
     braces = re.search(r"\{([^{}]*)\}", pattern)
     if braces is None:
         return [pattern.replace("[^", "[!")]
@@ -168,7 +167,7 @@ def _globs(pattern: str) -> list[str]:
 
 
 def _natural(file: File) -> list[tuple[int, int | str]]:
-    """Orders `part-2` before `part-10`."""
+    """A sort key that orders `part-2` before `part-10`."""
     parts = re.split(r"([0-9]+)", file.path)
-    # Every second one is a number.
+    # Every second part is a number.
     return [(0, int(part)) if at % 2 else (1, part) for at, part in enumerate(parts) if part]

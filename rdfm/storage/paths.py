@@ -1,7 +1,7 @@
-"""What a path says about its place: this machine, or somewhere that a URL names.
+"""Distinguishes local paths from URLs.
 
-In: a path or URL as text. Out: the path here, or None. Cost: for `file:` URLs one look at the disk.
-Law: the one place that tells URLs from paths; what may be either is neither.
+In: a path or URL as text. Out: the local path, or None. Cost: for `file:` URLs one check on disk.
+Law: only this module distinguishes URLs from paths; an ambiguous name is an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rdfm.errors import OptionError
 
 __all__ = ["is_url", "local_path", "local_target", "no_path"]
 
-# One letter before the colon is a drive; `simplecache::s3://…` is a chain of fsspec's.
+# One letter before the colon is a drive; `simplecache::s3://…` is a chained URL of fsspec.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 _FILE_URL = re.compile(r"file:(?://(?P<host>[^/]*))?(?=/)", re.IGNORECASE)
 # The chain, the scheme, and the path.
@@ -23,26 +23,26 @@ _ONE_SLASH = re.compile(
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL with its `//`, such as one of `file:`, or a chain of such."""
+    """Whether a path is a URL with `//`, including `file:` URLs, or a chain of URLs."""
     return _URL.match(path) is not None
 
 
 def local_path(path: str) -> str | None:
-    """Give the path of this machine that a path or `file:` URL means; None for other URLs.
+    """Return the local path of a path or `file:` URL; None for other URLs.
 
-    Spark and Hadoop write `file:` URLs without escapes, others with: what follows the scheme is taken
-    as it stands where that is there, and with its escapes undone where it is not. So `?` and `#` are
-    characters of names and globs. `scheme:/name` with one slash is a path only where it is there: Hadoop
-    means a URL by it, Python a folder in this one.
+    Spark and Hadoop write `file:` URLs without escapes, other programs with them: the part after the scheme is used
+    unchanged if that file exists, and otherwise with its escapes decoded. So `?` and `#` are characters of names and
+    globs. `scheme:/name` with one slash is a path only if it exists: for Hadoop it is a URL, for Python a folder in the
+    working folder.
 
     Raises:
-        OptionError: The path is empty, the URL names another machine, or has one slash after its scheme.
+        OptionError: If the path is empty, or the URL names another machine or has one slash after its scheme.
 
     Example:
         >>> local_path("file:/logs/a.nq"), local_path("s3://bucket/a.nq")
         ('/logs/a.nq', None)
     """
-    if not path:  # such as a variable of the shell that is not set; never the folder one works in
+    if not path:  # for example an unset shell variable; never the working folder
         raise OptionError("a path is empty; write . for the folder that you are in")
     if (start := _FILE_URL.match(path)) is None:
         if is_url(path):
@@ -66,12 +66,12 @@ def local_path(path: str) -> str | None:
 
 
 def local_target(path: str) -> str | None:
-    """Give the path of this machine to write to, as `local_path` gives one to read.
+    """Return the local path to write to, as `local_path` does for reading.
 
-    A folder such as `dbfs:` may be there by mistake: it is written to as `./dbfs:` alone.
+    A folder such as `dbfs:` may exist by mistake, so it can only be written to as `./dbfs:`.
 
     Raises:
-        OptionError: As in `local_path`; also where the file is there.
+        OptionError: As in `local_path`, but also for one slash after the scheme if the file exists.
     """
     if _FILE_URL.match(path) is None and _ONE_SLASH.match(path):
         raise _one_slash(path)
@@ -79,19 +79,18 @@ def local_target(path: str) -> str | None:
 
 
 def _one_slash(path: str) -> OptionError:
-    """What to write instead of `scheme:/name`."""
-    chain, scheme, behind = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # it does
+    """The error for `scheme:/name`, which names the correct forms."""
+    chain, scheme, rest = _ONE_SLASH.fullmatch(path).groups()  # type: ignore[union-attr]  # it does
     before = {"dbfs": "//", "file": "//", "hdfs": "//host"}.get(scheme.lower(), "/")
-    mounted = f"/dbfs{behind} or " if scheme.lower() == "dbfs" and not chain else ""
+    mounted = f"/dbfs{rest} or " if scheme.lower() == "dbfs" and not chain else ""
     return OptionError(
-        f"{path} has one slash after {scheme}:, and a URL has two; write "
-        f"{mounted}{chain}{scheme}:{before}{behind}, or ./{path} for what is in a folder of this "
-        f"machine that is called {scheme}:"
+        f"{path} has one slash after {scheme}:, but a URL has two; write "
+        f"{mounted}{chain}{scheme}:{before}{rest}, or ./{path} for a local folder named {scheme}:"
     )
 
 
 def no_path(given: object) -> str:
-    """What was given where a path is wanted, for errors.
+    """Describe a value that is not a valid path, for errors.
 
     Example:
         >>> no_path(5)

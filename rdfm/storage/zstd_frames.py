@@ -1,8 +1,8 @@
-"""Zstandard frames without compressed blocks (RFC 8878 §3.1), which are read without a decompressor.
+"""Reads Zstandard frames without compressed blocks (RFC 8878 §3.1), without a decompressor.
 
-In: bytes at the start of a frame. Out: its end and its content, or None for the decompressor to read it.
-Cost: 2 µs a frame. A decompressor takes 40 µs to make, and a file may consist of empty frames of nine bytes.
-Law: a frame that is read here gives what the decompressor gives; an invalid one is never read here.
+In: bytes at the start of a frame. Out: its end and its content, or None if the decompressor must read it.
+Cost: 2 µs per frame. Creating a decompressor takes 40 µs, and a file may consist of empty frames of nine bytes.
+Law: the content equals that of the decompressor; invalid frames are left to the decompressor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EMPTY_CHECKSUM = b"\x99\xe9\xd8\x51"
 _MAX_BLOCK = 1 << 10
 _MAX_CONTENT = 1 << 16
 _RAW, _RLE = 0, 1
-# A window of 128 MiB: the largest that the decompressor takes.
+# A window of 128 MiB, the maximum of the decompressor.
 _MAX_WINDOW = (27 - 10) << 3
 
 
@@ -28,7 +28,7 @@ def plain_frame(data: memoryview, at: int) -> tuple[int, bytes] | None:
         at: Where the frame begins.
 
     Returns:
-        Where the frame ends, and its content of at most 64 KiB; None if the decompressor has to read it.
+        The end of the frame, and its content of at most 64 KiB; None if the decompressor must read it.
     """
     magic = data[at : at + 4]
     if magic[1:] == _SKIPPABLE and magic[0] >> 4 == 5:
@@ -62,7 +62,7 @@ def plain_frame(data: memoryview, at: int) -> tuple[int, bytes] | None:
 
 
 def _blocks(data: memoryview, at: int) -> tuple[int, bytes] | None:
-    """Raw and repeated blocks up to the last one: where they end, and their content."""
+    """The end and the content of the raw and repeated blocks up to the last one; None if there are others."""
     parts: list[bytes] = []
     total = last = 0
     while not last:

@@ -84,7 +84,7 @@ def test_a_log_that_conforms():
 def test_a_message_that_shacl_does_not_know_is_an_error():
     found, checked = of_shapes("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
     assert [each.text for each in found] == [
-        "the message cannot be checked: holds no triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
+        "the message cannot be checked: does not support triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
     ]
     assert (checked.errors, checked.not_conforming) == (1, 1)
 

@@ -83,7 +83,7 @@ def test_the_page_shows_a_package_that_works(install):
             "from rdfm.formats import *\n"
             "jsonq = Format(FormatSpec('jsonq', 'J', reads=[OptionSpec('skip')]), None, None)",
             "my_package:jsonq",
-            "has an option skip, a name that rdfm itself uses",
+            "has an option skip, a name that rdfm uses",
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_broken_one_is_left_out_with_a_warning(install, code, value, reason):
         warning
     )
     assert reason in warning
-    assert warning.endswith("; its format is left out")
+    assert warning.endswith("; its format is ignored")
 
     Path("a.nq").write_text("<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n")
     run = rdfm("convert", "a.nq", "b.trig")

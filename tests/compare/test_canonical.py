@@ -23,10 +23,10 @@ def test_canonical_texts_are_equal_for_isomorphic_messages():
     [
         (Quad(S, P, TripleTerm(S, P, Bnode("a"))), "cannot name the blank nodes of a triple term"),
         (Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))), "cannot name"),
-        (Quad(S, P, TripleTerm(Literal("x"), P, S)), "holds no generalized triple terms"),
-        (Quad(Literal("x"), P, S), "holds no generalized quads"),
-        (Quad(S, Bnode("p"), S), "holds no generalized quads"),
-        (Quad(S, P, S, Literal("g")), "holds no generalized quads"),
+        (Quad(S, P, TripleTerm(Literal("x"), P, S)), "does not support generalized triple terms"),
+        (Quad(Literal("x"), P, S), "does not support generalized quads"),
+        (Quad(S, Bnode("p"), S), "does not support generalized quads"),
+        (Quad(S, P, S, Literal("g")), "does not support generalized quads"),
     ],
 )
 def test_canonical_refuses_what_rdfc_does_not_know(quad, says):

@@ -321,8 +321,8 @@ def test_what_is_no_input_is_refused():
         ({"take": "five"}, "take is a number from 0 on, not 'five'"),
         ({"skip": 1.5}, "skip is a number from 0 on, not 1.5"),
         ({"group_by": 5}, "group_by is a string without lone surrogates, not 5"),
-        ({"from_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
-        ({"to_format": 5}, "a format is the text of its name, such as 'nq', not 5"),
+        ({"from_format": 5}, "a format is given by its name, such as 'nq', not 5"),
+        ({"to_format": 5}, "a format is given by its name, such as 'nq', not 5"),
     ],
 )
 def test_options_of_another_type_are_told(tmp_path, options, text):

@@ -117,9 +117,9 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
         ({"@direction": "rtl"}, "the entry '@direction' of compact_with"),
         ({"ex": "http://e/", "none": "@none"}, "the entry 'none' of compact_with"),
         ({"@type": {"@container": "@set"}}, "the entry '@type' of compact_with"),
-        (1, "compact_with is a file of JSON, its text or a dict, not 1"),
+        (1, "compact_with must be a JSON file, JSON text or a dict, not 1"),
         ({"a": object()}, "compact_with is a context in JSON"),
-        ("https://schema.org/", "compact_with is a file, and is not fetched"),
+        ("https://schema.org/", "compact_with must be a local file, since it is not fetched"),
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )
@@ -131,14 +131,17 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
 
 @pytest.mark.parametrize(
     ("data", "lack"),
-    [(b"<rdf:RDF/>", "no object or array of JSON"), (b'{"a": "\xff"}', "no UTF-8 text")],
+    [
+        (b"<rdf:RDF/>", "expected a JSON object or array"),
+        (b'{"a": "\xff"}', "it is not UTF-8 text"),
+    ],
 )
 def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_path):
     file = tmp_path / "context.json"
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
         formats.find("ndjsonld").Encoder(compact_with=file)
-    assert str(caught.value) == f"the file {file} holds no context: {lack}"
+    assert str(caught.value) == f"the file {file} does not contain a context: {lack}"
 
 
 def test_a_context_and_none_contradict_each_other():

@@ -145,7 +145,7 @@ def test_plug_ins_never_replace_a_built_in(module):
 @pytest.mark.parametrize("name", ["skip", "from_base", "to_x", "format"])
 def test_options_have_no_name_that_rdfm_itself_uses(name):
     format = plug_in("mine", reads=[OptionSpec(name)])
-    with pytest.raises(OptionError, match=f"has an option {name}, a name that rdfm itself uses"):
+    with pytest.raises(OptionError, match=f"has an option {name}, a name that rdfm uses"):
         formats.register(format)
 
 

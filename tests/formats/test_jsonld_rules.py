@@ -1183,7 +1183,7 @@ def test_a_context_line_of_null_clears_expand_context_too():
         ("{", "is not valid JSON"),
         ({"p": 1}, "invalid term definition"),
         ({"p": "word"}, "invalid IRI mapping"),
-        (1, "expand_context is a file of JSON, its text or a dict"),
+        (1, "expand_context must be a JSON file, JSON text or a dict"),
         ("missing.jsonld", "missing.jsonld: No such file"),
     ],
 )

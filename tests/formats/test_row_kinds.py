@@ -137,7 +137,7 @@ def test_columns_say_the_kind(tmp_path, suffix):
         read(path)
     save(path, pa.table({"operations": ["text"]}))
     with pytest.raises(
-        DecodeError, match=r"column operations, of structs.*found operations string"
+        DecodeError, match=r"column operations, whose structs.*found operations string"
     ):
         read(path)
 
@@ -182,7 +182,7 @@ def test_results_are_not_read_back(tmp_path, name):
     with rdfm.create_results(tmp_path / "t", ["a"], name) as results:
         results.write([S])
     with pytest.raises(
-        DecodeError, match=r"found a string; a table of results is not read back, .*\(\.srt\)"
+        DecodeError, match=r"found a string; a table of results cannot be read, .*\(\.srt\)"
     ):
         read(tmp_path / "t", name)
     with pytest.raises(OptionError, match=r"not read back, since nothing.*results-thrift"):

@@ -230,13 +230,13 @@ def test_rows_of_quads_that_are_none_are_told_behind_those_before(tmp_path, name
     with pytest.raises(DecodeError, match="message is a column of integers, not of Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="of rows of quads the columns message, subject"):
+    with pytest.raises(DecodeError, match="the columns message, subject"):
         read(path)
     column = pa.array(["<a:b>"])
     twice = [pa.array([0]), column, column, column, column]
     names = ["message", "subject", "predicate", "object", "object"]
     save(path, pa.Table.from_arrays(twice, names=names))
-    with pytest.raises(DecodeError, match="the column object is there twice"):
+    with pytest.raises(DecodeError, match="the column object exists twice"):
         read(path)
 
 

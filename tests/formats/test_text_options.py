@@ -57,9 +57,9 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
 def test_an_option_of_an_unknown_kind_is_refused():
     with pytest.raises(OptionError, match="of the kind 'flag'; kinds are switch, count"):
         OptionSpec("shout", "flag")
-    with pytest.raises(OptionError, match="is no name of an option"):
+    with pytest.raises(OptionError, match="is not a valid option name"):
         OptionSpec("Shout")
-    with pytest.raises(OptionError, match="is a choice without words"):
+    with pytest.raises(OptionError, match="is a choice, but has no choices"):
         OptionSpec("shout", "choice")
     with pytest.raises(OptionError, match="has an option twice"):
         FormatSpec("x", "X", reads=[OptionSpec("shout"), OptionSpec("shout")])

@@ -340,7 +340,7 @@ def test_what_fails_after_the_decision_is_kept_and_says_so(target):
         if name == "rename":
             raise OSError(errno.EIO, "broken wire")
 
-    with pytest.raises(OSError, match=r"decided.*do not write it again.*broken wire"):
+    with pytest.raises(OSError, match=r"committed.*do not repeat the write.*broken wire"):
         do(target, "overwrite", watched=step)
     target.drop("job")
     assert seen(target) == NEW
@@ -395,7 +395,7 @@ def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch
     crash_at(target, "rename")
     monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.2)
     refuse_here(monkeypatch, target, ["rename"], error)
-    with pytest.raises(OSError, match=r"cut short.*right to write") as told:
+    with pytest.raises(OSError, match=r"not complete.*write permission") as told:
         find_settled([target.folder])
     assert str(error.args[-1]) in str(told.value)
 
@@ -419,7 +419,7 @@ def test_a_reader_needs_no_rights_where_all_parts_are_in_their_places(
     refuse_here(monkeypatch, target, CHANGES, error)
     assert seen(target) == expected(kind)
     monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.1)
-    with pytest.raises(OSError, match="cut short"):  # a writer needs more
+    with pytest.raises(OSError, match="is not complete"):  # a writer needs more
         target.settle()
 
 
@@ -460,7 +460,9 @@ def test_a_lost_part_and_a_broken_journal_are_told(target):
     journal = f"{target.folder}/_rdfm/journal/job-job.json"
     for broken in (b"", b"{}"):
         target.storage.write_whole(journal, broken)
-        with pytest.raises(OSError, match=r"no journal .*remove it.*undone.*job-job\.json"):
+        with pytest.raises(
+            OSError, match=r"not a readable journal .*remove it.*abandon.*job-job\.json"
+        ):
             seen(target)
 
 

@@ -99,7 +99,7 @@ def test_who_opens_the_list_later_stops_the_one_before(tmp_path):
     before = FileList(str(tmp_path))
     before.add([file(1)])
     later = FileList(str(tmp_path))
-    with pytest.raises(OptionError, match="give each query its own"):
+    with pytest.raises(OptionError, match="set a separate one for each query"):
         before.add([file(2)])
     later.add([file(3)])
     assert FileList(str(tmp_path)).files == [file(1), file(3)]
@@ -136,7 +136,7 @@ def test_a_list_that_loses_files_again_and_again_is_anothers(tmp_path, monkeypat
         return read(storage, path)
 
     monkeypatch.setattr(LocalStorage, "read_whole", gone)
-    with pytest.raises(OptionError, match="give each query its own"):
+    with pytest.raises(OptionError, match="set a separate one for each query"):
         FileList(str(tmp_path))
 
 
@@ -146,7 +146,7 @@ def test_of_two_that_add_at_the_same_time_one_fails(tmp_path):
     before._check_owner = lambda: None
     later = FileList(str(tmp_path))
     later.add([file(1)])
-    with pytest.raises(OptionError, match="give each query its own"):
+    with pytest.raises(OptionError, match="set a separate one for each query"):
         before.add([file(2)])
     assert FileList(str(tmp_path)).files == [file(1)]
 
@@ -212,14 +212,14 @@ def test_a_missing_part_is_an_error(tmp_path):
     for number in range(3):
         files.add([file(number)])
     (tmp_path / "files-000000000001.json").unlink()
-    with pytest.raises(OptionError, match="lacks those from 1 to 1"):
+    with pytest.raises(OptionError, match="lacks entries 1 to 1"):
         FileList(str(tmp_path))
 
 
 @pytest.mark.parametrize("head", [b"", b"[]", b'{"version": 2, "name": "x"}', b'{"version": 1}'])
 def test_a_folder_that_holds_something_else_is_refused(tmp_path, head):
     (tmp_path / "list.json").write_bytes(head)
-    with pytest.raises(OptionError, match="a folder of its own"):
+    with pytest.raises(OptionError, match="to a separate folder"):
         FileList(str(tmp_path))
     assert (tmp_path / "list.json").read_bytes() == head
 

@@ -12,7 +12,7 @@ import rdfm.spark
 from rdfm import DecodeError, Iri, Literal, OptionError
 from rdfm.spark.options import Options
 from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import Reading
+from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import OPERATIONS, QUADS, default_schema
 from rdfm.spark.stream import LogSourceStreamReader
 from rdfm.spark.writer import LogSourceWriter
@@ -58,7 +58,7 @@ def test_rows_of_patches_have_operations(tmp_path):
 
 @pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch", "rdf-patch-thrift"])
 def test_the_format_says_the_kind_without_a_look_at_files(tmp_path, name):
-    reading = Reading.of(Options({"format": name}))
+    reading = SparkReading.of(Options({"format": name}))
     assert (reading.kind, reading.schema) == ("patches", default_schema(kind="patches"))
 
 
@@ -93,9 +93,9 @@ def test_kinds_are_not_mixed(tmp_path):
     folder.mkdir()
     patches(folder / "a.rdfp", 1)
     (folder / "b.nq").write_text(LINE)
-    with pytest.raises(OptionError, match=r"b\.nq holds messages, and the rows are of patches"):
+    with pytest.raises(OptionError, match=r"b\.nq contains messages, but the rows are patches"):
         read(folder)
-    with pytest.raises(OptionError, match=r"a\.rdfp holds patches, and the rows are of messages"):
+    with pytest.raises(OptionError, match=r"a\.rdfp contains patches, but the rows are messages"):
         read(folder, default_schema(("quads",)))
     offsets = StructType([StructField("offset", LongType())])
     assert read(folder, offsets) == [{"offset": 0}] * 2
@@ -131,7 +131,7 @@ def test_files_of_results_have_the_same_variables(tmp_path):
     assert read(folder) == [{"a": '"1"', "b": '"2"'}, {"a": '"4"', "b": '"3"'}]
     results(folder / "4.srj", ["a"], [Literal("1")])
     with pytest.raises(
-        OptionError, match=r"4\.srj has the variables a, and the rows those of the first file, a, b"
+        OptionError, match=r"4\.srj has the variables a, but the first file has a, b"
     ):
         read(folder)
     with rdfm.create_results(folder / "4.srj", boolean=True):
@@ -152,7 +152,7 @@ def test_results_without_variables_or_files_are_refused(tmp_path):
     with pytest.raises(OptionError, match="without variables have no columns"):
         schema_of(path)
     (tmp_path / "none").mkdir()
-    with pytest.raises(OptionError, match="variables of the first file, and there is none"):
+    with pytest.raises(OptionError, match="variables of the first file, but there is no file"):
         schema_of(tmp_path / "none", format="results-json")
 
 
@@ -164,7 +164,7 @@ def test_errors_in_results_go_where_the_mode_says(tmp_path):
     *rows, last = read(path, mode="PERMISSIVE")
     assert {row["source"] for row in rows} == {'"1"'}
     assert last["source"] is None
-    assert "the rest of the file was given up" in last["_corrupt_record"]
+    assert "the rest of the file is skipped" in last["_corrupt_record"]
     other = results(tmp_path / "o.srj", ["_corrupt_record"])
     with pytest.raises(OptionError, match="which is a variable of the results"):
         schema_of(other, mode="PERMISSIVE")
@@ -172,7 +172,7 @@ def test_errors_in_results_go_where_the_mode_says(tmp_path):
 
 def test_streams_are_of_messages_or_patches(tmp_path):
     options = {"path": str(tmp_path), "stateLocation": str(tmp_path / "_state")}
-    with pytest.raises(OptionError, match=r"results are read in batches, with spark\.read"):
+    with pytest.raises(OptionError, match=r"results cannot be read as a stream; use spark\.read"):
         LogSourceStreamReader({**options, "format": "results-json"})
     reader = LogSourceStreamReader({**options, "format": "rdf-patch"})
     assert reader.schema == default_schema(kind="patches")
@@ -200,14 +200,22 @@ def test_what_is_no_log_of_the_format_is_refused_before_it_is_written(tmp_path):
     plain = StructType([StructField("a", StringType())])
     wrong = StructType([StructField("operations", QUADS)])
     for to, schema, reason in [
-        ("nq", operations, "the column operations holds patches, and N-Quads messages"),
-        ("rdf-patch", default_schema(), "the column quads holds messages, and RDF Patch patches"),
+        ("nq", operations, "the column operations contains patches, but N-Quads is for messages"),
+        (
+            "rdf-patch",
+            default_schema(),
+            "the column quads contains messages, but RDF Patch is for patches",
+        ),
         ("nq", both, "columns quads and operations"),
         ("nq", plain, "the rows need a column quads of the type"),
         ("rdf-patch", plain, "the rows need a column operations of the type"),
         ("parquet", plain, "the rows need a column quads of .* or a column operations of"),
-        ("rdf-patch", wrong, r"operations of the type .* \(name and graph may be left out\)"),
-        ("results-json", plain, "SPARQL results are not written from Spark"),
+        (
+            "rdf-patch",
+            wrong,
+            r"operations must be of the type .* \(name and graph may be omitted\)",
+        ),
+        ("results-json", plain, "is for SPARQL results, which Spark cannot write"),
     ]:
         with pytest.raises(OptionError, match=reason):
             LogSourceWriter({"path": str(tmp_path / "out"), "to": to}, schema, False)
@@ -217,7 +225,8 @@ def test_null_among_the_operations_is_told(tmp_path):
     schema = default_schema(("quads",), "patches")
     rows = [{"operations": [{part: "TX" if part == "op" else None for part in PARTS}]}]
     with pytest.raises(
-        DecodeError, match=r"expected operations, found null; write `where operations"
+        DecodeError,
+        match=r"expected operations, found null; exclude such rows with `where operations",
     ):
         write(tmp_path / "out", "rdf-patch", [*rows, {"operations": None}], schema)
 

@@ -14,7 +14,7 @@ import rdfm.spark
 import rdfm.spark.rows as rows_module
 from rdfm.spark.options import Options
 from rdfm.spark.reader import LogSourceReader
-from rdfm.spark.rows import Reading
+from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import default_schema
 
 QUAD = '<http://ex/s> <http://ex/p> "%d" .\n'
@@ -33,7 +33,7 @@ MODES = [
 def rows(path, splits, **options):
     """How many rows are made of a log in splits, or in one."""
     columns = [field for field in default_schema() if field.name == "quads"]
-    reading = Reading.of(Options(options), type(default_schema())(columns))
+    reading = SparkReading.of(Options(options), type(default_schema())(columns))
     logs = [(str(path), split) for split in reading.splits(str(path), splits)]
     return logs, [quads for batch in reading.read(logs) for quads in batch["quads"].to_pylist()]
 
@@ -94,7 +94,7 @@ def test_giving_up_a_file_is_told_in_every_mode(tmp_path, caplog):
     for mode in ("PERMISSIVE", "DROPMALFORMED"):
         caplog.clear()
         offsets(path, mode=mode)
-        assert [text for text in caplog.messages if text.endswith(f"rest of {path} is passed over")]
+        assert [text for text in caplog.messages if text.endswith(f"rest of {path} is skipped")]
 
 
 def test_only_files_that_may_have_splits_are_opened_by_the_plan(tmp_path, monkeypatch):

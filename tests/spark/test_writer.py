@@ -37,7 +37,7 @@ def test_an_id_that_was_used_is_told_with_the_time(tmp_path, caplog):
     other.commit([other.write(rows())])
     again = writer_of(tmp_path, writeId="daily")
     again.commit([again.write(rows())])
-    said = r"nothing is written, since .* writeId daily was done on 20\d\d-\d\d-\d\d \d\d:"
+    said = r"nothing was written, since .* writeId daily was completed on 20\d\d-\d\d-\d\d \d\d:"
     assert len(caplog.messages) == 2
     for message in caplog.messages:
         assert re.search(said, message)

@@ -74,7 +74,7 @@ def test_no_url_leads_out_of_the_folder(tmp_path, path):
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(rdfm.OptionError, match="contexts is a folder"):
+    with pytest.raises(rdfm.OptionError, match="contexts must be a folder"):
         predicates(contexts=str(tmp_path / "missing"))
 
 

@@ -89,7 +89,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(spark, log, asked,
 def test_what_is_no_message_is_refused(spark, tmp_path):
     path = tmp_path / "log.rdfp"
     path.write_text("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n")
-    with pytest.raises(OptionError, match="the rows are of patches, and the option filter chooses"):
+    with pytest.raises(
+        OptionError, match="the option filter selects messages, but these are patches"
+    ):
         rdfm.spark.read(spark, path, filter=CRANE)
 
 

@@ -83,7 +83,7 @@ def test_results_are_columns(spark, tmp_path):
     assert only.where("age is not null").count() == 3
     with pytest.raises(AnalysisException, match="there is no variable 'x' in the results"):
         spark.read.format("rdfm").schema("x string").load(str(folder)).collect()
-    with pytest.raises(AnalysisException, match="results are read in batches"):
+    with pytest.raises(AnalysisException, match="results cannot be read as a stream"):
         (
             spark.readStream.format("rdfm")
             .option("format", "results-json")

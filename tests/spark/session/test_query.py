@@ -193,7 +193,7 @@ def test_every_type_is_one_of_sparks(spark, tmp_path):
         (SELECT, {"types": {"w": "double"}}, OptionError, "there is no variable 'w'"),
         (SELECT, {"types": {"v": "number"}}, OptionError, "there is no type 'number'"),
         ("SELECT ?source { ?source ?p ?o }", {}, OptionError, r"\?source would be a second column"),
-        ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark takes \?a and \?A for one column"),
+        ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark treats \?a and \?A as one column"),
         ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types is for SELECT"),
         (SELECT, {"skip_empty": True}, OptionError, "skip_empty is for CONSTRUCT"),
         (SELECT, {"timeout": -1}, OptionError, "timeout is a number of seconds"),
@@ -207,13 +207,17 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(asked, text, more,
 def test_rows_without_messages_are_refused(spark, log):
     with pytest.raises(OptionError, match="the rows have no column quads"):
         rdfm.spark.query(spark.range(3), SELECT)
-    with pytest.raises(OptionError, match="the option mode is for logs, and a DataFrame is read"):
+    with pytest.raises(
+        OptionError, match="the option mode is for reading logs, not for a DataFrame"
+    ):
         rdfm.spark.query(rdfm.spark.read(spark, log), SELECT, mode="PERMISSIVE")
     with pytest.raises(
-        OptionError, match="there is no column 'w'; the query gives source, message, s"
+        OptionError, match="there is no column 'w'; the query returns source, message, s"
     ):
         rdfm.spark.read(spark, log, query=SELECT, schema="w string")
     with pytest.raises(OptionError, match="the column v is string, not double"):
         rdfm.spark.read(spark, log, query=SELECT, schema="v double")
-    with pytest.raises(OptionError, match=r"a query takes prefixes, .* and not whole"):
+    with pytest.raises(
+        OptionError, match=r"a query has no option whole; its options are prefixes, "
+    ):
         rdfm.spark.read(spark, log, query=json.dumps({"query": SELECT, "whole": True}))

@@ -132,7 +132,7 @@ def test_only_appending_streams_are_taken(query):
 
         return rows.groupBy("id").agg(expr(counted).alias("quads"))
 
-    with pytest.raises(Exception, match="output mode 'append' only"):
+    with pytest.raises(Exception, match="only the output mode 'append'"):
         query.run(mode="complete", transform=count)
     with pytest.raises(Exception, match="does not support Update mode"):
         query.run(mode="update", transform=count)

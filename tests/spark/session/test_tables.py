@@ -56,7 +56,7 @@ def test_messages_with_terms_as_structs(spark, log):
     assert found == wanted
     exploded = frame.select(F.explode("quads").alias("q")).where("q.object.language = 'en'")
     assert exploded.count() == 1000
-    with pytest.raises(OptionError, match="explode_quads takes quads with terms as N-Triples"):
+    with pytest.raises(OptionError, match="explode_quads takes terms as N-Triples"):
         R.explode_quads(frame)
 
 
@@ -98,31 +98,31 @@ def test_what_there_is_not_is_refused_at_once(spark, log):
     for given, reason in (
         (
             {"rows": "quads", "columns": ["offset"]},
-            "there is no column 'offset' of such rows; know",
+            "these rows have no column 'offset'; know",
         ),
         (
             {"columns": ["message"]},
-            "no column 'message' of such rows; known: source, offset, quads",
+            "no column 'message'; known: source, offset, quads",
         ),
-        ({"columns": []}, "columns names none"),
-        ({"columns": ["offset", "offset"]}, "columns names offset twice"),
+        ({"columns": []}, "columns contains no name"),
+        ({"columns": ["offset", "offset"]}, "columns contains offset twice"),
         ({"columns": "offset"}, "columns is a list of names, not 'offset'"),
         ({"columns": ["offset"], "schema": "position bigint"}, "leave one out"),
         ({"rows": "quads", "schema": "quads string"}, "there is no column 'quads'"),
-        ({"rows": "quads", "schema": "object string NOT NULL"}, "leave out NOT NULL"),
+        ({"rows": "quads", "schema": "object string NOT NULL"}, "remove NOT NULL"),
         ({"rows": "quads", "schema": "object struct<kind: string>"}, "is string, not struct"),
         ({"rows": "quad"}, "the option rows is one of 'messages', 'quads', not 'quad'"),
     ):
         with pytest.raises(OptionError, match=reason):
             rdfm.spark.read(spark, log, **given)
-    with pytest.raises(AnalysisException, match="no column 'offset' of such rows"):
+    with pytest.raises(AnalysisException, match="no column 'offset'"):
         spark.read.format("rdfm").options(rows="quads", columns="offset").load(str(log))
 
 
 def test_a_log_of_another_kind_has_no_quads(spark, tmp_path):
     (tmp_path / "log.rdfp").write_text("TX .\nTC .\n")
     frame = rdfm.spark.read(spark, tmp_path / "log.rdfp", rows="quads")
-    with pytest.raises(Exception, match=r"log\.rdfp holds patches, and the rows are of messages"):
+    with pytest.raises(Exception, match=r"log\.rdfp contains patches, but the rows are messages"):
         frame.count()
 
 

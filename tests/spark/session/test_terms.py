@@ -459,9 +459,9 @@ def test_what_is_missing_is_named(spark):
     frame = messages_frame(spark, [[]])
     with pytest.raises(OptionError, match="explode_quads needs the column quads"):
         terms.explode_quads(frame.drop("quads"))
-    with pytest.raises(OptionError, match="source and offset, are not all among source, quads"):
+    with pytest.raises(OptionError, match="nor source and offset are among source, quads"):
         terms.explode_quads(frame.drop("offset"))
     with pytest.raises(OptionError, match="messages needs the column topic"):
         terms.messages(terms.explode_quads(frame), by="topic")
-    with pytest.raises(OptionError, match="makes a column graph"):
+    with pytest.raises(OptionError, match="adds a column graph"):
         terms.explode_quads(frame.withColumn("graph", F.lit("<g>")))

@@ -100,7 +100,7 @@ def test_a_broken_value_fails_the_query_or_gives_null(spark, bad, reason):
 def test_a_column_of_another_type_is_an_error_that_says_what_to_do(spark):
     frame = spark.createDataFrame([("<a:s> <a:p> <a:o> .",)], "v string")
     for make in (from_rdf, to_rdf):
-        with pytest.raises(PythonException, match=r"cast a text: cast\(text AS binary\)"):
+        with pytest.raises(PythonException, match=r"cast text with cast\(text AS binary\)"):
             frame.select(make("v", "nq")).collect()
     assert frame.select(from_rdf(frame.v.cast("binary"), "nq")).head()[0][0].subject == "<a:s>"
 
@@ -177,7 +177,7 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
     with pytest.raises(PythonException, match="there is no option 'loud'"):
         spark.sql(query.format(", map('loud', '1')")).collect()
     for wrong in (", 'permissive'", ", map('mode', 'permissive'), 1"):
-        with pytest.raises(PythonException, match="a column, and options as a map if wanted"):
+        with pytest.raises(PythonException, match="a column and optionally a map of options"):
             spark.sql(query.format(wrong)).collect()
     relative = query.replace("3c", b"<s> <p> <o> .".hex())
     found = spark.sql(relative.format(", map('lenient', true)")).first()
@@ -185,7 +185,7 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
     with pytest.raises(PythonException, match="than 3 "):
         spark.sql(relative.format(", map('max_message_bytes', 3)")).collect()
     differing = query.format(", map('mode', if(v is null, 'FAILFAST', 'PERMISSIVE'))")
-    with pytest.raises(PythonException, match="options are the same in all rows"):
+    with pytest.raises(PythonException, match="options must be the same in all rows"):
         spark.sql(
             differing.replace("FROM", "FROM (SELECT /*+ COALESCE(1) */ * FROM") + ")"
         ).collect()
@@ -222,7 +222,10 @@ def test_functions_of_spark_keep_their_names(spark, caplog):
         formats.unregister("json")
     assert not {"from_json", "to_json"} & set(names)
     assert {"from_nq", "to_nq"} <= set(names)
-    assert caplog.messages[0] == "from_json is Spark's own function, and not made for the format"
+    assert (
+        caplog.messages[0]
+        == "from_json is a function of Spark, so it is not registered for the format"
+    )
     assert spark.sql("""SELECT from_json('{"a": 1}', 'a int').a AS a""").head().a == 1
 
 

@@ -14,7 +14,7 @@ import rdfm
 import rdfm.spark
 from rdfm.spark import workers
 from rdfm.spark.options import Options
-from rdfm.spark.rows import Reading
+from rdfm.spark.rows import SparkReading
 
 LOG = str(FIXTURES / "nanopubs/log.trig")
 WAYS = {
@@ -65,7 +65,9 @@ def test_a_python_that_is_not_there_or_has_another_rdfm_is_told(use, tmp_path):
     with pytest.raises(rdfm.MissingExtraError, match=r"cannot be started .*PYSPARK_PYTHON"):
         rdfm.spark.register(use("./nowhere/python"))
     other = script(tmp_path / "python", "echo 0.0.0")
-    with pytest.raises(rdfm.MissingExtraError, match=rf"another rdfm .* {rdfm.__version__}"):
+    with pytest.raises(
+        rdfm.MissingExtraError, match=rf"another version of rdfm .* {rdfm.__version__}"
+    ):
         rdfm.spark.register(use(other))
 
 
@@ -74,7 +76,7 @@ def test_what_spark_finds_by_itself_says_what_its_python_lacks(use, bare):
 
     spark = use(bare)  # finds the checkout by its PYTHONPATH, and nothing else
     spark.dataSource.register(DefaultSource)
-    with pytest.raises(AnalysisException, match=r"lacks what rdfm needs .*set PYSPARK_PYTHON"):
+    with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):
         spark.read.format("rdfm").load(LOG)
 
 
@@ -96,8 +98,8 @@ def test_of_a_cluster_nothing_is_said(use, monkeypatch):
 
 
 def test_a_worker_with_another_rdfm_says_so(monkeypatch):
-    sent = pickle.dumps(Reading.of(Options({}), None))
-    assert pickle.loads(sent) == Reading.of(Options({}), None)
+    sent = pickle.dumps(SparkReading.of(Options({}), None))
+    assert pickle.loads(sent) == SparkReading.of(Options({}), None)
     monkeypatch.setattr(workers, "__version__", "0.0.0")
     with pytest.raises(rdfm.MissingExtraError, match=r"has rdfm 0\.0\.0, .*PYSPARK_PYTHON"):
         pickle.loads(sent)

@@ -219,12 +219,17 @@ def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
     ("columns", "words"),
     [
         (["id"], ["column quads", "their columns are id"]),
-        (["'text' AS quads"], ["column quads", "here it is string"]),
+        (["'text' AS quads"], ["column quads", "not string"]),
         (["array(struct(1 AS subject, 'p' AS predicate, 'o' AS object)) AS quads"], ["int"]),
         (["array(struct('s' AS subject, 'p' AS predicate)) AS quads"], ["object"]),
         (
             ["quads", "map('topic', 'birds') AS metadata"],
-            ["metadata is map<string,binary>", "here it is map<string,string>", "cast it", "drop"],
+            [
+                "metadata must be of the type map<string,binary>",
+                "not map<string,string>",
+                "cast it",
+                "drop",
+            ],
         ),
     ],
 )
@@ -284,7 +289,7 @@ def test_another_thread_writes_once_it_has_registered(spark, rows, tmp_path):
 
 
 def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
-    with pytest.raises(Exception, match=r"option to says the format.*jelly"):
+    with pytest.raises(Exception, match=r"set the option to to the format.*jelly"):
         rows.write.format("rdfm").mode("append").save(str(tmp_path / "out"))
     with pytest.raises(Exception, match="no path"):
         rows.write.format("rdfm").option("to", "nq").mode("append").save()
@@ -308,10 +313,10 @@ def test_no_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypat
         lambda: LogSourceReader({"paths": '["other", ""]'}),
         lambda: LogSourceStreamReader({"path": "", "stateLocation": "other"}),
     ):
-        with pytest.raises(rdfm.OptionError, match="the path is an empty text"):
+        with pytest.raises(rdfm.OptionError, match="the path is empty"):
             make()
     for paths in ("other", '"other"'):
-        with pytest.raises(rdfm.OptionError, match="the option paths is Spark's own, a JSON array"):
+        with pytest.raises(rdfm.OptionError, match="the option paths is reserved for Spark"):
             LogSourceReader({"paths": paths})
     with pytest.raises(rdfm.OptionError, match="needs the option stateLocation"):
         LogSourceStreamReader({"path": "other", "stateLocation": ""})
@@ -414,7 +419,7 @@ def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
     row = {"quads": [QUAD], "metadata": [("key", b"v")], "namespaces": [("ex", "http://ex/")]}
     writer.commit([writer.write(iter([as_rows(row, row)])) for _ in range(2)])
     assert caplog.messages == [
-        f"{tmp_path}: left out what nq cannot hold: metadata 4, namespaces 2"
+        f"{tmp_path}: dropped data that nq does not support: metadata 4, namespaces 2"
     ]
 
 
@@ -438,7 +443,7 @@ def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
         lambda: LogSourceReader({"path": "logs"}),
         lambda: LogSourceStreamReader({"path": str(tmp_path), "stateLocation": "state"}),
     ):
-        with pytest.raises(rdfm.OptionError, match=r"is relative, .* give the whole path"):
+        with pytest.raises(rdfm.OptionError, match=r"is relative .* use an absolute path"):
             make()
     assert LogSourceReader({"path": str(tmp_path / "logs")}).files() == []
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path.parent))
@@ -447,7 +452,10 @@ def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
 
 @pytest.mark.parametrize(
     ("bad", "reason"),
-    [(None, r"found null; write `where quads is not null`"), ([QUAD, None], "null quad")],
+    [
+        (None, r"found null; exclude such rows with `where quads is not null`"),
+        ([QUAD, None], "null quad"),
+    ],
 )
 def test_null_quads_or_a_null_among_them_name_their_row(writer, tmp_path, bad, reason):
     good = as_rows({"quads": [QUAD]}, {"quads": []})
