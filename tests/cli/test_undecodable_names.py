@@ -64,14 +64,14 @@ def _named(stem, suffix):
     ],
     ids=lambda words: "-".join(words).encode("utf-8", "backslashreplace").decode(),
 )
-def test_every_command_takes_them(rdfm, words):
+def test_every_command_reads_and_writes_them(rdfm, words):
     run = rdfm(*words)
     assert run.code == 0, run.err
     assert "bug" not in run.err
     assert "udc" not in run.out + run.err
 
 
-def test_files_that_options_name(rdfm):
+def test_files_named_by_options(rdfm):
     context, document = _named(b"c", b".json"), _named(b"j", b".jsonld")
     Path(context).write_text('{"@context": {"e": "http://e/"}}')
     Path(document).write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
@@ -99,7 +99,7 @@ def test_files_that_options_name(rdfm):
         assert run.code == 0, (words, run.err)
 
 
-def test_how_they_are_shown(rdfm):
+def test_names_are_escaped(rdfm):
     Path("d", os.fsdecode(b"bad\xfe.nq")).write_text("oops\n")
     Path("d", BAD).unlink()
     line = "d/bad\\xfe.nq:1:1: error: "
@@ -171,7 +171,7 @@ def test_file_urls_with_such_bytes(rdfm):
         (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "compact_with"),
     ],
 )
-def test_other_texts_are_utf_8(rdfm, words, name):
+def test_other_arguments_must_be_utf_8(rdfm, words, name):
     run = rdfm(*words)
     assert run.code == 2
     assert run.error.startswith(f"{name} is not a text in UTF-8: found \\xff in ")
@@ -189,7 +189,7 @@ def test_other_texts_are_utf_8(rdfm, words, name):
         ["\udcff"],
     ],
 )
-def test_other_words_are_usage_errors(rdfm, words):
+def test_other_undecodable_words_are_usage_errors(rdfm, words):
     run = rdfm(*words)
     assert run.code == 2
     assert "\\xff" in run.error

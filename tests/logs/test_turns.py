@@ -1,4 +1,4 @@
-"""Readers that several threads use at once."""
+"""Readers used by several threads at once."""
 
 import io
 import threading
@@ -15,7 +15,7 @@ IN_USE = "in use by another thread; open it once for each thread"
 
 
 class Held(io.RawIOBase):
-    """A file that waits at its end until it is released."""
+    """A file that blocks at its end until it is released."""
 
     def __init__(self, data):
         self.data = io.BytesIO(data)
@@ -82,7 +82,7 @@ def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
     reader.close()
 
 
-def test_what_a_reader_knows_is_not_asked_by_a_second_thread():
+def test_a_second_thread_cannot_read_properties_of_a_reader():
     file, log = held_log()
     first = threading.Thread(target=lambda: list(log))
     first.start()
