@@ -32,9 +32,7 @@ def written(target):
 
 
 def interrupted(work, line):
-    """Interrupts `work` at the given line of the code that writes and removes folders. Returns
-    whether that line was reached.
-    """
+    """Whether `work` was interrupted at the given line of the code that writes and removes folders."""
     count = 0
 
     def trace(frame, event, _):
