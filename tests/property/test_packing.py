@@ -1,4 +1,6 @@
-"""Files put together into tasks: none is lost, the order stays, tasks are even and as many as cores."""
+"""Packing of files into tasks: all files, in order, in tasks of similar size, with enough tasks for
+all cores.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
