@@ -48,9 +48,9 @@ def test_rows_of_messages():
 
 
 def test_filtered_messages_keep_their_indexes():
-    filter = Filter({})
-    filter.term("any", "<x:b>")
-    (kept,) = filter.messages(batch(), True)
+    criteria = Filter({})
+    criteria.term("any", "<x:b>")
+    (kept,) = criteria.messages(batch(), True)
     assert [kept.index_of(at) for at in range(len(kept))] == [0, 2]
     rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(kept), kept)
     assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]

@@ -1,4 +1,4 @@
-"""RDF Patch with Jena, both ways: as text and in Thrift."""
+"""RDF Patch exchanged with Jena in both directions, as text and in Thrift."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,9 @@ NOTHING = (None,) * 4
 
 @st.composite
 def patches(draw):
-    """Logs of patches that Jena can hold: headers in front, each a transaction, prefixes of no graph."""
+    """Draws patch logs that Jena supports: headers first, one transaction per patch, prefixes
+    without graphs.
+    """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
         rows = [("H", "id", None, None, ("iri", f"uuid:{number}"), None), ("TX", None, *NOTHING)]
@@ -44,12 +46,14 @@ def decoded(name, data):
 
 
 def theirs(jvm, name, data):
-    """What Jena reads."""
+    """Returns what Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
 
 def folded(log):
-    """Without what Jena changes: language tags in lower case, and no base directions, which its Thrift lacks."""
+    """Removes differences that Jena makes: lowercase language tags, and no base directions, which
+    its Thrift lacks.
+    """
     return [
         [
             (*row[:2], *terms)
@@ -63,7 +67,7 @@ def folded(log):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
-def test_jena_reads_our_patches_and_we_read_its(jvm, name, log):
+def test_patches_are_exchanged_with_jena(jvm, name, log):
     wanted = folded(log)
     written = encoded(name, wanted)
     assert folded(theirs(jvm, name, written)) == wanted
