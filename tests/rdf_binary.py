@@ -1,6 +1,6 @@
-"""RDF Protobuf and RDF Thrift through Google's protobuf and thriftpy2, from the files in proto/.
+"""RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2, from the files in proto/.
 
-Shares nothing with rdfm. Both have the same names, so one writer and one reader serve both.
+Shares no code with rdfm. Both formats use the same names, so one writer and one reader serve both.
 """
 
 import tempfile
@@ -18,16 +18,16 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 @cache
 def protobuf() -> SimpleNamespace:
-    """The message classes by name."""
+    """Returns the message classes by name."""
     return compiled("rdf-binary.proto")
 
 
 @cache
 def thrift() -> Any:
-    """The structs by name."""
+    """Returns the structs by name."""
     import thriftpy2
 
-    with tempfile.TemporaryDirectory() as folder:  # its name becomes the module's
+    with tempfile.TemporaryDirectory() as folder:  # the file name becomes the module name
         path = Path(folder) / "rdf_binary.thrift"
         path.write_text((ROOT / "proto" / "rdf-binary.thrift").read_text("utf-8"), "utf-8")
         return thriftpy2.load(str(path), module_name="rdf_binary_thrift")
@@ -64,7 +64,7 @@ def parts_of(kinds, terms):
 
 
 def rows_of(kinds, quads, namespaces=None):
-    """Rows: declarations, then a triple or a quad each."""
+    """Yields rows: declarations, then one triple or quad each."""
     for name, iri in (namespaces or {}).items():
         yield kinds.RDF_StreamRow(prefixDecl=kinds.RDF_PrefixDecl(prefix=name, uri=iri))
     for quad in quads:
@@ -80,7 +80,7 @@ def delimited(message) -> bytes:
 
 
 def protobuf_messages(messages, namespaces=None) -> bytes:
-    """A log in the framing `messages`."""
+    """Returns a log with the framing `messages`."""
     names = namespaces or [{}] * len(messages)
     streams = (
         protobuf().RDF_Stream(row=rows_of(protobuf(), quads, declared))
@@ -90,12 +90,12 @@ def protobuf_messages(messages, namespaces=None) -> bytes:
 
 
 def protobuf_rows(rows) -> bytes:
-    """A log in the framing `rows`."""
+    """Returns a log with the framing `rows`."""
     return b"".join(map(delimited, rows))
 
 
 def thrift_rows(rows) -> bytes:
-    """A log of RDF Thrift."""
+    """Returns a log of RDF Thrift."""
     from thriftpy2.protocol.compact import TCompactProtocol
     from thriftpy2.transport import TMemoryBuffer
 
@@ -107,7 +107,7 @@ def thrift_rows(rows) -> bytes:
 
 
 def read_delimited(kind, data: bytes) -> list:
-    """Messages behind their lengths."""
+    """Returns length-prefixed messages."""
     found, at = [], 0
     while at < len(data):
         length, shift = 0, 0
@@ -125,7 +125,7 @@ def read_delimited(kind, data: bytes) -> list:
 
 
 class Bytes:
-    """What thriftpy2 reads from, strict about the end."""
+    """A byte source for thriftpy2 that is strict about the end."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -138,7 +138,7 @@ class Bytes:
 
 
 def read_thrift(data: bytes) -> list:
-    """The rows of a log of RDF Thrift."""
+    """Returns the rows of a log of RDF Thrift."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
     source, found = Bytes(data), []
@@ -151,7 +151,7 @@ def read_thrift(data: bytes) -> list:
 
 
 def given(holder) -> tuple[str, Any]:
-    """The one field of a union that is set."""
+    """Returns the name and value of the field of a union that is set."""
     if hasattr(holder, "ListFields"):
         ((field, value),) = holder.ListFields()
         return field.name, value
@@ -160,7 +160,7 @@ def given(holder) -> tuple[str, Any]:
 
 
 class Reader:
-    """Rows to quads, with the prefixes in force."""
+    """Converts rows to quads, with the current prefixes."""
 
     def __init__(self) -> None:
         self.prefixes: dict[str, str] = {}

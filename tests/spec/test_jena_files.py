@@ -87,7 +87,7 @@ def test_binary_file(entry):
         assert error_of_rows is not None
         return
     assert (error, error_of_rows) == (None, None)
-    # Only in an empty file the framing cannot be detected.
+    # The framing can be detected except in an empty file.
     assert found_out == ([] if entry["file"] == "empty.rpb" else messages)
     (quads,) = messages
     expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
