@@ -147,7 +147,7 @@ def read_frames(data: bytes) -> list:
             if byte < 128:
                 break
         if at + length > len(data):
-            raise ValueError("the last frame is cut")
+            raise ValueError("the last frame is truncated")
         frames.append(classes().RdfPatchFrame.FromString(data[at : at + length]))
         at += length
     return frames
@@ -194,7 +194,7 @@ class Reader(jelly_proto.Reader):
         elif kind in self.tables:
             self.entry(kind, value)
         elif kind == "punctuation":
-            assert self.stream_options.stream_type == PUNCTUATED, "a mark without meaning"
+            assert self.stream_options.stream_type == PUNCTUATED, "an unexpected mark"
             self.end()
         elif kind == "header":
             assert value.WhichOneof("value"), "a header without a value"

@@ -72,7 +72,7 @@ def read_frames(data: bytes) -> list:
                 break
         frames.append(classes().RdfStreamFrame.FromString(data[at : at + length]))
         if at + length > len(data):
-            raise ValueError("the last frame is cut")
+            raise ValueError("the last frame is truncated")
         at += length
     return frames
 

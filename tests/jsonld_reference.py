@@ -1042,12 +1042,12 @@ class Triples:
         self.quads: list[tuple] = []
         for name, graph in maps.graphs.items():
             self.graph: Any = None
-            says = [(id_, node) for id_, node in graph.items() if has_triples(node)]
-            if name != "@default" and says:
+            subjects = [(id_, node) for id_, node in graph.items() if has_triples(node)]
+            if name != "@default" and subjects:
                 self.graph = self.resource(name)
                 if self.graph is None:
                     continue
-            for id_, node in says:
+            for id_, node in subjects:
                 self.node(id_, node)
 
     def resource(self, name: str) -> tuple | None:

@@ -48,7 +48,7 @@ class Line:
     def token(self) -> re.Match[str]:
         match = TOKEN.match(self.text, self.at)
         if not match:
-            raise ValueError(f"no N-Quads: {self.text[self.at :]!r} in {self.text!r}")
+            raise ValueError(f"not N-Quads: {self.text[self.at :]!r} in {self.text!r}")
         self.at = match.end()
         return match
 
@@ -70,7 +70,7 @@ class Line:
             if not self.token()["close"]:
                 raise ValueError(f"a triple term does not close in {self.text!r}")
             return ("triple", *triple)
-        raise ValueError(f"no term: {match[0]!r} in {self.text!r}")
+        raise ValueError(f"not a term: {match[0]!r} in {self.text!r}")
 
     def quad(self):
         terms = []
@@ -78,7 +78,7 @@ class Line:
             terms.append(self.term(match))
         rest = self.text[self.at :].strip()
         if len(terms) not in (3, 4) or (rest and not rest.startswith("#")):
-            raise ValueError(f"no quad: {self.text!r}")
+            raise ValueError(f"not a quad: {self.text!r}")
         return (*terms, None) if len(terms) == 3 else tuple(terms)
 
 

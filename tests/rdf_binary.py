@@ -118,7 +118,7 @@ def read_delimited(kind, data: bytes) -> list:
             shift += 7
             if byte < 128:
                 break
-        assert at + length <= len(data), "the last message is cut"
+        assert at + length <= len(data), "the last message is truncated"
         found.append(kind.FromString(data[at : at + length]))
         at += length
     return found
@@ -132,7 +132,7 @@ class Bytes:
 
     def read(self, size: int) -> bytes:
         read = self.data[self.at : self.at + size]
-        assert len(read) == size, "the last row is cut"
+        assert len(read) == size, "the last row is truncated"
         self.at += size
         return read
 
@@ -205,7 +205,7 @@ class Reader:
             return literal(
                 f"{Decimal(value.value).scaleb(-value.scale):f}", datatype=XSD + "decimal"
             )
-        raise AssertionError(f"{name} is no term of data")
+        raise AssertionError(f"{name} is not a data term")
 
     def quads(self, rows) -> list[tuple]:
         found = []

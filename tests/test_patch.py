@@ -246,8 +246,8 @@ def test_canonical_differences_keep_the_labels_of_unchanged_parts():
 @FEW
 @given(data=st.data())
 def test_messages_round_trip_through_patches(first, name, data):
-    holds = formats.find(first).spec.carries["boundaries"]
-    log = data.draw(carried(first, boundaries=holds))
+    boundaries = formats.find(first).spec.carries["boundaries"]
+    log = data.draw(carried(first, boundaries=boundaries))
     source = written(first, log)
     there, back = io.BytesIO(), io.BytesIO()
     made = patch.from_log(
@@ -303,7 +303,7 @@ def blank(log):
     rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
     free = st.lists(rows, max_size=4)
     inside = st.tuples(free, st.sampled_from(["TC", "TA"])).map(
-        lambda held: [("TX",), *held[0], (held[1],)]
+        lambda drawn: [("TX",), *drawn[0], (drawn[1],)]
     )
     others = st.sampled_from(
         [[("H", "note", nodes[1])], [("PA", "ex", nodes[0], None)], [("PD", "ex", None)]]
@@ -663,14 +663,14 @@ def test_progress_covers_all_inputs(tmp_path):
             (8, 8),
         ),
     ):
-        told = []
-        change(*inputs, io.BytesIO(), progress=told.append, **options)
+        reports = []
+        change(*inputs, io.BytesIO(), progress=reports.append, **options)
         sizes = [
             each.stat().st_size if hasattr(each, "stat") else len(each or b"") for each in inputs
         ]
-        assert (told[-1].messages, told[-1].quads) == last
-        assert told[-1].bytes_in == told[-1].bytes_total == sum(sizes)
-        assert told[-1].kind == (
+        assert (reports[-1].messages, reports[-1].quads) == last
+        assert reports[-1].bytes_in == reports[-1].bytes_total == sum(sizes)
+        assert reports[-1].kind == (
             "messages"
             if "patch_format" not in options and change in (patch.from_log, patch.diff)
             else "patches"

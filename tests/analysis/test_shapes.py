@@ -65,7 +65,7 @@ def test_each_message_is_validated_separately(capfd, caplog):
     assert found[1].value == '"ow"'
     assert checked.not_conforming == 2
     assert (capfd.readouterr().err, caplog.text) == ("", "")
-    # The ill-typed literal is also a finding of its own rule.
+    # The ill-typed literal is also reported by its own rule.
     assert checked.rules == {"shacl": 4, "ill-typed-literal": 1}
 
 

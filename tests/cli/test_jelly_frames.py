@@ -168,9 +168,9 @@ def test_an_extended_flat_type_is_flat(rdfm):
         data = Path("flat.jelly").read_bytes()
         of = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(of, bytes([0x70, number, 0x78]), 1))
-        told = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
+        found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
         note = "logical type 111: frames read as one message; frames=message reads each as one"
-        assert told == ([note] if number == 111 else [])
+        assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
         # Written as its base type, which every reader supports.
         assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
@@ -208,8 +208,8 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
         assert "by its type flat_triples all frames are this message" in run.err
         for way in ("--from-frames message", "--group-by count=N"):
             assert way in run.err
-        held = "--on-error fail holds no message whole"
-        assert (held in run.err) == ("--on-error" in words)
+        text = "--on-error fail holds no message whole"
+        assert (text in run.err) == ("--on-error" in words)
     # Reading does not split messages.
     with (
         package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,

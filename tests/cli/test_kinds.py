@@ -99,10 +99,10 @@ def test_summaries_in_python(tmp_path):
     summary = package.convert(tmp_path / "log.rdfp", tmp_path / "log.trp")
     assert (summary.kind, summary.messages, summary.quads) == ("patches", 3, 9)
     source = FIXTURES / "results-json" / "basic.srj"
-    told = []
-    summary = package.convert(source, tmp_path / "r.srt", progress=told.append)
+    reports = []
+    summary = package.convert(source, tmp_path / "r.srt", progress=reports.append)
     assert (summary.kind, summary.messages, summary.quads) == ("results", 3, 3)
-    assert (told[-1].kind, told[-1].messages, told[-1].quads) == ("results", 3, 3)
+    assert (reports[-1].kind, reports[-1].messages, reports[-1].quads) == ("results", 3, 3)
     summary = package.convert(b"", tmp_path / "e.nq", from_format="nq")
     assert (summary.kind, summary.messages) == ("messages", 0)
 

@@ -63,15 +63,15 @@ CASES = {
         [LINE, b'VERSION "1.2-messages"\n' + LINE],
         {"group_by": "count=2"},
     ),
-    "an error behind take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
-    "an abandoned input behind take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
+    "an error after take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
+    "an abandoned input after take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
     "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
-    "namespaces behind take": (
+    "namespaces after take": (
         [TURTLE + b"PREFIX b: <http://b/>\n"],
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
     "Jelly's options": ([JELLY, MANY], {"to_format": "jelly", "from_format": None}),
-    "notes behind take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
+    "notes after take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
     "members": (
         [archive(*[LINE, b"", BAD + LINE, LINE + MARK + BAD] * 50)],
         {"on_error": "skip", "take": 90},

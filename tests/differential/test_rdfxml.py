@@ -70,9 +70,11 @@ def nodes(draw, depth=3):
     who = draw(
         st.sampled_from(["", f' r:about="{draw(IRIS)}"', ' r:nodeID="b1"', ' r:nodeID="b2"'])
     )
-    said = draw(st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"']))
+    attributes = draw(
+        st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"'])
+    )
     inner = "".join(draw(st.lists(properties(depth), max_size=3))) if depth else ""
-    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{said}>{inner}{draw(SPACES)}</{name}>"
+    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{attributes}>{inner}{draw(SPACES)}</{name}>"
 
 
 @st.composite

@@ -114,7 +114,9 @@ SLOW = """
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="of Unix")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="signals of Unix"
+)
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_process_ended_while_it_removes_the_old_folder_leaves_no_temporary_files(tmp_path, at):
     target = tmp_path / "out"

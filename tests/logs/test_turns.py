@@ -14,7 +14,7 @@ COUNT = 4000
 IN_USE = "in use by another thread; open it once for each thread"
 
 
-class Held(io.RawIOBase):
+class BlockingFile(io.RawIOBase):
     """A file that blocks at its end until it is released."""
 
     def __init__(self, data):
@@ -33,29 +33,29 @@ class Held(io.RawIOBase):
         return size
 
 
-def held_log():
-    file = Held(MESSAGE * COUNT)
+def blocking_log():
+    file = BlockingFile(MESSAGE * COUNT)
     return file, rdfm.open_log(file, "nq", compression="none")
 
 
-def held_results():
-    file = Held(b"?a\n" + b'"x"\n' * COUNT)
+def blocking_results():
+    file = BlockingFile(b"?a\n" + b'"x"\n' * COUNT)
     return file, rdfm.open_results(file, "results-tsv", compression="none")
 
 
-def held_solutions():
-    file = Held(MESSAGE * COUNT)
+def blocking_solutions():
+    file = BlockingFile(MESSAGE * COUNT)
     return file, rdfm.select("SELECT ?s { ?s ?p ?o }", file, format="nq", compression="none")
 
 
 USES = {
-    "messages": (held_log, iter),
-    "batches": (held_log, lambda log: log.batches()),
-    "a log's table": (held_log, lambda log: pa.RecordBatchReader.from_stream(log)),
-    "rows": (held_results, iter),
-    "batches of results": (held_results, lambda results: results.batches()),
-    "solutions": (held_solutions, lambda solutions: solutions.rows()),
-    "record batches": (held_solutions, iter),
+    "messages": (blocking_log, iter),
+    "batches": (blocking_log, lambda log: log.batches()),
+    "a log's table": (blocking_log, lambda log: pa.RecordBatchReader.from_stream(log)),
+    "rows": (blocking_results, iter),
+    "batches of results": (blocking_results, lambda results: results.batches()),
+    "solutions": (blocking_solutions, lambda solutions: solutions.rows()),
+    "record batches": (blocking_solutions, iter),
 }
 
 
@@ -83,7 +83,7 @@ def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
 
 
 def test_a_second_thread_cannot_read_properties_of_a_reader():
-    file, log = held_log()
+    file, log = blocking_log()
     first = threading.Thread(target=lambda: list(log))
     first.start()
     try:

@@ -144,12 +144,12 @@ def kept(messages, criteria):
         tests.append(in_time)
     for index, (iri, quads) in enumerate(messages):
         namespaces |= {} if iri is None else {"ex": iri}
-        holds = all(any(test(quad, criteria, namespaces) for quad in quads) for test in tests)
+        matching = all(any(test(quad, criteria, namespaces) for quad in quads) for test in tests)
         if not criteria.get("quads"):
-            if holds != criteria.get("invert", False):
+            if matching != criteria.get("invert", False):
                 yield index, quads
             continue
-        chosen = [holds and tests[0](quad, criteria, namespaces) for quad in quads]
+        chosen = [matching and tests[0](quad, criteria, namespaces) for quad in quads]
         left = [
             quad
             for quad, each in zip(quads, chosen, strict=True)

@@ -37,10 +37,10 @@ def test_a_repeated_id_is_reported_with_its_time(tmp_path, caplog):
     other.commit([other.write(rows())])
     again = writer_of(tmp_path, writeId="daily")
     again.commit([again.write(rows())])
-    said = r"nothing is written, since .* writeId daily was done on 20\d\d-\d\d-\d\d \d\d:"
+    text = r"nothing is written, since .* writeId daily was done on 20\d\d-\d\d-\d\d \d\d:"
     assert len(caplog.messages) == 2
     for message in caplog.messages:
-        assert re.search(said, message)
+        assert re.search(text, message)
     assert len(logs(tmp_path)) == 1
 
 

@@ -21,13 +21,13 @@ SUITES = {
 
 # Positive cases that need `lenient`, by name in either suite, with the omitted data.
 LENIENT = {
-    "te060": "a relative IRI where @base is null",
+    "te060": "a relative IRI while @base is null",
     "te068": "a property that is a blank node",
-    "te111": "a property with two '#', which is no IRI",
-    "te112": "a property with two '#', which is no IRI",
+    "te111": "a property with two '#', which is not an IRI",
+    "te112": "a property with two '#', which is not an IRI",
     "te122": "an identifier that looks like a keyword",
     "tli12": "an IRI with '<' and '>'",
-    "tli14": "a relative IRI where @base is null",
+    "tli14": "a relative IRI while @base is null",
     "twf01": "a subject with a space",
     "twf02": "a property with a space",
     "twf03": "an object with a space",

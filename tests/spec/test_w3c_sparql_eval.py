@@ -10,28 +10,28 @@ import rdfm
 from rdfm.cli import main
 
 CASES = cases()
-_GRAPH = "within GRAPH ?g the evaluator knows ?g from the beginning, and groups and patterns there see it"
-_LEXICAL = "the evaluator holds numbers by their values, and STR gives their canonical form"
-_CONCAT = "GROUP_CONCAT keeps the language that all values have"
+_GRAPH = "within GRAPH ?g, the evaluator binds ?g first, so groups and patterns there see it"
+_LEXICAL = "the evaluator stores numbers by value, so STR returns their canonical form"
+_CONCAT = "GROUP_CONCAT keeps the common language of all values"
 # Skipped tests, each with the different behaviour of the evaluator, Oxigraph.
 LEFT_OUT = {
-    "sparql10/expr-builtin/case-insensitive-booleans": "true and false are read in lower case alone",
+    "sparql10/expr-builtin/case-insensitive-booleans": "true and false are only recognized in lower case",
     "sparql10/expr-builtin/dawg-str-1": _LEXICAL,
     "sparql10/expr-builtin/dawg-str-2": _LEXICAL,
     "sparql10/graph/graph-optional": _GRAPH,
     "sparql10/graph/graph-variable-scope": _GRAPH,
-    "sparql10/open-world/date-2": "dates are compared as XSD 1.1 does, also those without a time zone",
-    "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two readings of a query; the other one, "
+    "sparql10/open-world/date-2": "dates are compared according to XSD 1.1, also those without a time zone",
+    "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two interpretations of a query; the other one, "
     "dawg-optional-filter-005-not-simplified, is kept",
-    "sparql10/sort/dawg-sort-11": "in RDF 1.1 a literal without a type is an xsd:string, so they have no order",
+    "sparql10/sort/dawg-sort-11": "in RDF 1.1, a literal without a datatype is an xsd:string, so their order is undefined",
     "sparql11/aggregates/agg-empty-group-count-graph": _GRAPH,
     "sparql11/aggregates/agg-groupconcat-04": _CONCAT,
     "sparql11/aggregates/agg-groupconcat-06": _CONCAT,
     "sparql11/bindings/graph": _GRAPH,
-    "sparql11/functions/bnode01": "BNODE with a text gives another node for each row and each call",
+    "sparql11/functions/bnode01": "BNODE with a string returns a new node for each row and each call",
     "sparql11/negation/graph-minus": _GRAPH,
-    "sparql12/grouping/select-variable-reuse": "an expression of SELECT sees no variable of an expression before it, "
-    "where there are aggregates",
+    "sparql12/grouping/select-variable-reuse": "with aggregates, an expression of SELECT does not see the variable "
+    "of an earlier expression",
 }
 
 

@@ -21,9 +21,9 @@ def test_a_missing_native_library_is_reported_briefly():
             raise OSError(reason)
 
     fsspec.register_implementation("native", Files, clobber=True)
-    says = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
+    text = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
     for reach in (storage_of, rdfm.open_log):
-        with pytest.raises(rdfm.MissingExtraError, match=says) as error:
+        with pytest.raises(rdfm.MissingExtraError, match=text) as error:
             reach("native://h/a.nq")
         assert "dlopen" not in str(error.value)
     with pytest.raises(OSError, match=r"^no route to h$"):

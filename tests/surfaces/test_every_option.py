@@ -52,7 +52,7 @@ def test_python_accepts_options_as_text_and_as_values(spec, side, option):
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
 def test_spark_accepts_options_in_any_spelling(spec, side, option):
     if option.python_only:
-        pytest.skip("for programs in Python alone")
+        pytest.skip("only available in Python")
     camel = re.sub("_(.)", lambda found: found[1].upper(), option.name)
     for name in (option.name, camel, camel.lower()):
         values = Options({name: option_text(option)}).of_formats([spec], side)
@@ -62,7 +62,7 @@ def test_spark_accepts_options_in_any_spelling(spec, side, option):
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
 def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, option):
     if option.python_only:
-        pytest.skip("for programs in Python alone")
+        pytest.skip("only available in Python")
     words = words_of(option, side)
     for flag, name in (
         (words[0], f"{'from' if side == 'read' else 'to'}_{option.name}"),
@@ -80,7 +80,7 @@ def test_formats_without_an_option_refuse_it_in_the_same_words(
 ):
     other = lacking(side, option.name)
     if other is None:
-        pytest.skip("every format takes it")
+        pytest.skip("every format supports it")
     sentence = other.spec.refusal(side, option.name)
     assert spec.title in sentence
     codec = other.Decoder if side == "read" else other.Encoder

@@ -61,7 +61,7 @@ class Encoder(formats.Encoder):
         return b""
 
 
-BETWEEN = OptionSpec("between", "text", "What stands between terms.", default=" ", group="Toy")
+BETWEEN = OptionSpec("between", "text", "Separator of terms.", default=" ", group="Toy")
 TIMES = OptionSpec(
     "times", "count", "How often a message is written.", least=1, most=9, group="Toy"
 )

@@ -267,14 +267,14 @@ def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, nu
 # State of a write, or of the second batch of a stream, when its driver dies: whether it is
 # committed, and how many parts are visible, including earlier ones.
 INSIDE = {
-    "an overwrite that is staged": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
-    "an overwrite that is shown in part": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
-    "an overwrite that removes": ("overwrite", r"^remove done .*/old-", 1, True, 8),
-    "a write that is decided": ("append", r"^rename /.*/staging/", 1, True, 1),
-    "a write that is remembered": ("append", r"^finish done .*/commits/write-", 1, True, 9),
-    "a batch that is decided": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
-    "a batch that is shown in part": ("stream", r"^rename done .*/staging/", 5, True, 5),
-    "a batch that is not remembered": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
+    "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
+    "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
+    "an overwrite during removal": ("overwrite", r"^remove done .*/old-", 1, True, 8),
+    "a committed write": ("append", r"^rename /.*/staging/", 1, True, 1),
+    "a recorded write": ("append", r"^finish done .*/commits/write-", 1, True, 9),
+    "a committed batch": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
+    "a partly visible batch": ("stream", r"^rename done .*/staging/", 5, True, 5),
+    "an unrecorded batch": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
 }
 
 

@@ -91,8 +91,8 @@ class StreamFolder:
 
 
 class Engine:
-    """Simulates Spark's side of a stream: stores offsets as text, and requests batches until there
-    is no new data.
+    """Simulates Spark's side of a stream: stores offsets as text, and requests batches while there
+    is new data.
     """
 
     def __init__(self, options, start=None):
@@ -187,7 +187,7 @@ def test_each_file_is_read_once_over_many_runs(spark_place, source):
 def test_limits_apply_to_the_files_of_a_batch(spark_place, source):
     for name in range(5):
         spark_place.arrive(f"{name}.nq", count=3)
-    # Spark counts the rows of its own source, which are files.
+    # Spark counts the rows that its source returns, which are files.
     counted = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_place.run(source, maxFilesPerTrigger="2") == counted
     assert spark_place.numbers() == list(range(15))
@@ -269,7 +269,7 @@ def test_files_removed_or_added_before_a_batch_is_read(spark_place, source):
     seen = []
 
     def fails(rows, number):
-        raise ValueError("the first try fails, after its files were found")
+        raise ValueError("the first attempt fails after listing the files")
 
     def run(handle):
         query = (

@@ -324,12 +324,12 @@ def test_a_url_with_one_slash_is_refused(spark, rows, tmp_path, monkeypatch):
     from rdfm.spark.stream import LogSourceStreamReader
     from rdfm.spark.writer import LogSourceStreamWriter
 
-    says = r"dbfs:/logs has one slash after dbfs:.* write /dbfs/logs or dbfs:///logs"
-    with pytest.raises(Exception, match=says):
+    text = r"dbfs:/logs has one slash after dbfs:.* write /dbfs/logs or dbfs:///logs"
+    with pytest.raises(Exception, match=text):
         save(rows, "dbfs:/logs")
-    with pytest.raises(Exception, match=says):
+    with pytest.raises(Exception, match=text):
         spark.read.format("rdfm").load("dbfs:/logs")
-    with pytest.raises(rdfm.OptionError, match=says):
+    with pytest.raises(rdfm.OptionError, match=text):
         rdfm.spark.read(spark, "dbfs:/logs")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:/logs").mkdir(parents=True)  # left by an earlier write
@@ -338,7 +338,7 @@ def test_a_url_with_one_slash_is_refused(spark, rows, tmp_path, monkeypatch):
         lambda: LogSourceStreamWriter({"path": "dbfs:/logs", "to": "nq"}, default_schema(), False),
         lambda: LogSourceStreamReader(stream),
     ):
-        with pytest.raises(rdfm.OptionError, match=says):
+        with pytest.raises(rdfm.OptionError, match=text):
             make()
     assert LogSourceReader({"path": "dbfs:/logs"}).paths == [str(tmp_path / "dbfs:/logs")]
     assert list((tmp_path / "dbfs:/logs").iterdir()) == []
