@@ -287,7 +287,7 @@ def model(quads, rows):
 
 
 def blank(log):
-    """Draws operations with few terms, so that they affect the same quads."""
+    """Returns a strategy of operations with few terms, so that they affect the same quads."""
     nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
     things = [
         *nodes,

@@ -118,7 +118,7 @@ def test_a_changed_message_next_to_a_new_one_is_reported_as_changed():
         ),
     ],
 )
-def test_a_changed_message_shows_what_differs(a, b, removed, added):
+def test_a_changed_message_lists_its_differences(a, b, removed, added):
     (found,) = rdfm.diff(log(a), log(b))
     assert (list(found.removed), list(found.added)) == (removed, added)
 
@@ -444,7 +444,7 @@ def test_logs_of_different_kinds_are_refused(tmp_path):
 # --- inputs, limits, errors ---
 
 
-def test_folders_and_archives_are_one_log(tmp_path):
+def test_folders_and_archives_are_compared_as_one_log(tmp_path):
     whole = numbered(*range(7))
     rdfm.convert(whole, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
     rdfm.convert(whole, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
@@ -577,7 +577,7 @@ def assert_same_after_a_conversion(path, folder, **options):
 
 
 @pytest.mark.parametrize("folder", LOGS)
-def test_fixtures_are_the_same_after_a_conversion(folder, tmp_path):
+def test_fixtures_are_equal_after_conversion(folder, tmp_path):
     for path in LOGS[folder]:
         assert_same_after_a_conversion(path, tmp_path, **reading(path))
 
@@ -586,7 +586,7 @@ def test_fixtures_are_the_same_after_a_conversion(folder, tmp_path):
 @pytest.mark.parametrize(
     "folder", ["jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph"]
 )
-def test_real_logs_are_the_same_after_a_conversion(folder, tmp_path):
+def test_real_logs_are_equal_after_conversion(folder, tmp_path):
     files = sorted(path for path in suites.path("data", folder).iterdir() if path.is_file())
     assert files
     for path in files:
@@ -612,7 +612,7 @@ def assert_a_loss_and_a_change_are_found(path, folder):
     assert found.differences[1].added == (str(Quad(P[0], P[0], P[0])),)
 
 
-def test_a_log_with_a_loss_and_a_change(tmp_path):
+def test_lost_and_changed_messages_are_found(tmp_path):
     """Each frame is a message: observations of a sensor, which differ in a few quads."""
     log = "# @message\n".join(generated("iot", 200)).encode()
     rdfm.convert(log, tmp_path / "iot.jelly.gz", from_format="nq")
@@ -620,12 +620,12 @@ def test_a_log_with_a_loss_and_a_change(tmp_path):
 
 
 @pytest.mark.suites
-def test_a_real_log_with_a_loss_and_a_change(tmp_path):
+def test_lost_and_changed_messages_in_a_real_log_are_found(tmp_path):
     path = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
     assert_a_loss_and_a_change_are_found(path, tmp_path)
 
 
-def test_compression_and_storage_are_those_of_open_log():
+def test_compression_and_storage_options_equal_those_of_open_log():
     import gzip
 
     log = b'<a:s> <a:p> "1" .\n'

@@ -138,7 +138,7 @@ def in_notebook(found):
 @pytest.mark.parametrize(
     ("width", "exponent"), [(320, 5), (320, 13), (600, 8), (1200, 5), (1200, 13)]
 )
-def test_numbers_stay_on_one_line(tmp_path, width, exponent):
+def test_numbers_are_not_wrapped(tmp_path, width, exponent):
     found = rdfm.statistics(LOG.encode(), "nq")
     number = 68 * 10 ** (exponent - 1)
     many = replace(

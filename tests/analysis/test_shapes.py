@@ -117,7 +117,7 @@ def test_queries_of_the_message_only_are_allowed():
         ),
     ],
 )
-def test_shapes_that_cannot_be_used(shapes, text):
+def test_unusable_shapes_are_refused(shapes, text):
     with pytest.raises(rdfm.OptionError, match=text):
         of_shapes(LOG, shapes)
 

@@ -207,7 +207,7 @@ def of_batches(batches, top: int = 1000) -> Statistics:
 
 
 def batches_of(name, data, size=1 << 20, parts="never", **options):
-    """Returns the batches of a log that is fed in pieces."""
+    """Yields the batches of a log that is fed in pieces."""
     decoder = formats.find(name).decoder(options, formats.Opening(parts))
     for start in range(0, len(data), size):
         decoder.feed(data[start : start + size])
@@ -335,7 +335,7 @@ def parts_of(log):
     return batches_of("nq", encode("nq", log), parts="always")
 
 
-def test_a_message_of_very_many_terms_is_estimated():
+def test_counts_of_a_message_with_many_terms_are_estimated():
     message = [
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
         for number in range(150_000)
@@ -461,7 +461,7 @@ def test_an_empty_log_has_no_means():
     assert found.to_rdf()
 
 
-def test_control_characters_are_those_of_riverbench():
+def test_control_characters_are_counted_like_riverbench():
     text = "".join(f"\\u{code:04X}" for code in range(33))
     found = rdfm.statistics(f'<urn:s> <urn:p> "{text}" .\n'.encode(), "nq")
     assert found.series["ascii_control_characters"].sum == len(CONTROLS) == 17

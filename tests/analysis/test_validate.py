@@ -156,7 +156,7 @@ def test_validation_of_folders_and_archives_resumes_at_the_next_log(tmp_path):
         assert checked.messages == 1
 
 
-def test_a_file_of_a_folder_that_cannot_be_opened_is_one_error(tmp_path, monkeypatch):
+def test_an_unreadable_file_in_a_folder_is_one_error(tmp_path, monkeypatch):
     for name in ("1.nq", "2.nq"):
         (tmp_path / name).write_text(GOOD)
     os.mkfifo(tmp_path / "3.nq")
@@ -423,7 +423,7 @@ def test_wrong_calls(options, text):
         list(rdfm.validate(GOOD.encode(), "nq", **options))
 
 
-def test_nothing_to_validate():
+def test_validation_without_inputs_is_refused():
     with pytest.raises(rdfm.OptionError, match="nothing to validate"):
         rdfm.validate([])
 

@@ -101,7 +101,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken(rdfm, name):
+def test_broken_files_are_errors(rdfm, name):
     data, text = BROKEN[name]
     Path(name).write_bytes(data)
     run = rdfm("convert", name, "-o", "out.nq")

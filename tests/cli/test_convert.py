@@ -41,7 +41,7 @@ def test_to_jelly_and_back(rdfm):
     assert Path("back.nq").read_text() == A + MARK + B + MARK + C
 
 
-def test_quiet(rdfm):
+def test_quiet_prints_nothing(rdfm):
     assert rdfm("convert", "a.nq", "a.jelly", "-q").err == ""
 
 
@@ -128,7 +128,7 @@ def test_dialects_of_a_directive_log(rdfm, options, expected):
     assert Path("out.nq").read_text() == expected
 
 
-def test_announced_outside_the_log(rdfm):
+def test_messages_may_be_announced_outside_the_log(rdfm):
     Path("in.nq").write_text(f"{A}MESSAGE\n{A}")
     assert rdfm("convert", "in.nq", "out.nq").code == 1
     assert rdfm("convert", "in.nq", "out.nq", "--announced", "1.2-messages").code == 0

@@ -62,7 +62,7 @@ def rows_of(path):
 
 
 @pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
-def test_patches_there_and_back(rdfm, first, second):
+def test_patches_round_trip(rdfm, first, second):
     Path("log.rdfp").write_text(CHAIN)
     one, other = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
     for source, target in (("log.rdfp", one), (one, other), (other, "back.rdfp")):
@@ -73,7 +73,7 @@ def test_patches_there_and_back(rdfm, first, second):
 
 
 @pytest.mark.parametrize(("first", "second"), pairs(RESULTS))
-def test_results_there_and_back(rdfm, first, second):
+def test_results_round_trip(rdfm, first, second):
     source = FIXTURES / "results-json" / "basic.srj"
     one, other = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
     for given, target in ((source, one), (one, other)):

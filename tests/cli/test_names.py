@@ -82,7 +82,7 @@ def test_binary_output_to_a_terminal_is_refused(rdfm, monkeypatch):
 
 
 @pytest.mark.parametrize("compression", ["gzip:9", "zstd:19", "zstd:-1", "bzip2:1", "xz:0"])
-def test_a_compression_may_have_a_level(rdfm, compression):
+def test_compression_levels_are_accepted(rdfm, compression):
     assert rdfm("convert", "a.nq", "out.bin", "--to", "nq", "--compression", compression).code == 0
     assert rdfm("convert", "a.nq", "out/", "--to", "nq", "--compression", compression).code == 0
     with package.open_log("out.bin", "nq") as log:
@@ -260,7 +260,7 @@ def test_a_folder_of_contexts_may_receive_the_output(rdfm):
         assert rdfm("convert", "j.jsonld", "out.nq", "--contexts", ".").code == 0
 
 
-def test_python_refuses_them_too(rdfm):
+def test_python_refuses_the_same_outputs(rdfm):
     Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
     context = Path("c.jsonld")
     with pytest.raises(package.OptionError, match=r"c\.jsonld is also an input"):

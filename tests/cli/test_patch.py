@@ -361,7 +361,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", ["rdf-patch", "rdf-patch-thrift", "jelly-patch"])
 @pytest.mark.parametrize("change", ["apply", "to-log"])
-def test_broken_patches_of_each_format(data, name, change):
+def test_truncated_patches_of_each_format(data, name, change):
     rows = [
         [
             ("TX",),

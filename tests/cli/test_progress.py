@@ -103,7 +103,7 @@ def test_inspect_reports_progress(rdfm, bar, source):
     assert steps == sorted(steps)
 
 
-def test_progress_is_a_function(rdfm):
+def test_progress_must_be_a_function(rdfm):
     with pytest.raises(package.OptionError, match="progress is a function"):
         package.inspect("a.nq", progress=True)
 

@@ -176,7 +176,7 @@ def test_blank_nodes_are_shared_within_a_message(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_whole(rdfm):
+def test_queries_over_the_whole_log(rdfm):
     query = "PREFIX ex: <http://e/> SELECT (COUNT(?s) AS ?n) { ?s ex:species ex:crane }"
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
@@ -268,7 +268,7 @@ def test_ask_prints_the_indexes_of_matching_messages(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_query_in_a_file_and_on_standard_input(rdfm, monkeypatch):
+def test_queries_are_read_from_files_and_standard_input(rdfm, monkeypatch):
     Path("q.rq").write_text(CRANES)
     assert rdfm("query", "q.rq", "log.trig").out == "0\n3\n"
     reading, writing = os.pipe()
@@ -323,7 +323,7 @@ def test_no_hint_if_merging_the_graphs_makes_no_difference(rdfm, query):
     assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
 
 
-def test_a_hint_for_a_part_of_the_query(rdfm):
+def test_hints_apply_to_parts_of_a_query(rdfm):
     query = "ASK { GRAPH ?g { ?s ?p ?o } FILTER EXISTS { ?s ?p 'none' } }"
     assert "note" in rdfm("query", query, "a.nq").err
 
@@ -430,7 +430,7 @@ def test_invalid_messages(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_limit_on_rows(rdfm):
+def test_max_rows_limits_the_rows(rdfm):
     run = rdfm("query", SPECIES, "log.trig", "--max-rows", "1", "-o", "out.srj")
     assert run.code == 1
     assert run.error.startswith("log.trig: ")

@@ -56,7 +56,7 @@ def converting(target, how=signal.SIG_DFL):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
-def test_interrupted(tmp_path, monkeypatch, kind, target):
+def test_interrupted_by_a_signal(tmp_path, monkeypatch, kind, target):
     monkeypatch.chdir(tmp_path)
     process = converting(target)
     process.send_signal(kind)

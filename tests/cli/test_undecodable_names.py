@@ -143,7 +143,7 @@ def test_members_of_archives(rdfm):
     assert names == ["in.tar!x\\xff.nq", "in.tar!\\xfe.nq", "in.tar!\\xff.nq"]
 
 
-def test_python_shows_them_too(rdfm):
+def test_python_escapes_names_alike(rdfm):
     with package.open_log(BAD) as log:
         assert log.source == SHOWN
         assert len(list(log)) == 3
@@ -212,7 +212,7 @@ def _in_the_c_locale(*words, code=0):
     return run
 
 
-def test_the_c_locale(rdfm):
+def test_names_in_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
     for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):

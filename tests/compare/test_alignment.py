@@ -69,7 +69,7 @@ def test_random_datasets(seed, count, more):
     assert len(made) == len(new)
 
 
-def test_work_is_bounded():
+def test_alignment_takes_bounded_time():
     """Many nodes, all indistinguishable."""
     ring = [
         (("bnode", str(a)), ("iri", "a:p"), ("bnode", str(b)), None)

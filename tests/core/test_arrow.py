@@ -100,7 +100,7 @@ def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
         batch().to_arrow(["graph"])
 
 
-def test_a_requested_schema_is_followed():
+def test_a_requested_schema_is_used():
     large = pa.schema(
         [
             ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in TERM]))),

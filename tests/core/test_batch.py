@@ -107,7 +107,7 @@ def test_views_are_copied_in_any_order_and_mixed():
     assert mixed.namespaces(2)["ex"] == "http://ex/"
 
 
-def test_a_view():
+def test_a_view_of_a_message():
     view = next(iter(batch().slice(2, 3)))
     assert (view.index, view.position, len(view)) == (2, 0, 1)
     assert repr(view) == "<Message 2: 1 quad>"
@@ -117,7 +117,7 @@ def test_a_view():
     assert pickle.loads(pickle.dumps(view)) == view
 
 
-def test_a_view_can_be_changed_and_keeps_the_change():
+def test_changes_of_a_view_are_kept():
     view = next(iter(batch()))
     view.quads.pop()
     view.metadata["new"] = b"1"

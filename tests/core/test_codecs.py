@@ -120,7 +120,7 @@ def test_options_that_are_detected_may_be_none():
     formats.jelly.Decoder(delimited=None)
 
 
-def test_a_decode_error_has_every_attribute():
+def test_a_decode_error_has_all_attributes():
     decoder = formats.nq.Decoder()
     decoder.feed(LOG + b"<x> y")
     decoder.finish()

@@ -112,7 +112,7 @@ def test_transactions(rows, expected, size):
     assert violations(rows, batch_quads=size) == expected
 
 
-def test_a_patch_after_a_gap_may_follow_any():
+def test_a_patch_after_a_gap_may_follow_any_other():
     rules = PatchRules()
     decode = lambda text: next(iter(batches(text)))  # noqa: E731
     assert rules.check(decode(one("1", rows="TX .\n"))) != []
@@ -154,7 +154,7 @@ def test_a_patch_may_span_batches():
         assert rules.links() == 2
 
 
-def test_a_patch_with_several_prev_is_one_link():
+def test_a_patch_with_several_prev_counts_as_one_link():
     rules = PatchRules()
     for batch in batches("H prev <a:1> .\nH Prev <a:2> .\nTX .\nTC .\nZ .\nH id <a:3> .\n"):
         assert rules.check(batch) == []

@@ -54,7 +54,7 @@ def test_rdflib_applies_a_difference(old, new):
 
 @settings(max_examples=60)
 @given(old=QUADS, new=QUADS.filter(bool))  # RDFLib treats an empty dataset as missing
-def test_a_difference_by_rdflib_is_applied(old, new):
+def test_rdfm_applies_a_difference_of_rdflib(old, new):
     before, after = dataset(old), dataset(new)
     text = before.serialize(format="patch", target=after, header_id="urn:1", header_prev="urn:0")
     out = io.BytesIO()

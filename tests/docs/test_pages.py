@@ -24,7 +24,7 @@ def checker():
 CHECK = checker()
 
 
-def test_there_are_pages():
+def test_pages_are_found():
     assert ROOT / "README.md" in PAGES
     assert ROOT / "docs/index.md" in PAGES
 

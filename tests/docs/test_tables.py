@@ -98,7 +98,7 @@ def formats_of(cell: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
-def test_the_table_of_options_has_every_option_with_its_formats(heading, side):
+def test_the_table_of_options_lists_every_option_with_its_formats(heading, side):
     documented: dict[str, set[str]] = {}
     for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
         documented.setdefault(name.strip("`| "), set()).update(formats_of(holders))
@@ -110,7 +110,7 @@ def test_the_table_of_options_has_every_option_with_its_formats(heading, side):
 
 
 @pytest.mark.parametrize("format", formats.built_in(), ids=lambda format: format.name)
-def test_a_format_has_its_own_list_of_options(format):
+def test_every_format_has_a_list_of_options(format):
     page = section(read(OPTIONS), "By format")
     listed = re.search(
         rf"^### {re.escape(format.spec.title)}\n\n- reading: (.*)\n- writing: (.*)$", page, re.M

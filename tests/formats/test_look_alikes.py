@@ -63,7 +63,7 @@ def one(text, line, delimiter="'# @message'"):
         (f"{Q}\n# message{' ' * 1200}x\n{Q}", []),
     ],
 )
-def test_a_comment_that_looks_like_a_delimiter_is_noted(name, log, expected, size):
+def test_comments_that_look_like_delimiters_are_noted(name, log, expected, size):
     assert notes(name, log, size) == expected
     assert notes(name, log.replace("MESSAGE\n", ""), size, dialect="plain") == []
 

@@ -214,7 +214,7 @@ def test_results_that_are_not_tables_are_refused(tmp_path, name):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 
-def test_a_name_with_nul_is_refused_by_a_reader_and_a_writer(tmp_path):
+def test_names_with_nul_are_refused_by_readers_and_writers(tmp_path):
     head = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
     with pytest.raises(ValueError, match="contains a NUL"):
         rdfm.open_results(head, "results-json").to_arrow()

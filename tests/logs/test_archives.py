@@ -261,7 +261,7 @@ def test_batch_sizes_do_not_change_an_archive(tmp_path):
     assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
 
 
-def test_a_folder_gets_a_file_for_each_message(tmp_path):
+def test_a_folder_contains_one_file_per_message(tmp_path):
     source = tmp_path / "in.tar"
     source.write_bytes(tar(*[(f"{n}.nq", line(n)) for n in range(12)]))
     out = tmp_path / "out"
@@ -336,7 +336,7 @@ def test_a_folder_appears_completely_or_not_at_all(tmp_path):
     assert len(read(tmp_path / "out.partial")) == 1
 
 
-def test_nothing_is_written_into_a_folder_that_was_discarded(tmp_path):
+def test_nothing_is_written_to_a_discarded_folder(tmp_path):
     output = FolderOutput(f"{tmp_path}/out/", None, False)
 
     def parts():

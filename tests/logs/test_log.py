@@ -120,7 +120,7 @@ def test_options_are_checked():
         rdfm.create_log(io.BytesIO(), "nq", prefixes={})
 
 
-def test_a_file_appears_when_it_is_complete(tmp_path):
+def test_a_file_is_created_when_complete(tmp_path):
     path = tmp_path / "out.nq"
     with rdfm.create_log(path) as log:
         log.write([QUAD])
@@ -458,7 +458,7 @@ def test_an_earlier_partial_file_is_kept(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="names of 255 bytes")
 @pytest.mark.parametrize("letter", ["a", "é", "𝄞"])
-def test_the_longest_names(tmp_path, letter):
+def test_the_longest_file_names_can_be_written(tmp_path, letter):
     name = letter * (252 // len(letter.encode())) + ".nt"
     with rdfm.create_log(tmp_path / name) as log:
         log.write([QUAD])

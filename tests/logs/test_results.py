@@ -41,7 +41,7 @@ def written(rows, variables, name, **options):
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_rows_there_and_back(name, tmp_path):
+def test_rows_round_trip(name, tmp_path):
     suffix = rdfm.formats.find(name).spec.suffixes[0]
     path = tmp_path / f"r{suffix}"
     with rdfm.create_results(path, ["a", "b"]) as results:
@@ -68,7 +68,7 @@ def test_csv_contains_text_without_term_kinds():
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("variables", [[], ["a"], ["a", "é ²", "c"]])
 @pytest.mark.parametrize("rows", [0, 1, 2])
-def test_any_number_of_variables_and_rows(name, variables, rows):
+def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
     unbound = [(None,) * len(variables)] * rows
     with rdfm.open_results(written(unbound, variables, name), name) as results:
         assert results.variables == tuple(variables)
@@ -77,7 +77,7 @@ def test_any_number_of_variables_and_rows(name, variables, rows):
 
 @pytest.mark.parametrize("name", ["results-json", "results-xml"])
 @pytest.mark.parametrize("answer", [True, False])
-def test_answers_there_and_back(name, answer):
+def test_boolean_answers_round_trip(name, answer):
     data = written([], (), name, boolean=answer, links=["more", "http://e/"])
     with rdfm.open_results(data, name) as results:
         assert results.boolean is answer

@@ -58,7 +58,7 @@ def test_a_number_is_one_message_or_an_error(cuts, wanted):
 
 
 def in_parts(sizes):
-    """Returns batches of messages with the given numbers of quads, in parts of about ten quads."""
+    """Yields batches of messages with the given numbers of quads, in parts of about ten quads."""
     log = b"# @message\n".join(
         b"".join(b"<http://e/p> <http://e/p> <http://e/%d> .\n" % at for _ in range(size))
         for at, size in enumerate(sizes)
@@ -120,7 +120,7 @@ def test_the_requested_number_of_messages_is_drawn(count, cuts, seed):
 @pytest.mark.parametrize(
     ("text", "value"), [("1%", 0.01), ("0.5%", 0.005), (".5%", 0.005), ("100%", 1.0), ("12", 12)]
 )
-def test_a_sample_is_a_share_or_a_number(text, value):
+def test_samples_are_shares_or_numbers(text, value):
     assert parse_sample(text) == value
     assert type(parse_sample(text)) is type(value)
 

@@ -34,7 +34,7 @@ def test_the_format_of_a_live_log_is_detected_from_its_first_lines(start, name):
         os.close(write)
 
 
-def test_triples_wait_for_more():
+def test_detection_waits_after_triples():
     """Turtle may follow, and the format must not depend on how the log arrives."""
 
     pieces = [TRIPLE, b"@prefix e: <http://e/> .\n", b""]

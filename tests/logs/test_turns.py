@@ -61,7 +61,7 @@ USES = {
 
 @pytest.mark.parametrize("is_shared", [True, False], ids=["one loop", "a loop each"])
 @pytest.mark.parametrize("use", USES)
-def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
+def test_a_second_thread_gets_an_error_and_the_first_gets_all_items(use, is_shared):
     make, loop = USES[use]
     file, reader = make()
     items = loop(reader)

@@ -74,7 +74,7 @@ def test_flipped_bits(name, data):
 
 @pytest.mark.parametrize("name", NATIVE)
 @given(data=st.binary(max_size=200))
-def test_any_bytes(name, data):
+def test_random_bytes_are_an_error_or_a_log(name, data):
     messages, error = decode(name, data)
     assert error is None or error.startswith(f"{name}: ")
     assert isinstance(messages, list)

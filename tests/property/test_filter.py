@@ -135,7 +135,7 @@ def in_time(quad, criteria, namespaces):
 
 
 def kept(messages, criteria):
-    """Returns the expected result: index and quads."""
+    """Yields the expected result: index and quads."""
     namespaces = {"given": "http://one/"}
     tests = []
     if criteria.keys() & {"subject", "predicate", "object", "graph", "any", "contains", "regex"}:

@@ -46,7 +46,7 @@ def test_one_message_of_a_gigabyte_in_parts():
 
 
 @pytest.mark.slow
-def test_a_compressed_log_of_jelly_that_is_a_gigabyte_of_text(tmp_path):
+def test_a_compressed_jelly_log_of_a_gigabyte_of_text_takes_little_memory(tmp_path):
     path = tmp_path / "log.jelly.gz"
     text = block(4 << 20)
     batch = formats.find("nq").decode(text)
@@ -141,7 +141,7 @@ def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, m
     assert peaks[1] < LIMIT
 
 
-def test_the_bomb_of_two_long_prefixes():
+def test_repeated_long_prefixes_take_little_memory():
     """200 kB of Jelly that would expand to 1 GB: every IRI is long, and every row uses the other
     prefix.
     """
@@ -198,7 +198,7 @@ def test_an_excessive_xz_dictionary_is_refused(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_small_file_that_unpacks_to_a_large_term(tmp_path, compress):
+def test_a_small_file_that_expands_to_a_large_term_exceeds_the_limit(tmp_path, compress):
     path = tmp_path / "log.nt.packed"
     path.write_bytes(compress(b'<http://e/s> <http://e/p> "' + b"x" * 400_000_000 + b'" .\n'))
     code, resident, errors, _ = measured("convert", path, "-", "--from", "nt", "--to", "nq")

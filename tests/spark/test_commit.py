@@ -397,7 +397,7 @@ def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, er
 
 
 @pytest.mark.parametrize("error", REFUSALS)
-def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, error):
+def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch, error):
     crash_at(target, "rename", "overwrite")
     refuse_here(monkeypatch, target, CHANGES, error)
     driver = threading.Timer(0.3, target.settle)

@@ -175,7 +175,7 @@ def test_many_additions_are_merged_without_changing_positions(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["before", "after", "half"])
-def test_a_kill_at_any_step_leaves_the_list_before_or_after_an_addition(tmp_path, monkeypatch, how):
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch, how):
     monkeypatch.setattr(filelist, "_MANY", 3)
     for step in range(200):
         folder = tmp_path / f"{step}"

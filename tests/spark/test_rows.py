@@ -55,7 +55,7 @@ def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, broken
     assert len([quads for quads in found if quads]) == 41
 
 
-def test_a_message_that_is_not_supported_is_skipped_in_splits_too(tmp_path):
+def test_unsupported_messages_are_skipped_in_splits_too(tmp_path):
     path = tmp_path / "log.nq"
     path.write_text(COMMENTS + STAR + COMMENTS)
     for size in (300, 1 << 20):

@@ -48,7 +48,7 @@ def base(name, path):
 
 
 def logs(case):
-    """Returns the data as logs of one message each; named graphs are N-Quads."""
+    """Yields the data as logs of one message each; named graphs are N-Quads."""
     given = [(None, path) for path in case.data] + case.graphs
     for number, (graph, path) in enumerate(given):
         source = Path(f"{number}.{path.rpartition('.')[2]}")

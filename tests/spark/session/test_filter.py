@@ -93,7 +93,7 @@ def test_filters_on_patches_are_refused(spark, tmp_path):
         rdfm.spark.read(spark, path, filter=CRANE)
 
 
-def test_a_name_without_a_namespace_is_an_error(spark, log):
+def test_an_undeclared_prefix_is_an_error(spark, log):
     rows = rdfm.spark.read(spark, log, filter={"object": "ex:crane"})
     with pytest.raises(Exception, match="N-Quads has no namespaces, and so none for ex:"):
         rows.collect()

@@ -707,7 +707,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     assert [row.offset for row in rows if Path(row.source).name == "5.nq"] == list(range(200))
 
 
-def test_files_that_vanish_after_the_plan(tmp_path, caplog):
+def test_files_that_disappear_after_planning(tmp_path, caplog):
     from rdfm.spark.reader import LogSourceReader
 
     for name in "ab":

@@ -87,7 +87,7 @@ def test_two_queries_share_a_folder(query, tmp_path):
     assert sorted(numbers_in(query.out)) == [0, 1, 10]
 
 
-def test_another_checkpoint_is_another_query(query):
+def test_a_new_checkpoint_is_a_new_query(query):
     query.add(0)
     query.run()
     shutil.rmtree(query.checkpoint)

@@ -181,7 +181,7 @@ def refused(frame, folder, *args, **options):
     return str(error.value)
 
 
-def test_a_bad_term_names_its_row_quad_and_part(spark, tmp_path):
+def test_the_error_of_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
     bad = (
         "named_struct('subject','<http://ex/s>','predicate','no term','object','_:o','graph','_:g')"
     )
@@ -262,7 +262,7 @@ def test_options_are_checked_before_any_task(rows, tmp_path, to, options, words)
     assert not (tmp_path / "out").exists()
 
 
-def test_another_thread_writes_once_it_has_registered(spark, rows, tmp_path):
+def test_another_thread_writes_after_registration(spark, rows, tmp_path):
     from rdfm.spark import register
 
     seen = []
