@@ -45,8 +45,9 @@ addEventListener("load", () => {{
 
 
 def chromium() -> str:
-    """Returns the browser's path. The test is skipped if there is none, or fails if one is
-    required.
+    """Returns the path of Chromium.
+
+    Without it the test is skipped, or fails if the browser is required.
     """
     for name in NAMES:
         if found := shutil.which(name):
@@ -58,9 +59,7 @@ def chromium() -> str:
 
 
 def shown(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -> dict[str, Any]:
-    """Returns the layout of a page on a screen of the given width, and messages of the browser
-    (`console`).
-    """
+    """Returns the layout of a page at a screen width, and the browser's messages (`console`)."""
     file = folder / "harness.html"
     file.write_text(HARNESS.format(width=width, page=escape(page)), "utf-8")
     command = [

@@ -1,6 +1,4 @@
-"""Message logs of spec-fixtures, by folder; each folder is named after the feature that it
-contains.
-"""
+"""Message logs of spec-fixtures by folder; folders are named after the tested feature."""
 
 from pathlib import Path
 from typing import Any

@@ -23,10 +23,10 @@ NAMESPACES = {"PA": "namespace_add", "PD": "namespace_delete"}
 
 
 class Writer(jelly_proto.Writer):
-    """Writes explicit ids and complete terms, or, if `short`, omits ids and repeats terms if
-    possible.
+    """Writes explicit ids and complete terms.
 
-    Full tables replace the least recently used entry.
+    If `short`, it omits ids and repeats terms if possible. Full tables replace the least recently
+    used entry.
     """
 
     def __init__(
@@ -119,8 +119,9 @@ class Writer(jelly_proto.Writer):
         self.row(punctuation=classes().RdfPatchPunctuation())
 
     def patch(self, operations, rows: int | None = None) -> None:
-        """Writes a patch as the stream type requires. A frame ends after `rows` rows, or with the
-        patch.
+        """Writes a patch as the stream type requires.
+
+        A frame ends after `rows` rows, or with the patch.
         """
         if not self.frames and not self.rows:
             self.options()

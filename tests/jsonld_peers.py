@@ -9,9 +9,7 @@ from pyld import jsonld
 
 
 def wrapped(lines):
-    """Yields the documents of an NDJSON-LD log; a context message applies to the following
-    messages.
-    """
+    """Yields the documents of an NDJSON-LD log, with the context of the last context message."""
     context = None
     for line in lines:
         document = json.loads(line)
@@ -49,8 +47,9 @@ def lower(quads):
 
 
 def plainest(log):
-    """Whether PyLD's N-Quads support the terms: no directions, no control characters, and no
-    doubles, which it rewrites.
+    """Whether PyLD's N-Quads support the terms.
+
+    They lack directions and control characters, and PyLD rewrites doubles.
     """
     visible = set(string.printable[:95] + "éż亀\U0001f422")
     text = "".join(

@@ -467,9 +467,7 @@ class Processor:
     def define_reverse(
         self, active: Context, definition: Term, value: dict, given: Defining
     ) -> bool:
-        """Step 13, which continues with step 19 according to an erratum. Returns False if there is
-        no term.
-        """
+        """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
         if keyword_shaped(value["@reverse"]):
@@ -487,7 +485,7 @@ class Processor:
     def define_id(
         self, active: Context, term: str, definition: Term, id_: Any, simple: bool, given: Defining
     ) -> bool:
-        """Step 14.2. Returns False if there is no term."""
+        """Step 14.2. Returns False without a term."""
         check(isinstance(id_, str), "invalid IRI mapping")
         if id_ not in KEYWORDS and keyword_shaped(id_):
             return False
@@ -1093,9 +1091,7 @@ class Triples:
         return ends[0]
 
     def literal(self, item: dict) -> tuple | None:
-        """Steps 4 to 15 of Object to RDF Conversion. Returns None if the literal is not
-        well-formed.
-        """
+        """Steps 4 to 15 of Object to RDF Conversion. Returns None if not well-formed."""
         value, kind, language = item["@value"], item.get("@type"), item.get("@language")
         named = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
         if kind is not None and not named:
@@ -1137,8 +1133,9 @@ class Triples:
 
 
 def canonical_double(value: int | Decimal) -> str:
-    """Returns the canonical form of the nearest double: `printf("%1.15E")` without trailing zeros
-    (8.6).
+    """Returns the canonical form of the nearest double (8.6).
+
+    It is `printf("%1.15E")` without trailing zeros.
     """
     try:
         number = float(value)

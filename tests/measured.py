@@ -21,8 +21,9 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 
 
 def measured(*words, feed=(), program=RDFM):
-    """Runs `rdfm` or another program. Returns the exit code, peak resident memory in bytes, errors,
-    and bytes on standard output.
+    """Runs `rdfm` or another program and measures it.
+
+    Returns the exit code, peak resident memory in bytes, errors, and bytes on standard output.
     """
     with tempfile.TemporaryDirectory() as folder:
         memory, errors = Path(folder, "memory"), Path(folder, "errors")

@@ -32,9 +32,7 @@ def read(path):
 
 
 def in_every_format(path, folder):
-    """Writes a file as text, in Thrift and in Jelly, in each order, and compares the patches read
-    again.
-    """
+    """Converts a file to text, Thrift and Jelly in each order, and checks the patches."""
     found = read(path)
     stem = path.stem
     suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")

@@ -1,6 +1,4 @@
-"""Hypothesis strategies for SPARQL queries and matching messages, and the answers of other
-libraries.
-"""
+"""Hypothesis strategies for SPARQL queries and messages, and answers of other libraries."""
 
 import re
 from collections import Counter
@@ -114,8 +112,9 @@ def groups(inner, *, plain: bool):
 
 @st.composite
 def queries(draw, *, plain: bool = False):
-    """Draws a SELECT query. Plain ones contain nothing that libraries are known to evaluate
-    differently.
+    """Draws a SELECT query.
+
+    Plain ones contain nothing that libraries are known to evaluate differently.
     """
     inner = groups(triples, plain=plain)
     where = draw(groups(groups(inner, plain=plain) | inner, plain=plain))

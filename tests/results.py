@@ -1,5 +1,6 @@
-"""Hypothesis strategies for SPARQL results: variables, and rows of `nquads` tuples or None; with
-conversions to logs and back.
+"""Hypothesis strategies for SPARQL results, and conversions to logs and back.
+
+Results are variables, and rows of `nquads` tuples or None.
 """
 
 import io

@@ -24,8 +24,9 @@ def log_of(name: str) -> list[list[tuple]]:
 
 
 def text_cases(*formats: str) -> Iterator:
-    """Yields each log with each text format in which other programs can read it; excludes
-    generalized logs.
+    """Yields logs with the text formats in which other programs can read them.
+
+    Generalized logs are excluded.
     """
     for name in NAMES:
         for format in formats:

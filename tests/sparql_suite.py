@@ -179,8 +179,9 @@ def _from_rdf(content: bytes, format: str, path: str) -> Results:
 
 
 def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
-    """Returns rows as a dataset; equal rows give isomorphic datasets. Numbers are compared by
-    value, and the case of languages is ignored.
+    """Returns rows as a dataset, so that equal rows give isomorphic datasets.
+
+    Numbers are compared by value, and the case of languages is ignored.
 
     Args:
         results: The rows.

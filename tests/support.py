@@ -74,8 +74,9 @@ def quads_of(batch: rdfm.MessageBatch, message: int) -> list[tuple]:
 
 
 def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[list, str | None]:
-    """Decodes in pieces of the given size. Returns messages with all their attributes, and the
-    error text.
+    """Decodes in pieces of the given size.
+
+    Returns messages with all their attributes, and the error text.
     """
     decoder = make_decoder()
     found: list = []
@@ -103,8 +104,9 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
 def decode_every_way(
     make_decoder: Callable[[], Any], data: bytes, pieces: tuple[int, ...] = PIECES
 ) -> tuple[list[list[tuple]], str | None]:
-    """Decodes at once and in pieces; any difference fails the test. Returns quads and the error
-    text.
+    """Decodes at once and in pieces, and fails on any difference.
+
+    Returns quads and the error text.
     """
     whole, error = outcome(make_decoder, data, max(len(data), 1))
     for size in pieces:

@@ -369,9 +369,7 @@ OTHER_FLAGS = ("ltr", "rtl", "long", "glob", "release")
 
 
 def _flags(path: Path) -> list[str]:
-    """Returns the command line flags in the string literals of a file, excluding comments and
-    tests.
-    """
+    """Returns the command line flags in a file's string literals, without comments and tests."""
     text = path.read_text("utf-8")
     if path.suffix == ".rs":
         text = re.sub(r"(?m)^\s*//.*$", "", text.partition("#[cfg(test)]\nmod ")[0])

@@ -1,6 +1,4 @@
-"""Changes of datasets: applying patches, differences, and conversion between message logs and
-patches.
-"""
+"""Changes of datasets: patches, differences, and conversion between messages and patches."""
 
 import gzip
 import io

@@ -1,6 +1,4 @@
-"""Lexical forms of XSD's datatypes, compared with libxml2: valid forms, and forms with a few
-changed characters.
-"""
+"""Valid and modified lexical forms of XSD's datatypes, compared with libxml2."""
 
 import re
 
@@ -68,9 +66,7 @@ def is_of_1_1(name, text):
     if name == "base64Binary":  # libxml2 ignores other characters
         return re.search("[^A-Za-z0-9+/=]", text) is not None
     if name in ("dateTime", "date", "gYear", "gYearMonth"):
-        return (
-            re.match("-|0000|[0-9]{5}", text) is not None
-        )  # years up to 0, and years with five or more digits
+        return re.match("-|0000|[0-9]{5}", text) is not None  # years up to 0, and long ones
     return False
 
 

@@ -23,7 +23,7 @@ ESCAPED = [
     for escape in (f"\\u{ord(letter):04X}", f"\\U{ord(letter):08x}")
 ]
 ESCAPED.append("".join(f"\\u{ord(letter):04x}" for letter in "service"))
-# Patterns that precede the rest of the query inside its braces.
+# Patterns inserted into the braces of a query.
 PARTS = [
     "SERVICE <URL> { $this ?p ?o }",
     "service<URL>{$this ?p ?o}",
@@ -310,7 +310,7 @@ def test_evaluation_refuses_queries_that_the_first_check_misses(server, query, m
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_rdflib_alone_sends_requests_for_these_queries(server):
-    """Each of these queries reaches the server without the check, so the other tests can fail."""
+    """More than 30 of these queries reach the server without the check."""
     reaching = []
     for query in QUERIES:
         server.seen.clear()

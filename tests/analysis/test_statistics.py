@@ -55,7 +55,7 @@ class Plain:
             self.occur(part)
 
     def message(self, quads: list[tuple], scope: object) -> None:
-        """Counts a message. `scope` tells apart blank nodes of different scopes."""
+        """Counts a message. `scope` identifies the scope of its blank nodes."""
         found: dict[str, set] = {}
         controls = triples = 0
 
@@ -230,8 +230,7 @@ def test_statistics_equal_a_plain_count(log):
     check(found, log)
     assert of_batches(one_by_one(batch)) == found
     for name in ("nq", "jelly", "rdf-protobuf"):
-        # Whether U+FFFE and U+FFFF are escaped depends on the input format, which shows in the
-        # bytes.
+        # The escaping of U+FFFE and U+FFFF depends on the input format and changes byte counts.
         if not log or re.search(r"\\uff(fe|ff)", ascii(log)):
             continue
         data = encode(name, log, **(JELLY if name == "jelly" else {}))
@@ -471,9 +470,7 @@ def test_control_characters_are_counted_like_riverbench():
 
 
 def check_log(path, **options):
-    """Checks that the statistics of a log equal a plain count and agree with `inspect`. Returns its
-    messages.
-    """
+    """Checks the statistics of a log against a plain count and `inspect`. Returns its messages."""
     with rdfm.open_log(path, **options) as log:
         messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
     found = rdfm.statistics(path, top=1000, **options)
@@ -516,9 +513,7 @@ def test_statistics_of_a_flat_log_of_many_frames(tmp_path):
     ],
 )
 def test_samples_of_riverbench(dataset, suffix, statements, graphs):
-    """Element 0 has the number of statements by which the published figures divide the size of the
-    announcement.
-    """
+    """Element 0 has the number of statements that the published figures are based on."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:

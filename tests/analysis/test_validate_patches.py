@@ -1,6 +1,4 @@
-"""Findings of `validate` in patch logs: everything that `rdfm patch apply` refuses, and unfinished
-transactions.
-"""
+"""Findings of `validate` in patch logs: all errors of `rdfm patch apply`, and open transactions."""
 
 import io
 import tarfile

@@ -1,6 +1,4 @@
-"""rdfm convert and rdfm inspect for patches and results: terms for each kind, and each pair of
-formats.
-"""
+"""rdfm convert and inspect for patches and results: names of each kind, and each format pair."""
 
 import json
 import re

@@ -100,7 +100,7 @@ def test_revert(data):
 
 
 def test_a_terminal_shows_progress(data, monkeypatch):
-    """A bar appears on standard error, unless the output goes to the terminal, or with --quiet."""
+    """Each command reports progress on a terminal, unless --quiet is given."""
     from rdfm.cli import bar
 
     reports = []

@@ -1,6 +1,4 @@
-"""Errors of the operating system: one line on standard error that names the file, and no temporary
-files.
-"""
+"""Errors of the operating system: one line that names the file, and no temporary files."""
 
 import os
 import subprocess

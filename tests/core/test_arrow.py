@@ -243,8 +243,9 @@ def test_strings_beyond_two_gigabytes_are_refused_or_split():
 
 
 def rows_of(counts):
-    """Returns a record batch with the given numbers of quads per row; the subject identifies the
-    row.
+    """Returns a record batch with the given numbers of quads per row.
+
+    The subjects of a row contain its number.
     """
     quads = [
         [{"subject": f"<a:{at}>", "predicate": "<a:p>", "object": '"o"'}] * count

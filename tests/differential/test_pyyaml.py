@@ -1,6 +1,4 @@
-"""YAML-LD written by rdfm has the structure of the JSON for PyYAML's loaders, with YAML 1.1 and the
-core schema.
-"""
+"""YAML-LD written by rdfm, read as JSON structures by PyYAML with YAML 1.1 and the core schema."""
 
 import json
 import math

@@ -1315,8 +1315,9 @@ def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
 
 
 def test_cells_and_nodes_of_dropped_values_are_dropped_too():
-    """The node of a direction exists only where its value does: not in a graph, and not below an
-    invalid IRI.
+    """The node of a direction exists only if its value does.
+
+    It is absent in a graph and below an invalid IRI.
     """
     value = {"@value": "x", "@direction": "ltr"}
     for document, expected in [

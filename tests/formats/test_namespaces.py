@@ -1,6 +1,4 @@
-"""Logs with changing namespaces: the output grows with the log, not with the number of declared
-namespaces.
-"""
+"""Changing namespaces: the output grows with the log, not with the declared namespaces."""
 
 import json
 import subprocess

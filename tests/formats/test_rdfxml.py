@@ -184,9 +184,7 @@ def test_nested_languages_are_limited():
 
 
 def test_entity_values_are_parsed_where_they_are_used():
-    """`&` and `<` written as character references in an entity are markup when it is used, as XML
-    requires.
-    """
+    """`&` and `<` given as character references in an entity are markup when it is used."""
     declared = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
     log = declared + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")
     (message,) = decoded("rdfxml", log.encode())

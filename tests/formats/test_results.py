@@ -1,5 +1,6 @@
-"""SPARQL results compared with pyoxigraph, Google's protobuf and thriftpy2, over spec-fixtures and
-W3C test suites.
+"""SPARQL results compared with pyoxigraph, Google's protobuf and thriftpy2.
+
+The files are those of spec-fixtures and the W3C's suites.
 """
 
 import importlib.util
@@ -75,7 +76,7 @@ def with_oxigraph(data: bytes, name: str):
 
 
 def comparable(result, name=""):
-    """Lowercases languages and trims XML literals, like pyoxigraph, and spells directions out."""
+    """Makes results comparable with pyoxigraph, which lowercases languages and trims literals."""
     variables, boolean, rows = result
 
     def plain(term):
@@ -124,7 +125,7 @@ def test_w3c_files_are_read_like_pyoxigraph(name):
         try:
             wanted = with_oxigraph(data, name)
         except (SyntaxError, ValueError):
-            continue  # uses RDF 1.2 syntax that this version does not support
+            continue  # pyoxigraph does not support all of RDF 1.2
         assert comparable(read(data, name), name) == comparable(wanted, name), data
         agreed += 1
     assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))

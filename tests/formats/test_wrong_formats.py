@@ -1,6 +1,4 @@
-"""Files in another format than their name suggests are reported as such, with a position. Truncated
-files are distinguished.
-"""
+"""Files in another format than their name suggests, and truncated files."""
 
 import tarfile
 

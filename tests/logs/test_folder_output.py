@@ -1,6 +1,4 @@
-"""Folders as output: after an interrupt at any line, the folder has either its old or its new
-content.
-"""
+"""Folders as output: an interrupt at any line leaves either the old or the new content."""
 
 import shutil
 import signal

@@ -349,8 +349,9 @@ def test_reading_a_log_twice_is_an_error():
 
 
 def everything(log):
-    """Returns messages as (index, quads) and errors as the skipped bytes, in order, and the error
-    that ended the log.
+    """Returns what a log yields, and the error that ended it.
+
+    Messages are (index, number of quads), errors are (index, skipped bytes).
     """
     found = []
     while True:

@@ -1,6 +1,4 @@
-"""open_results and create_results: rows, heads, boolean answers, and the files that remain after an
-error.
-"""
+"""open_results and create_results: rows, heads, boolean answers, and files after an error."""
 
 import bz2
 import gzip

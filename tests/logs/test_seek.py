@@ -13,8 +13,9 @@ SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", ":
 
 
 def log(delimiter, *, head="", first_empty=False, count=1000):
-    """Returns a log of messages of different sizes, with numbers as objects. The last message is
-    not empty.
+    """Returns a log of messages of different sizes with numbers as objects.
+
+    The last message is not empty.
     """
     drawn = random.Random(count)
     messages = [

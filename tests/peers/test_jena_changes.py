@@ -19,8 +19,9 @@ NOTHING = (None,) * 4
 
 @st.composite
 def patches(draw):
-    """Draws patch logs that Jena supports: headers first, one transaction per patch, prefixes
-    without graphs.
+    """Draws patch logs that Jena supports.
+
+    Headers come first, each patch is one transaction, and prefixes have no graph.
     """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
@@ -51,8 +52,9 @@ def theirs(jvm, name, data):
 
 
 def folded(log):
-    """Removes differences that Jena makes: lowercase language tags, and no base directions, which
-    its Thrift lacks.
+    """Removes differences that Jena makes.
+
+    It lowercases language tags, and its Thrift lacks base directions.
     """
     return [
         [

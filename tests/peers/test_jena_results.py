@@ -32,9 +32,7 @@ def term_of(text):
 
 
 def folded(found):
-    """Removes differences that Jena makes: labels by first occurrence, lowercase language tags, no
-    directions.
-    """
+    """Removes differences that Jena makes: labels, case of language tags, and directions."""
     variables, rows = found
     labels = {}
 

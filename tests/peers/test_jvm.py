@@ -90,9 +90,7 @@ def test_random_jelly_round_trips_through_jelly_jvm(jvm, physical, data):
 
 
 def assert_no_larger(jvm, capsys, name, messages, physical):
-    """Checks that Jelly-JVM reads rdfm's Jelly of these N-Quads messages, and that it is as small
-    as its own.
-    """
+    """Checks that Jelly-JVM reads rdfm's Jelly, and that it is not larger than its own."""
     text = "".join(DELIMITER + message for message in messages).encode()
     batch = formats.find("nq").decode("# @message\n".join(messages).encode())
     written = formats.find("jelly").encode(batch, physical_type=physical)

@@ -1,6 +1,4 @@
-"""Writers, streams, readers and cleaners of one folder in any interleaving of their steps, some of
-which die.
-"""
+"""Concurrent writers, streams, readers and cleaners of one folder, some of which die."""
 
 import contextlib
 import random
@@ -34,9 +32,7 @@ class Died(BaseException):
 
 
 class Actor(threading.Thread):
-    """Runs a function in a separate thread, which waits before each file operation until it may
-    continue.
-    """
+    """Runs a function in a thread that waits for permission before each file operation."""
 
     def __init__(self, act):
         super().__init__(daemon=True)

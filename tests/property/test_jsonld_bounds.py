@@ -1,5 +1,4 @@
-"""JSON-LD and YAML-LD in bounded memory for any input, which is either read or refused with a
-reason.
+"""JSON-LD and YAML-LD in bounded memory: each input is read, or refused with a reason.
 
 Each input is decoded in a separate process, whose peak resident memory is measured.
 """

@@ -1,6 +1,4 @@
-"""Contexts of a log: the meaning of a message depends only on its current context, not on earlier
-ones.
-"""
+"""The meaning of a message depends only on its current context, not on earlier ones."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""Numbers of JSON-LD: doubles are read like PyLD, and numbers that rdfm writes are read as the same
-literals.
-"""
+"""Numbers of JSON-LD are read like PyLD, and read back as the same literals."""
 
 import json
 import math

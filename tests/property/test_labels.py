@@ -1,6 +1,4 @@
-"""Labels of blank nodes: escapes made by writing are undone by reading, also next to generated
-labels.
-"""
+"""Labels of blank nodes survive writing and reading, also next to generated labels."""
 
 import pytest
 from hypothesis import given

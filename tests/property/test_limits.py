@@ -111,8 +111,9 @@ CONVERTED = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "target", "messages"), CONVERTED)
 def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, messages):
-    """Memory is the same at 50 MB and at 500 MB, except for queues, whose fill level depends on
-    timing.
+    """Memory is the same at 50 MB and at 500 MB.
+
+    Only queues may differ, since their fill level depends on timing.
     """
     batch = messages(1000 if messages is operations else 8000)
     lossy = {"lossy": True} if source == "results-csv" else {}
@@ -142,8 +143,9 @@ def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, m
 
 
 def test_repeated_long_prefixes_take_little_memory():
-    """200 kB of Jelly that would expand to 1 GB: every IRI is long, and every row uses the other
-    prefix.
+    """Jelly of 200 kB that would expand to 1 GB.
+
+    Every IRI is long, and every row uses the other prefix.
     """
     writer = jelly_proto.Writer(1)
     kinds = jelly_proto.classes()

@@ -1,6 +1,4 @@
-"""Queries return the rows of SPARQL, matched natively or evaluated, compared with pyoxigraph and
-rdflib.
-"""
+"""Rows of queries, matched natively or evaluated, agree with pyoxigraph and rdflib."""
 
 from collections import Counter
 from itertools import pairwise

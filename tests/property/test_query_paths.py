@@ -1,6 +1,4 @@
-"""Property paths between constants and variables agree with rdflib, also for terms that are not in
-the data.
-"""
+"""Property paths agree with rdflib, also between terms that are not in the data."""
 
 import rdflib
 from hypothesis import given

@@ -44,8 +44,9 @@ def texts(draw):
 
 
 def read(data, piece, **opening):
-    """Returns messages as index, position and quads; errors as index, position, reason and bytes
-    skipped.
+    """Returns messages and errors in order.
+
+    Messages are index, position and quads; errors are index, position, reason and bytes skipped.
     """
     decoder, found, pending = formats.nq.decoder({}, Opening(**opening)), [], None
     pieces = iter([data[at : at + piece] for at in range(0, len(data), piece)])

@@ -207,7 +207,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
                 done.append(1)
                 do(target, "overwrite")
 
-    stage(target, "before")  # marks the folder as written by rdfm, or the listing is the first one
+    stage(target, "before")  # so that the folder is already known to contain commits
     monkeypatch.setattr(LocalStorage, "files", files)
     assert seen(target) == NEW
 

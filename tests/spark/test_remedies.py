@@ -1,6 +1,4 @@
-"""Remedies in the syntax of Spark: its own options, and the options of conversions that it
-supports.
-"""
+"""Remedies in the syntax of Spark: its own options, and supported options of conversions."""
 
 import pytest
 

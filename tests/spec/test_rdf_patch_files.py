@@ -68,7 +68,9 @@ def test_every_patch_of_the_folder_is_tested():
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
 def test_jelly_files_equal_their_text(entry, tmp_path):
-    """In text, a header after other rows starts a new patch; Jelly-JVM ends each frame with Z if no
+    """Jelly and text contain the same operations, but may divide them differently.
+
+    In text, a header after other rows starts a new patch; Jelly-JVM ends each frame with Z if no
     row was written.
     """
     path = JENA / entry["file"]

@@ -72,8 +72,9 @@ def test_round_trips_through_every_pair(path):
 
 
 def test_a_flat_jelly_log_of_many_frames():
-    """One message of 100,000 triples in many frames, converted to each format that keeps the order
-    of quads, and back.
+    """One message of 100,000 triples in many frames, converted to other formats and back.
+
+    The formats are those that keep the order of quads.
     """
     data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
     source = log_of(data, "jelly", frames="message")

@@ -18,9 +18,7 @@ def files():
 
 
 def cases():
-    """Yields the path of the document and of the expected triples (None: invalid document) as
-    parameters.
-    """
+    """Yields the paths of a document and its triples (None: invalid document) as parameters."""
     for manifest in MANIFESTS:
         store = ox.Store()
         base = SITE + manifest

@@ -64,8 +64,9 @@ def test_only_invalid_documents_are_reported(format):
 
 
 def of_json_ld():
-    """Yields path, document and whether it is invalid, for cases that need no other document and no
-    option.
+    """Yields path, document and whether it is invalid.
+
+    Cases that need another document or an option are excluded.
     """
     files = w3c_files("w3c-json-ld-api-rdf.tar.gz")
     for case in json.loads(files["toRdf-manifest.jsonld"])["sequence"]:

@@ -1,5 +1,6 @@
-"""Each option of each format in Python, on the command line and in Spark: accepted by its format,
-refused by others.
+"""Each option is accepted by its formats in Python, the command line and Spark.
+
+Other formats refuse it.
 """
 
 import io

@@ -118,8 +118,9 @@ def terms(spark, folder):
 
 
 def write(spark, folder):
-    """Writes the same messages twice under one id, and once as a stream. Returns the error of an
-    invalid term.
+    """Writes messages twice under one id, and once as a stream.
+
+    Returns the error of an invalid term.
     """
     import rdfm.spark
 

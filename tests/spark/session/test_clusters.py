@@ -1,6 +1,4 @@
-"""Sessions with workers in other processes, and sessions of Spark Connect, each in a separate
-process.
-"""
+"""Sessions with workers in other processes and of Spark Connect, each in a separate process."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""rdfm.spark.query: rows of solutions, constructed messages and boolean answers, from logs and from
-rows.
-"""
+"""rdfm.spark.query: solutions, constructed messages and boolean answers, from logs and rows."""
 
 import datetime
 import decimal

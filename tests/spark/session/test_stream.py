@@ -43,9 +43,7 @@ class StreamFolder:
         self.written = 0
 
     def arrive(self, name, count=3, **options):
-        """Writes a log with the given number of messages; the only object of each is a unique
-        number.
-        """
+        """Writes a log of messages whose only object is a unique number."""
         (self.logs / name).parent.mkdir(exist_ok=True)
         with rdfm.create_log(self.logs / name, **options) as log:
             for _ in range(count):
@@ -62,8 +60,9 @@ class StreamFolder:
         return reader.load(str(self.logs))
 
     def run(self, source, **options):
-        """Runs a query, restarted each time, on the available files. Returns the number of rows of
-        each batch.
+        """Runs a query, restarted each time, on the available files.
+
+        Returns the number of rows of each batch.
         """
         query = (
             self.stream(source, **options)
@@ -91,8 +90,9 @@ class StreamFolder:
 
 
 class Engine:
-    """Simulates Spark's side of a stream: stores offsets as text, and requests batches while there
-    is new data.
+    """Simulates Spark's side of a stream.
+
+    It stores offsets as text, and requests batches while there is new data.
     """
 
     def __init__(self, options, start=None):

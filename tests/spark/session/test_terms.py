@@ -1,6 +1,4 @@
-"""Term functions agree with rdfm and pyoxigraph; messages survive a round trip through rows of
-quads.
-"""
+"""Functions for terms agree with rdfm and pyoxigraph; rows of quads become messages again."""
 
 import random
 from functools import reduce

@@ -1,6 +1,4 @@
-"""Workers with a different Python than the driver: reported before the job, and only if it makes a
-difference.
-"""
+"""Workers with another Python than the driver, which are reported before the job starts."""
 
 import pickle
 import subprocess

@@ -1,5 +1,4 @@
-"""Failures at chosen points: storage calls that change or inspect files are watched, and fail on
-request.
+"""Failures at chosen points, injected into storage calls that change or inspect files.
 
 `spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": number of the
 match that counts (0: each), "in": a folder, "do": …}`. The pattern is matched against `NAME PATHS`

@@ -1,8 +1,7 @@
-"""Runs a session in a separate process: `session.py MASTER SETTINGS STEP…`, all except the master
-as JSON.
+"""Runs a session in a separate process.
 
-Prints for each step whether it is done or failed, and `without a failure` if an expected failure
-did not happen.
+Usage: `session.py MASTER SETTINGS STEP…`, all except the master as JSON. It prints for each step
+whether it is done or failed, and `without a failure` if an expected failure did not happen.
 """
 
 import json
