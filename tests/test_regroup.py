@@ -48,7 +48,7 @@ def test_merged_messages_keep_distinct_nodes():
     assert message[0][2] == ("bnode", "_gm0__gm1_a")
 
 
-def test_dropped_empty_messages_and_metadata_are_counted(tmp_path):
+def test_dropped_empty_messages_are_counted(tmp_path):
     source = tmp_path / "in.nq"
     source.write_bytes(b"# @message\n# @message\n<x:s> <x:p> <x:o> .\n# @message\n# @message\n")
     summary = rdfm.convert(source, tmp_path / "out.nq", group_by="count=5")

@@ -452,7 +452,7 @@ def test_progress_is_reported():
         rdfm.statistics(b"", "nq", progress=1)
 
 
-def test_an_empty_log_has_no_means():
+def test_an_empty_log_has_no_averages():
     found = rdfm.statistics(b"", "jelly")
     assert found.messages == 0
     assert found.quads_per_message.mean is None

@@ -382,7 +382,7 @@ def jelly(**options):
         ({"logical_type": "flat_quads"}, "the logical type is flat_quads, expected datasets"),
     ],
 )
-def test_a_log_that_exceeds_the_given_stream_options(options, text):
+def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
     given = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
     within = {"logical_type": "datasets", "physical_type": "quads"}
     checked = rdfm.validate(jelly(**{**within, **options}), options_from=given)

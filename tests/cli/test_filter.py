@@ -72,7 +72,7 @@ def test_matching_messages_are_written(rdfm, name, words, expected):
 
 
 @pytest.mark.usefixtures("log")
-def test_the_reader_filters_alike(rdfm):
+def test_log_readers_filter_the_same_messages(rdfm):
     with library.open_log("log.jelly") as log:
         found = log.filter(time="ex:at", after="2026-06-02", predicate="ex:count")
         assert [message.index for message in found] == [1, 2]

@@ -65,7 +65,7 @@ def test_apply(data):
     assert done.err == ""
 
 
-def test_apply_drops_on_request_and_counts(data):
+def test_apply_drops_data_on_request_and_counts_it(data):
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
     assert done.code == 1
     assert done.error.startswith(

@@ -475,7 +475,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
-def test_a_single_empty_message_is_written_as_an_empty_log(tmp_path, name, out):
+def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
     """Also in the directive dialect: readers without message support reject a lone `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target

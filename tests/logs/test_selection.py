@@ -82,7 +82,7 @@ def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, wanted):
     assert chosen(sliced(wanted), parts) == expected
 
 
-def test_test_data_contains_messages_in_parts():
+def test_messages_in_parts_are_generated():
     assert any(batch.continues for batch in in_parts([35]))
 
 

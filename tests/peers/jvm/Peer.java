@@ -106,7 +106,7 @@ public final class Peer {
     return messages;
   }
 
-  /** Reads one message per line; a rejected document becomes a comment with the reason. */
+  /** Converts each line to a message; a rejected document becomes a comment with the reason. */
   private static void readDocuments(Path from, Path to, String base) throws IOException {
     try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(to))) {
       for (String line : Files.readAllLines(from)) {
