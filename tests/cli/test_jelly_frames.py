@@ -217,7 +217,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     ):
         list(log)
     assert "group_by" not in str(caught.value)
-    # Frames that are messages need no note.
+    # Frames that are messages are not mentioned.
     run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
     assert "by its type" not in run.err
 

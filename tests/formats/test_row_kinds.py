@@ -233,7 +233,7 @@ def test_many_variables_take_linear_time():
     assert time.process_time() - start < 15
 
 
-def test_wide_tables_use_a_codec_with_little_memory_per_column():
+def test_wide_tables_use_a_codec_with_little_overhead_per_column():
     for count, codec in [(WIDE_COLUMNS, "ZSTD"), (WIDE_COLUMNS + 1, "SNAPPY")]:
         batch = ResultBatch.from_rows([[S] * count], list(map(str, range(count))))
         data = formats.parquet.encode(batch)

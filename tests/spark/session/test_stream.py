@@ -567,7 +567,7 @@ def test_the_list_and_the_checkpoint_must_match(place):
         LogSourceStreamReader({"path": str(place.logs)})
 
 
-def test_a_replaced_file_is_not_read_and_reported_once(place, caplog):
+def test_a_replaced_file_is_skipped_and_reported_once(place, caplog):
     place.arrive("a.nq", count=1)
     engine = place.engine()
     assert len(engine.rows()) == 1
