@@ -106,7 +106,7 @@ def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
 
 
 @given(mixed | one_kind, st.randoms(use_true_random=False))
-def test_the_order_does_not_depend_on_the_data(objects, random):
+def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
     found = ordered(objects)
     assert sorted(found, key=repr) == sorted(((term,) for term in objects), key=repr)
     random.shuffle(objects)
