@@ -281,7 +281,7 @@ def test_files_removed_or_added_before_a_batch_is_read(spark_place, source):
         )
         query.awaitTermination()
 
-    with pytest.raises(PySparkException, match="the first try fails"):
+    with pytest.raises(PySparkException, match="the first attempt fails"):
         run(fails)
     (place.logs / "b.nq").unlink()
     (place.logs / "c.nq").write_text(LINE.format(33))
