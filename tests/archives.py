@@ -1,11 +1,11 @@
-"""Archives as tarfile writes them."""
+"""Tar archives written with tarfile."""
 
 import io
 import tarfile
 
 
 def tar(*members, format=tarfile.PAX_FORMAT, **changes):
-    """An archive, as tarfile writes it; a member is its name, its bytes and what else is said of it."""
+    """Returns an archive; a member is its name, its bytes and optional attributes."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=format) as out:
         for name, data, *rest in members:

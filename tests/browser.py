@@ -1,4 +1,4 @@
-"""A page in a real browser: Chromium without a window, which prints what a script of the test says of the page."""
+"""Renders a page in headless Chromium and returns what a test script reports about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
-# Asks the page, which is in a frame as wide as a screen, how it looks there.
+# Reports the layout of the page, which is in a frame as wide as a screen.
 HARNESS = """<!DOCTYPE html><html><body style="margin:0">
 <iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>
 <pre id="found"></pre>
@@ -45,7 +45,10 @@ addEventListener("load", () => {{
 
 
 def chromium() -> str:
-    """The browser; the test is skipped where there is none, and fails where it is required."""
+    """Returns the path of Chromium.
+
+    Without it the test is skipped, or fails if the browser is required.
+    """
     for name in NAMES:
         if found := shutil.which(name):
             return found
@@ -56,7 +59,7 @@ def chromium() -> str:
 
 
 def shown(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -> dict[str, Any]:
-    """What a page looks like on a screen of some width, and what the browser complained of (`console`)."""
+    """Returns the layout of a page at a screen width, and the browser's messages (`console`)."""
     file = folder / "harness.html"
     file.write_text(HARNESS.format(width=width, page=escape(page)), "utf-8")
     command = [

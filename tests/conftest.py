@@ -1,7 +1,7 @@
-"""Profiles of the random tests: the same examples on every run; few in `make test-fast`, many in `make soak`.
+"""Profiles of random tests: the same examples in each run, more of them in `make soak`.
 
-A failure is shown as found; `--hypothesis-profile=shrink` makes it small, which takes minutes.
-Only tests with the marker `suites` read the suites: see `suites.path`.
+A failing example is shown as found; `--hypothesis-profile=shrink` minimizes it, which takes
+minutes. Only tests with the marker `suites` read the suites: see `suites.path`.
 """
 
 from collections.abc import Iterator

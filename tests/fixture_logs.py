@@ -1,4 +1,4 @@
-"""The logs of messages in spec-fixtures, whose folders name the feature that they contain."""
+"""Message logs of spec-fixtures by folder; folders are named after the tested feature."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ LOGS["nanopubs"] = [FIXTURES / "nanopubs" / "log.trig"]
 
 
 def reading(path: Path) -> dict[str, Any]:
-    """Options with which a log is read."""
+    """Returns the options that reading a log requires."""
     return (
         {"generalized": True} if path.parent.name == "generalized" and path.suffix == ".nq" else {}
     )

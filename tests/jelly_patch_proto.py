@@ -1,8 +1,8 @@
-"""Jelly-Patch through Google's protobuf, from proto/patch.proto: an encoder and a decoder without any cunning.
+"""Jelly-Patch with Google's protobuf and proto/patch.proto: a simple encoder and decoder.
 
-Shares nothing with rdfm. A patch is a list of operations: ("H", key, value), ("TX",), ("TC",), ("TA",),
-("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph), ("D", s, p, o, graph); terms are those of
-nquads, and None is the default graph, or no graph.
+Shares no code with rdfm. A patch is a list of operations: ("H", key, value), ("TX",), ("TC",),
+("TA",), ("PA", prefix, IRI, graph), ("PD", prefix, graph), ("A", s, p, o, graph), ("D", s, p, o,
+graph). Terms are those of `nquads`; None is the default graph, or no graph.
 """
 
 import jelly_proto
@@ -23,9 +23,10 @@ NAMESPACES = {"PA": "namespace_add", "PD": "namespace_delete"}
 
 
 class Writer(jelly_proto.Writer):
-    """Every id explicit and every term written out; or, `short`, ids left out and terms repeated where that can be.
+    """Writes explicit ids and complete terms.
 
-    Tables of few entries give the place of the one used longest ago to a new one.
+    If `short`, it omits ids and repeats terms if possible. Full tables replace the least recently
+    used entry.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Writer(jelly_proto.Writer):
         self.rows.append(classes().RdfPatchRow(**content))
 
     def cut(self) -> None:
-        """End the frame."""
+        """Ends the frame."""
         self.frames.append(classes().RdfPatchFrame(rows=self.rows))
         self.rows = []
 
@@ -85,7 +86,7 @@ class Writer(jelly_proto.Writer):
         return iri
 
     def statement_fields(self, terms: dict) -> dict:
-        """The fields of a statement or of a graph, those that repeat left out."""
+        """Returns the fields of a statement or graph, without repeated ones."""
         fields: dict = {}
         for position, term in terms.items():
             if not self.short or self.last_terms.get(position, ()) != term:
@@ -114,11 +115,14 @@ class Writer(jelly_proto.Writer):
             self.row(**{STATEMENTS[code]: classes().RdfQuad(**fields)})
 
     def mark(self) -> None:
-        """End the patch, in a stream of type PUNCTUATED."""
+        """Ends the patch, in a stream of type PUNCTUATED."""
         self.row(punctuation=classes().RdfPatchPunctuation())
 
     def patch(self, operations, rows: int | None = None) -> None:
-        """A patch, as the stream type has it; frames end after so many rows, or with the patch."""
+        """Writes a patch as the stream type requires.
+
+        A frame ends after `rows` rows, or with the patch.
+        """
         if not self.frames and not self.rows:
             self.options()
         for operation in operations:
@@ -137,7 +141,7 @@ def read_frames(data: bytes) -> list:
 
 
 class Reader(jelly_proto.Reader):
-    """Rows to operations, by the text of the specification."""
+    """Converts rows to operations, following the text of the specification."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,12 +160,12 @@ class Reader(jelly_proto.Reader):
         self.open = None
 
     def graph_of(self, value):
-        """The graph of a statement or a namespace, which both repeat."""
+        """Returns the graph of a statement or a namespace; both can repeat it."""
         if self.stream_options.statement_type == TRIPLES:
             assert value.WhichOneof("graph") is None, "a graph in a log of triples"
             return None
         if not value.WhichOneof("graph") and "graph" not in self.last_terms:
-            # Jelly-JVM leaves it out before the first graph.
+            # Jelly-JVM omits it before the first graph.
             assert isinstance(value, classes().RdfPatchNamespace), "a statement without a graph"
             return None
         (graph,) = self.statement(value, ["graph"])
@@ -177,7 +181,7 @@ class Reader(jelly_proto.Reader):
         elif kind in self.tables:
             self.entry(kind, value)
         elif kind == "punctuation":
-            assert self.stream_options.stream_type == PUNCTUATED, "a mark without meaning"
+            assert self.stream_options.stream_type == PUNCTUATED, "an unexpected mark"
             self.end()
         elif kind == "header":
             assert value.WhichOneof("value"), "a header without a value"
@@ -205,10 +209,10 @@ class Reader(jelly_proto.Reader):
                 self.end()
         kind = self.stream_options.stream_type if self.stream_options else FRAME
         if kind == FLAT:
-            # Frames before the options are no patches.
+            # Frames before the options are not patches.
             self.patches = []
         if kind == PUNCTUATED:
-            # Nor here; and the last mark may be missing.
+            # The same applies here, and the last mark may be missing.
             early = next(at for at, frame in enumerate(frames) if frame.rows)
             self.patches = self.patches[early:]
         if kind == FLAT or (kind == PUNCTUATED and self.open is not None):
@@ -217,7 +221,7 @@ class Reader(jelly_proto.Reader):
 
 
 def decode(data: bytes, *, bare: bool = False) -> list[list[tuple]]:
-    """The patches of a log."""
+    """Returns the patches of a log."""
     frames = [classes().RdfPatchFrame.FromString(data)] if bare else read_frames(data)
     return Reader().log(frames)
 
@@ -226,7 +230,7 @@ ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def show(term: tuple) -> str:
-    """A term as canonical N-Triples."""
+    """Returns a term as canonical N-Triples."""
     kind = term[0]
     if kind == "iri":
         return f"<{term[1]}>"
@@ -242,7 +246,7 @@ def show(term: tuple) -> str:
 
 
 def line(operation: tuple) -> str:
-    """An operation as a line; names stand in quotes."""
+    """Returns an operation as a line, with quoted names."""
     code, *rest = operation
     name = (
         [show(("literal", rest.pop(0), None, None, XSD_STRING))]
@@ -254,5 +258,5 @@ def line(operation: tuple) -> str:
 
 
 def text(patches) -> str:
-    """Patches as lines, behind `--- patch` each."""
+    """Returns patches as lines, each patch after `--- patch`."""
     return "".join("--- patch\n" + "".join(map(line, patch)) for patch in patches)

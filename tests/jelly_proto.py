@@ -1,7 +1,8 @@
-"""Jelly through Google's protobuf, from proto/rdf.proto: an encoder and a decoder without any cunning.
+"""Jelly with Google's protobuf and proto/rdf.proto: a simple encoder and decoder.
 
-Shares nothing with rdfm. The classes are those of proto/patch.proto too, which imports it. The messages live in a descriptor pool of their own, so that pyjelly's
-generated classes of the same names do not collide with them.
+Shares no code with rdfm. The classes are also those of proto/patch.proto, which imports rdf.proto.
+They use a separate descriptor pool to avoid collisions with pyjelly's generated classes of the same
+names.
 """
 
 import tempfile
@@ -16,12 +17,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @cache
 def classes() -> SimpleNamespace:
-    """The message classes by name."""
+    """Returns the message classes by name."""
     return compiled("patch.proto")
 
 
 def compiled(name: str) -> SimpleNamespace:
-    """The message classes of a file of proto/, and of those it imports, by name."""
+    """Returns the message classes of a file of proto/ and its imports, by name."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from grpc_tools import protoc
 
@@ -52,7 +53,7 @@ def varint(number: int) -> bytes:
 
 
 def delimited(frames) -> bytes:
-    """The bytes of a log of length-prefixed frames."""
+    """Returns the bytes of a log of length-prefixed frames."""
     parts = (frame.SerializeToString(deterministic=True) for frame in frames)
     return b"".join(varint(len(part)) + part for part in parts)
 
@@ -82,12 +83,12 @@ def read_frames(data: bytes) -> list:
 
 
 def log_type(messages) -> int:
-    """Physical type: quads where a message has a named graph, triples otherwise."""
+    """Returns the physical type: quads if a message has a named graph, otherwise triples."""
     return 2 if any(quad[3] for message in messages for quad in message) else 1
 
 
 class Writer:
-    """Every id explicit, every term written out, every table filled from 1 upwards."""
+    """Writes explicit ids and complete terms, and fills tables from 1 upwards."""
 
     def __init__(self, physical: int, version: int = 1, logical: int | None = None) -> None:
         self.physical, self.version = physical, version
@@ -154,7 +155,7 @@ class Writer:
         )
 
     def message(self, quads, metadata=None, namespaces=None) -> None:
-        """One frame. In GRAPHS logs each run of quads of one graph is a graph."""
+        """Writes one frame. In GRAPHS logs, each run of quads of one graph is a graph."""
         if not self.frames:
             self.options()
         for name, value in (namespaces or {}).items():
@@ -182,7 +183,7 @@ class Writer:
 
 
 def encode(messages, physical: int | None = None) -> bytes:
-    """A delimited log."""
+    """Returns a delimited log."""
     writer = Writer(physical or log_type(messages))
     for message in messages:
         writer.message(message)
@@ -190,7 +191,7 @@ def encode(messages, physical: int | None = None) -> bytes:
 
 
 class Reader:
-    """Rows to quads, by the text of the specification."""
+    """Converts rows to quads, following the text of the specification."""
 
     def __init__(self) -> None:
         self.tables: dict[str, dict[int, str]] = {"name": {}, "prefix": {}, "datatype": {}}
@@ -271,6 +272,6 @@ class Reader:
 
 
 def decode(data: bytes) -> list[list[tuple]]:
-    """The messages of a delimited log."""
+    """Returns the messages of a delimited log."""
     reader = Reader()
     return [reader.frame(frame) for frame in read_frames(data)]

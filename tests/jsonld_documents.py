@@ -1,7 +1,7 @@
-"""JSON-LD documents made at random, with every feature and with odd values, always the same by number.
+"""Random JSON-LD documents with each feature and with unusual values, reproducible by number.
 
-Half of them are meant to be valid; the others are such documents with one place changed.
-RDFM_JSONLD_DOCUMENTS says how many the tests read.
+Half of them are intended to be valid; the others are such documents with one change.
+RDFM_JSONLD_DOCUMENTS sets the number of documents that the tests read.
 """
 
 import copy
@@ -42,12 +42,12 @@ DIRECTIONS = ("none", "i18n-datatype", "compound-literal")
 
 
 def direction_of(number: int) -> str:
-    """What base directions of this document become: of three in seven, nothing."""
+    """Returns the conversion of base directions for a document: none for three of seven."""
     return DIRECTIONS[number % 7 % 3]
 
 
 class Maker:
-    """One document; `known` has the containers, types and kinds of the terms, as far as it knows."""
+    """Builds one document; `known` has the containers, types and kinds of the terms, if known."""
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)
@@ -292,7 +292,7 @@ class Maker:
         return self.shuffled(made) if self.chance(0.3) else made
 
     def changed(self, document: Any) -> Any:
-        """The document with one place changed."""
+        """Returns the document with one change."""
         places = list(places_of(document))
         holder, key = self.one(places)
         roll = self.random.random()
@@ -308,7 +308,7 @@ class Maker:
 
 
 def places_of(value: Any) -> Any:
-    """Where something may be changed: maps and their keys, arrays and their indexes."""
+    """Yields places that may be changed: maps with their keys, and arrays with their indexes."""
     found = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in found:
         yield value, key
@@ -317,7 +317,7 @@ def places_of(value: Any) -> Any:
 
 
 def document(number: int) -> Any:
-    """The document of this number."""
+    """Returns the document with this number."""
     maker = Maker(number)
     made = copy.deepcopy(maker.document())
     return maker.changed(made) if number % 2 else made

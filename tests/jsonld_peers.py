@@ -1,4 +1,4 @@
-"""JSON-LD as pyoxigraph and PyLD read it, a message at a time."""
+"""JSON-LD read by pyoxigraph and PyLD, one message at a time."""
 
 import json
 import string
@@ -9,7 +9,7 @@ from pyld import jsonld
 
 
 def wrapped(lines):
-    """The documents of an NDJSON-LD log, by the rules: a context message holds for what follows."""
+    """Yields the documents of an NDJSON-LD log, with the context of the last context message."""
     context = None
     for line in lines:
         document = json.loads(line)
@@ -38,7 +38,7 @@ def pyld_reads(document):
 
 
 def lower(quads):
-    """Language tags in lower case, as BCP 47 allows a reader to have them."""
+    """Lowercases language tags, which BCP 47 allows."""
 
     def fold(term):
         return (*term[:2], term[2].lower(), *term[3:]) if term[0] == "literal" and term[2] else term
@@ -47,7 +47,10 @@ def lower(quads):
 
 
 def plainest(log):
-    """Whether PyLD's N-Quads can say it: no directions, no controls, no doubles, which it writes anew."""
+    """Whether PyLD's N-Quads support the terms.
+
+    They lack directions and control characters, and PyLD rewrites doubles.
+    """
     visible = set(string.printable[:95] + "éż亀\U0001f422")
     text = "".join(
         str(part)

@@ -1,13 +1,13 @@
-"""JSON-LD 1.1 to RDF by the letter of the specification: the judge of the tests, plain and slow.
+"""A literal implementation of JSON-LD 1.1 to RDF, used to check the tests: simple and slow.
 
-Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/ and its comments are the numbers
-of the steps. It shares nothing with rdfm. Where the text is corrected by an erratum that the W3C's
-suite tests, the erratum is followed, and said so.
+Each function is an algorithm of https://www.w3.org/TR/json-ld11-api/, and its comments are the
+numbers of the steps. It shares no code with rdfm. If an erratum that the W3C's suite tests corrects
+the text, the erratum applies, and a comment says so.
 
-Quads are tuples as in `nquads`. What the algorithms leave out as not well-formed is in
-`Result.left_out`; `Result.ill_formed` has also what they need not leave out, as it says nothing. Keys
-without an IRI are in `Result.dropped`. Where the text leaves open what a document means, and a reader
-may do otherwise, `Result.open` names the question.
+Quads are tuples as in `nquads`. `Result.left_out` has the data that the algorithms drop as not
+well-formed. `Result.ill_formed` also has such data that they may keep because it produces no
+triple. `Result.dropped` has keys without an IRI. If the specification does not determine the
+meaning of a document, so that readers may differ, `Result.open` names the question.
 """
 
 import json
@@ -40,7 +40,7 @@ OF_NODES_AND_VALUES = words(
 NO_TERMS = words("@base @direction @import @language @propagate @protected @version @vocab")
 UNSET: Any = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 MAX_REMOTE = 32
-# In the place of an identifier that is a term mapped to null: nothing is left out that was meant.
+# Replaces an identifier that is a term mapped to null: it is omitted intentionally.
 ON_PURPOSE = "null"
 
 _PCT = "%[0-9A-Fa-f]{2}"
@@ -63,8 +63,8 @@ class JsonLdError(Exception):
     """An error of the specification; its text is the error code."""
 
 
-def check(holds: bool, code: str) -> None:
-    if not holds:
+def check(condition: bool, code: str) -> None:
+    if not condition:
         raise JsonLdError(code)
 
 
@@ -85,7 +85,7 @@ def as_list(value: Any) -> list:
 
 
 def items_of(value: Any) -> list:
-    """As `as_list`, and no item where there is nothing."""
+    """Returns the value as a list, empty for None."""
     return [] if value is None else as_list(value)
 
 
@@ -187,7 +187,7 @@ class Context:
 
 @dataclass
 class Defining:
-    """What is passed on while the terms of a local context are defined."""
+    """State of the definition of the terms of a local context."""
 
     local: dict
     base_url: str | None
@@ -199,7 +199,7 @@ class Defining:
 
 @dataclass
 class Result:
-    """A document's dataset, or the error codes of all its errors."""
+    """A document's dataset, or the codes of all its errors."""
 
     quads: list[tuple]
     errors: set[str]
@@ -210,9 +210,9 @@ class Result:
 
 
 class Processor:
-    """The algorithms, with the documents that may be loaded, and notes on what they met.
+    """The algorithms, with the documents that may be loaded, and records of their findings.
 
-    With `collect`, an error in an entry or item is noted and the others are read on.
+    With `collect`, an error in an entry or item is recorded and the others are still read.
     """
 
     def __init__(self, documents: dict[str, Any] | None = None, collect: bool = False) -> None:
@@ -250,7 +250,7 @@ class Processor:
                     result, context, base_url, remote, override, propagate, validate
                 )
                 continue
-            break  # what follows a context that is wrong is not judged
+            break  # contexts after an invalid one are not checked
         return result
 
     def process_one(
@@ -321,7 +321,7 @@ class Processor:
                 if is_blank(value):
                     self.open.add("an IRI in a context that is not well-formed")
                 result.base = resolve(value, result.base)
-        if "@vocab" in context:  # 5.8, which takes compact IRIs and terms as the suite has it
+        if "@vocab" in context:  # 5.8; accepts compact IRIs and terms, as the suite requires
             value = context["@vocab"]
             if value is not None:
                 check(isinstance(value, str), "invalid vocab mapping")
@@ -467,7 +467,7 @@ class Processor:
     def define_reverse(
         self, active: Context, definition: Term, value: dict, given: Defining
     ) -> bool:
-        """Step 13, which goes on with step 19, as an erratum has it; False where there is no term."""
+        """Step 13, which continues with step 19 (an erratum). Returns False without a term."""
         check("@id" not in value and "@nest" not in value, "invalid reverse property")
         check(isinstance(value["@reverse"], str), "invalid IRI mapping")
         if keyword_shaped(value["@reverse"]):
@@ -485,7 +485,7 @@ class Processor:
     def define_id(
         self, active: Context, term: str, definition: Term, id_: Any, simple: bool, given: Defining
     ) -> bool:
-        """Step 14.2; False where there is no term."""
+        """Step 14.2. Returns False without a term."""
         check(isinstance(id_, str), "invalid IRI mapping")
         if id_ not in KEYWORDS and keyword_shaped(id_):
             return False
@@ -661,11 +661,11 @@ class Processor:
                         result,
                     )
                 elif expanded in KEYWORDS:
-                    self.dropped.append(key)  # a keyword that says nothing here
+                    self.dropped.append(key)  # a keyword without effect here
                 else:
                     self.expand_property(active, key, expanded, value, base_url, result)
                 continue
-            # It is there, whatever is wrong with it.
+            # The key is present, even if its value is invalid.
             if property_ == "@reverse":
                 continue
             if expanded not in KEYWORDS or expanded == "@included":
@@ -701,7 +701,7 @@ class Processor:
             found = [self.expand_iri(type_scoped, name, relative=True) for name in names]
             for at, name in enumerate(names):
                 if name in type_scoped.terms and type_scoped.terms[name].iri is None:
-                    continue  # which is null on purpose, so that nothing is left out
+                    continue  # intentionally null, so nothing is dropped
                 found[at] = self.noted(found[at]) or ""
             if "@type" in result:
                 result["@type"] = as_list(result["@type"]) + found
@@ -713,7 +713,7 @@ class Processor:
             found: Any = UNSET
             with self.collecting():
                 found = as_list(self.expand(active, None, value, base_url))
-            if found is UNSET:  # wrong, and perhaps a value too
+            if found is UNSET:  # an error, and possibly also a value
                 names = [self.expand_iri(active, name) for one in as_list(value) for name in one]
                 found = [dict.fromkeys(name for name in names if name is not None)]
             if value is None:
@@ -817,7 +817,7 @@ class Processor:
         for index in value:
             inner = active
             if {"@id", "@type"} & {*container} and active.previous is not None:
-                # 13.8.3.3, "Otherwise", may be of 13.8.3.1 or of 13.8.3.2.
+                # The "otherwise" of 13.8.3.3 may refer to 13.8.3.1 or to 13.8.3.2.
                 inner = active.previous
                 self.open.add("an id map or type map where the context is not propagated")
             definition = inner.terms.get(index) if "@type" in container else None
@@ -934,7 +934,7 @@ def is_graph(value: Any) -> bool:
 
 
 def add(result: dict, name: str, value: Any) -> None:
-    """Add value, as array."""
+    """Implements "add value", always as an array."""
     result.setdefault(name, []).extend(as_list(value))
 
 
@@ -944,12 +944,12 @@ def add_reverse(result: dict, name: str, item: Any) -> None:
 
 
 def same_text(item: dict) -> str:
-    """Equal where items are equivalent; for Python, 1 and true were equal."""
+    """Returns equal texts for equivalent items; in Python, 1 equals true."""
     return json.dumps(item, sort_keys=True, default=str)
 
 
-def says_something(node: dict) -> bool:
-    """Whether there is a triple with the node for its subject, well-formed or not."""
+def has_triples(node: dict) -> bool:
+    """Whether a triple has the node as its subject, well-formed or not."""
     return any(node[name] and (name not in KEYWORDS or name == "@type") for name in node)
 
 
@@ -957,7 +957,7 @@ def says_something(node: dict) -> bool:
 
 
 class NodeMaps:
-    """Graphs, each of nodes, each of properties; blank nodes are named anew."""
+    """Graphs by name, their nodes and properties; blank nodes get new labels."""
 
     def __init__(self) -> None:
         self.graphs: dict[str, dict[str, dict]] = {"@default": {}}
@@ -1040,12 +1040,12 @@ class Triples:
         self.quads: list[tuple] = []
         for name, graph in maps.graphs.items():
             self.graph: Any = None
-            says = [(id_, node) for id_, node in graph.items() if says_something(node)]
-            if name != "@default" and says:
+            subjects = [(id_, node) for id_, node in graph.items() if has_triples(node)]
+            if name != "@default" and subjects:
                 self.graph = self.resource(name)
                 if self.graph is None:
                     continue
-            for id_, node in says:
+            for id_, node in subjects:
                 self.node(id_, node)
 
     def resource(self, name: str) -> tuple | None:
@@ -1091,7 +1091,7 @@ class Triples:
         return ends[0]
 
     def literal(self, item: dict) -> tuple | None:
-        """Steps 4 to 15 of Object to RDF Conversion; None where it is not well-formed."""
+        """Steps 4 to 15 of Object to RDF Conversion. Returns None if not well-formed."""
         value, kind, language = item["@value"], item.get("@type"), item.get("@language")
         named = isinstance(kind, str) and (kind == "@json" or WELL_FORMED.fullmatch(kind))
         if kind is not None and not named:
@@ -1116,7 +1116,7 @@ class Triples:
         return ("literal", value, None, None, kind or XSD_STRING)
 
     def directed(self, value: str, language: str | None, direction: str) -> tuple | None:
-        """Step 13; and "literal", RDF 1.2's own way, which the specification does not have yet."""
+        """Step 13, and "literal", the form of RDF 1.2, which the specification does not have yet."""
         if self.direction == "literal":
             if language is None:
                 self.left_out.append(direction)
@@ -1133,7 +1133,10 @@ class Triples:
 
 
 def canonical_double(value: int | Decimal) -> str:
-    """The canonical form of the nearest double: `printf("%1.15E")` without trailing zeros (8.6)."""
+    """Returns the canonical form of the nearest double (8.6).
+
+    It is `printf("%1.15E")` without trailing zeros.
+    """
     try:
         number = float(value)
     except OverflowError:
@@ -1192,14 +1195,14 @@ def ecmascript_number(number: float) -> str:
 
 
 def parse(text: str | bytes) -> Any:
-    """JSON with numbers as they are written; their exponents are held as far as Decimal goes."""
+    """Parses JSON and keeps numbers as written; exponents are limited to the range of Decimal."""
     return json.loads(text, parse_float=exact)
 
 
 def exact(text: str) -> Decimal:
     try:
         return Decimal(text)
-    except ArithmeticError:  # an exponent beyond all
+    except ArithmeticError:  # an exponent out of range
         small = "e-" in text.lower() or re.fullmatch(r"-?[0.]+", text.lower().partition("e")[0])
         return Decimal("1e-9999") if small else Decimal("-1e9999" if text[0] == "-" else "1e9999")
 
@@ -1208,7 +1211,7 @@ def read(
     text: str | bytes, *, base: str | None = None, expand_context: Any = UNSET,
     direction: str | None = None, documents: dict[str, Any] | None = None,
 ) -> Result:  # fmt: skip
-    """What a document says, or what is wrong with it."""
+    """Returns a document's dataset, or its errors."""
     processor = Processor(documents, collect=True)
     quads: list[tuple] = []
     with processor.collecting():

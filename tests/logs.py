@@ -1,4 +1,4 @@
-"""Hypothesis strategies of logs: lists of messages, lists of quads of `nquads` tuples."""
+"""Hypothesis strategies for logs: lists of messages, which are lists of quads as `nquads` tuples."""
 
 import re
 import string
@@ -62,7 +62,7 @@ tags = st.from_regex(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,2}", fullmatch=True)
 directions = st.sampled_from([None, None, "ltr", "rtl"])
 
 
-# pyoxigraph takes only tags that BCP 47 knows to be well-formed.
+# pyoxigraph accepts only tags that are well-formed according to BCP 47.
 known_tags = st.sampled_from(["en", "fr", "en-GB", "de-CH-1996", "zh-Hans", "sl-rozaj-biske"])
 
 
@@ -95,7 +95,7 @@ plain_literals = literals_of(
 
 @cache
 def triple_terms(subjects, predicates, objects):
-    """RDF 1.2 triple terms (or generalized ones), up to three deep."""
+    """RDF 1.2 triple terms (or generalized ones), nested up to three deep."""
     return st.recursive(
         st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, objects),
         lambda inner: st.builds(lambda s, p, o: ("triple", s, p, o), subjects, predicates, inner),
@@ -104,20 +104,21 @@ def triple_terms(subjects, predicates, objects):
 
 
 def in_xml(text: str) -> str:
-    """A text without the characters that XML 1.0 does not hold."""
+    """Returns a text without characters that XML 1.0 does not allow."""
     return re.sub("[^\\t\\n\\r -\ufffd\U00010000-\U0010ffff]", "", text)
 
 
 xml_literals = literals_of(lexicals.map(in_xml))
-# Every one ends in an XML name.
+# Each ends with an XML name.
 xml_predicates = iris.map(lambda iri: ("iri", f"{iri[1]}p"))
 
 
 @cache
 def quads(*, graphs: bool, generalized: bool, triples: bool, any_text: bool, plain: str):
-    """Quads of what a format can carry.
+    """Returns quads that a format supports.
 
-    For peers, `plain` is "tags" (language tags that they take) or "terms" (labels and texts, too).
+    For other libraries, `plain` is "tags" (only language tags that they accept) or "terms" (also
+    labels and texts).
     """
     labelled = plain_bnodes if plain == "terms" else bnodes
     texts = {"": literals, "tags": tagged_literals, "terms": plain_literals}[plain]
@@ -147,7 +148,7 @@ def logs(
     plain: str = "",
     boundaries: bool = True,
 ):
-    """Up to five messages, empty ones among them, or one; quads and terms repeat."""
+    """Draws up to five messages, possibly empty, or exactly one; quads and terms repeat."""
     kinds = quads(
         graphs=graphs, generalized=generalized, triples=triples, any_text=any_text, plain=plain
     )

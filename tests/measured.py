@@ -1,4 +1,4 @@
-"""Commands in a process of their own: exit code, largest resident memory, errors, how much is written."""
+"""Runs commands in separate processes: exit code, peak resident memory, errors, size of the output."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 RDFM = Path(sys.executable).parent / "rdfm"
 
-# A small process between: the memory that a child is charged with begins with that of its parent.
+# A small process in between: a child's memory is initially charged with that of its parent.
 RUNNER = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[2:])
@@ -21,7 +21,10 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 
 
 def measured(*words, feed=(), program=RDFM):
-    """`rdfm`, or another program, with these words: exit code, largest resident memory in bytes, errors, and bytes on standard output."""
+    """Runs `rdfm` or another program and measures it.
+
+    Returns the exit code, peak resident memory in bytes, errors, and bytes on standard output.
+    """
     with tempfile.TemporaryDirectory() as folder:
         memory, errors = Path(folder, "memory"), Path(folder, "errors")
         command = [sys.executable, "-c", RUNNER, memory, program, *words]
@@ -53,7 +56,7 @@ def measured(*words, feed=(), program=RDFM):
 
 
 def block(size: int, delimiter: bytes = b"# @message\n") -> bytes:
-    """About `size` bytes of N-Quads messages of six quads."""
+    """Returns about `size` bytes of N-Quads messages with six quads each."""
     lines, number = [], 0
     total = 0
     while total < size:

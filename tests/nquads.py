@@ -1,8 +1,8 @@
-"""A small reader of N-Quads, and datasets as plain tuples: the tests' own eyes.
+"""A small N-Quads reader, and datasets as plain tuples, independent of rdfm.
 
-It shares nothing with rdfm. Terms are ("iri", value), ("bnode", label), ("literal", lexical,
-language, direction, datatype), ("triple", s, p, o), and None for the default graph; quads are tuples
-of four, a message is a list of quads.
+Terms are ("iri", value), ("bnode", label), ("literal", lexical, language, direction, datatype),
+("triple", s, p, o), and None for the default graph. Quads are tuples of four; a message is a list
+of quads.
 """
 
 import re
@@ -40,7 +40,7 @@ def literal(lexical, language=None, direction=None, datatype=None):
 
 
 class Line:
-    """One line being read."""
+    """Parser state of one line."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
@@ -48,7 +48,7 @@ class Line:
     def token(self) -> re.Match[str]:
         match = TOKEN.match(self.text, self.at)
         if not match:
-            raise ValueError(f"no N-Quads: {self.text[self.at :]!r} in {self.text!r}")
+            raise ValueError(f"not N-Quads: {self.text[self.at :]!r} in {self.text!r}")
         self.at = match.end()
         return match
 
@@ -70,7 +70,7 @@ class Line:
             if not self.token()["close"]:
                 raise ValueError(f"a triple term does not close in {self.text!r}")
             return ("triple", *triple)
-        raise ValueError(f"no term: {match[0]!r} in {self.text!r}")
+        raise ValueError(f"not a term: {match[0]!r} in {self.text!r}")
 
     def quad(self):
         terms = []
@@ -78,12 +78,12 @@ class Line:
             terms.append(self.term(match))
         rest = self.text[self.at :].strip()
         if len(terms) not in (3, 4) or (rest and not rest.startswith("#")):
-            raise ValueError(f"no quad: {self.text!r}")
+            raise ValueError(f"not a quad: {self.text!r}")
         return (*terms, None) if len(terms) == 3 else tuple(terms)
 
 
 def read_quads(text: str) -> list[tuple]:
-    """The quads of N-Quads text; comments and empty lines are passed over."""
+    """Returns the quads of N-Quads text; ignores comments and empty lines."""
     lines = re.split(r"[\r\n]+", text)
     return [
         Line(line).quad() for line in lines if line.strip() and not line.lstrip().startswith("#")
@@ -91,7 +91,7 @@ def read_quads(text: str) -> list[tuple]:
 
 
 def read_expected(path: Path) -> list[list[tuple]]:
-    """The messages of an expected.txt of spec-fixtures."""
+    """Returns the messages of an expected.txt of spec-fixtures."""
     parts = path.read_text("utf-8").split("--- message\n")
     return [read_quads(part) for part in parts[1:]]
 
@@ -106,7 +106,7 @@ def map_terms(quad: tuple, change) -> tuple:
 
 
 def relabelled(quads: Iterable[tuple]) -> list[tuple]:
-    """Blank nodes named by first appearance: equal where datasets are the same in the same order."""
+    """Numbers blank nodes by first occurrence: equal for equal datasets in the same order."""
     names: dict[str, str] = {}
     return [
         with_labels(quad, lambda label: names.setdefault(label, str(len(names)))) for quad in quads
@@ -127,12 +127,12 @@ def labels(quads: Iterable[tuple]) -> Iterator[str]:
 
 
 def with_labels(quad: tuple, name) -> tuple:
-    """The quad with `name(label)` in the place of each blank node's label."""
+    """Returns the quad with each blank node label replaced by `name(label)`."""
     return map_terms(quad, lambda term: ("bnode", name(term[1])) if term[0] == "bnode" else term)
 
 
 def colours(quads: list[tuple], start: dict[str, int]) -> dict[str, int]:
-    """A colour for each blank node, from how it is used; refined until nothing changes."""
+    """Returns a colour for each blank node based on its use, refined until nothing changes."""
     colour = start
     while True:
         seen: dict[str, list] = {label: [] for label in colour}
@@ -148,12 +148,12 @@ def colours(quads: list[tuple], start: dict[str, int]) -> dict[str, int]:
 
 
 def isomorphic(left: Iterable[tuple], right: Iterable[tuple]) -> bool:
-    """Whether two datasets are the same up to blank node labels, whatever their order."""
+    """Whether two datasets are equal up to blank node labels and order."""
     left, right = list(set(left)), list(set(right))
     tries = 0
 
     def match(ours: dict[str, int], theirs: dict[str, int]) -> bool:
-        """Names one node that is still in doubt, and refines, until all are told apart."""
+        """Individualizes one ambiguous node and refines, until all nodes are distinguished."""
         nonlocal tries
         tries += 1
         assert tries < 500, "too much symmetry for this comparison"

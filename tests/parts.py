@@ -1,4 +1,4 @@
-"""Folders of part files, rows of messages and streams of them, for the tests of Spark's writers."""
+"""Folders of part files, rows of messages and streams of them, for tests of Spark's writers."""
 
 import json
 import os
@@ -10,12 +10,12 @@ NUMBER = "http://ex/number"
 
 
 def shown(folder):
-    """The visible files of a folder, in order."""
+    """Returns the visible files of a folder, in order."""
     return sorted(path for path in Path(folder).iterdir() if path.name[0] not in "._")
 
 
 def messages_in(folder):
-    """The messages of all parts, in the order of their names; each part is read to its end."""
+    """Returns the messages of all parts, in the order of their names."""
     messages = []
     for path in shown(folder):
         with rdfm.open_log(path) as log:
@@ -24,17 +24,17 @@ def messages_in(folder):
 
 
 def lines_of(messages):
-    """Messages as lists of N-Quads lines."""
+    """Returns messages as lists of N-Quads lines."""
     return [[str(quad) for quad in message] for message in messages]
 
 
 def numbers_in(folder):
-    """The numbers that messages of `numbered` in a folder have."""
+    """Returns the numbers of messages made by `numbered` in a folder."""
     return [int(message.quads[0].object.value) for message in messages_in(folder)]
 
 
 def left_in(folder):
-    """What is in the protocol's folder but for what it remembers."""
+    """Returns the files in the protocol's folder, except for its records."""
     return sorted(
         os.path.relpath(path, folder)
         for path in Path(folder, "_rdfm").rglob("*")
@@ -43,7 +43,7 @@ def left_in(folder):
 
 
 def numbered(rows):
-    """Rows with a column `id` as messages of three quads, the first with the number."""
+    """Converts rows with a column `id` to messages of three quads; the first one has the number."""
     quad = "named_struct('subject', {}, 'predicate', {}, 'object', {}, 'graph', {})"
     subject = "concat('<http://ex/', id, '>')"
     quads = [
@@ -64,22 +64,22 @@ class Query:
         self.source.mkdir(exist_ok=True)
 
     def add(self, *numbers):
-        """Put a file of numbers into the source."""
+        """Adds a file of numbers to the source."""
         name = f"{len(list(self.source.iterdir())):05d}.json"
         lines = "".join(json.dumps({"id": number}) + "\n" for number in numbers)
         (self.folder / name).write_text(lines)
-        # Spark takes files in the order of their times.
+        # Spark reads files in the order of their times.
         os.utime(self.folder / name, (1e9 + int(name[:5]),) * 2)
         (self.folder / name).rename(self.source / name)
 
     def run(self, **options):
-        """Take all that is there, some files a batch, and give the query's id."""
+        """Processes all available files, some files per batch. Returns the query's id."""
         query = self.start(**options)
         query.awaitTermination()
         return query.id
 
     def start(self, files=1, mode="append", transform=numbered, **options):
-        """Begin to take all that is there."""
+        """Starts to process all available files."""
         stream = (
             transform(self.rows(maxFilesPerTrigger=files))
             .writeStream.format("rdfm")
@@ -90,11 +90,11 @@ class Query:
         return stream.trigger(availableNow=True).start(str(self.out))
 
     def rows(self, **options):
-        """The stream of what is in the source."""
+        """Returns the stream of files in the source."""
         return self.spark.readStream.schema("id bigint").options(**options).json(str(self.source))
 
     def forget_last_commit(self):
-        """As if the driver had died between the sink's commit and Spark's own note of it."""
+        """Simulates the driver's death between the sink's commit and Spark's own record of it."""
         last = max(self.checkpoint.glob("commits/[0-9]*"), key=lambda path: int(path.name))
         last.unlink()
         last.with_name(f".{last.name}.crc").unlink()
@@ -102,14 +102,14 @@ class Query:
 
 
 class LogQuery(Query):
-    """A stream from a folder of logs to a folder of logs, by one of the ways to read one."""
+    """A stream from a folder of logs to a folder of logs, read in one of the two ways."""
 
     def __init__(self, spark, folder, kind):
         super().__init__(spark, folder)
         self.kind = kind
 
     def add(self, *numbers):
-        """Put a log of numbers into the source."""
+        """Adds a log of numbers to the source."""
         name = f"{len(list(self.source.iterdir())):05d}.nq"
         with rdfm.create_log(self.source / name) as log:
             for number in numbers:
@@ -117,11 +117,11 @@ class LogQuery(Query):
                 log.write([rdfm.Quad(subject, rdfm.Iri(NUMBER), value)])
 
     def start(self, **options):
-        """Begin to take all that is there."""
+        """Starts to process all available files."""
         return super().start(transform=lambda rows: rows, **options)
 
     def rows(self, **options):
-        """The stream of what is in the source."""
+        """Returns the stream of logs in the source."""
         from rdfm.spark import read_stream
 
         source = str(self.source)

@@ -1,4 +1,4 @@
-"""Files of patches, converted between the formats of patches."""
+"""Patch files, converted between the formats of patches."""
 
 from itertools import product
 
@@ -14,12 +14,12 @@ NAMES = {
     "trp": "rdf-patch-thrift",
     "jellyp": "jelly-patch",
 }
-# Jelly-Patch ends every transaction in its patch.
+# Jelly-Patch ends each transaction within its patch.
 UNENDED = {"abort", "patchtext-no-commit"}
 
 
 def operations(log):
-    """The patches of a log as tuples."""
+    """Returns the patches of a log as tuples."""
     return [
         [(row[0], row[1], *(as_tuple(term) for term in row[2:])) for row in patch.operations]
         for patch in log
@@ -32,7 +32,7 @@ def read(path):
 
 
 def in_every_format(path, folder):
-    """Written as text, in Thrift and in Jelly and read again, in any order."""
+    """Converts a file to text, Thrift and Jelly in each order, and checks the patches."""
     found = read(path)
     stem = path.stem
     suffixes = ("rdfp", "trp") if stem in UNENDED else ("rdfp", "trp", "jellyp")

@@ -1,4 +1,4 @@
-"""Patches as tuples of `jelly_patch_proto`, and as rdfm has them."""
+"""Conversion of patches between tuples of `jelly_patch_proto` and those of rdfm."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ PLAIN_KEYS = ("id", "prev")
 
 
 def as_operation(operation: tuple) -> tuple:
-    """A tuple as the tuple that rdfm takes."""
+    """Converts a tuple to the tuple that rdfm accepts."""
     code, *rest = operation
     if code in ("A", "D"):
         return (code, None, *map(as_term, rest))
@@ -27,7 +27,7 @@ def as_operation(operation: tuple) -> tuple:
 
 
 def of_operation(operation: tuple) -> tuple:
-    """The other way."""
+    """Converts an operation of rdfm to a tuple."""
     code, name, *terms = operation
     subject, predicate, thing, graph = map(as_tuple, terms)
     return {
@@ -44,12 +44,12 @@ def as_batch(patches: Iterable[list[tuple]]) -> PatchBatch:
 
 
 def encode(patches: Iterable[list[tuple]], **options: Any) -> bytes:
-    """A whole log of Jelly-Patch."""
+    """Returns a complete log of Jelly-Patch."""
     return formats.find("jelly-patch").encode(as_batch(patches), **options)
 
 
 def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
-    """The patches of a log that is right, read in pieces of a size."""
+    """Returns the patches of a valid log, read in pieces of the given size."""
     decoder = formats.find("jelly-patch").Decoder(**options)
     found: list[list[tuple]] = []
 
@@ -68,9 +68,9 @@ def decode(data: bytes, size: int, **options: Any) -> list[list[tuple]]:
 
 @st.composite
 def patches(draw, *, graphs: bool, plain: bool = False) -> list[list[tuple]]:
-    """Logs of patches: the quads of a log, added and deleted, with all other operations between them.
+    """Draws logs of patches: the quads of a log, added and deleted, between all other operations.
 
-    `plain`: what all formats hold; headers come first.
+    `plain` restricts them to what all formats support; headers come first.
     """
     log = draw(logs(graphs=graphs, generalized=True))
     random = draw(st.randoms(use_true_random=False))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies of SPARQL queries and of messages that they find something in, and what other libraries answer."""
+"""Hypothesis strategies for SPARQL queries and messages, and answers of other libraries."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Tests of a variable that every library decides alike."""
+    """Returns tests of a variable that all libraries evaluate alike."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 
@@ -74,7 +74,7 @@ triples = st.builds(
 
 @st.composite
 def tables(draw):
-    """A VALUES."""
+    """Draws a VALUES block."""
     names = draw(st.lists(variables | st.just("?e"), min_size=1, max_size=2, unique=True))
     terms = st.lists(constants | st.just("UNDEF"), min_size=len(names), max_size=len(names))
     rows = draw(st.lists(terms, max_size=6))
@@ -83,7 +83,7 @@ def tables(draw):
 
 
 def groups(inner, *, plain: bool):
-    """What stands between braces, with groups inside it."""
+    """Returns the content of a group, with groups inside it."""
     wide = st.one_of(
         inner.map("OPTIONAL {{ {} }}".format),
         inner.map("OPTIONAL {{ {} }}".format),
@@ -103,7 +103,7 @@ def groups(inner, *, plain: bool):
             st.builds("{{ SELECT {} {{ {} }} }}".format, variables, inner),
             tables(),
         )
-    # rdflib lets a filter see values of the groups around its own.
+    # In rdflib, a filter sees values of surrounding groups.
     tests = plain_expressions("?b") if plain else expressions
     parts = st.lists(triples | triples | wide | tests.map("FILTER({})".format), max_size=3)
     first = predicates.map("?a {} ?b .".format)
@@ -112,7 +112,10 @@ def groups(inner, *, plain: bool):
 
 @st.composite
 def queries(draw, *, plain: bool = False):
-    """A SELECT query. Plain ones have nothing that libraries are known to take differently."""
+    """Draws a SELECT query.
+
+    Plain ones contain nothing that libraries are known to evaluate differently.
+    """
     inner = groups(triples, plain=plain)
     where = draw(groups(groups(inner, plain=plain) | inner, plain=plain))
     number = count()
@@ -129,7 +132,7 @@ def queries(draw, *, plain: bool = False):
 
 
 def oxigraph_rows(text, message):
-    """The rows that pyoxigraph gives for a message: how often each comes."""
+    """Returns the rows of pyoxigraph for a message, with their counts."""
     store = ox.Store()
     store.extend(ox.Quad(*map(theirs, quad)) for quad in message)
     found = store.query(text)
@@ -138,13 +141,13 @@ def oxigraph_rows(text, message):
 
 
 def bound(names, row):
-    """The variables of a row that have a value, with it."""
+    """Returns the bound variables of a row with their values."""
     return [(name, term) for name, term in zip(names, row, strict=True) if term is not None]
 
 
 @cache
 def as_rdflib(term):
-    """A term of rdflib."""
+    """Returns a term of rdflib."""
     kind, value, *rest = term
     if kind == "iri":
         return rdflib.URIRef(value)
@@ -156,7 +159,7 @@ def as_rdflib(term):
 
 
 def of_rdflib(term):
-    """A term of rdflib as a tuple."""
+    """Returns a term of rdflib as a tuple."""
     if term is None:
         return None
     if isinstance(term, rdflib.URIRef):
@@ -167,7 +170,7 @@ def of_rdflib(term):
 
 
 def rdflib_rows(text, message):
-    """The rows that rdflib gives for a message, which it joins as sets."""
+    """Returns the rows of rdflib for a message; rdflib joins them as sets."""
     dataset = rdflib.Dataset()
     for *triple, graph in message:
         context = dataset.default_graph if graph is None else dataset.graph(as_rdflib(graph))

@@ -1,6 +1,6 @@
-"""RDF Protobuf and RDF Thrift through Google's protobuf and thriftpy2, from the files in proto/.
+"""RDF Protobuf and RDF Thrift with Google's protobuf and thriftpy2, from the files in proto/.
 
-Shares nothing with rdfm. Both have the same names, so one writer and one reader serve both.
+Shares no code with rdfm. Both formats use the same names, so one writer and one reader serve both.
 """
 
 import tempfile
@@ -18,16 +18,16 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 @cache
 def protobuf() -> SimpleNamespace:
-    """The message classes by name."""
+    """Returns the message classes by name."""
     return compiled("rdf-binary.proto")
 
 
 @cache
 def thrift() -> Any:
-    """The structs by name."""
+    """Returns the structs by name."""
     import thriftpy2
 
-    with tempfile.TemporaryDirectory() as folder:  # its name becomes the module's
+    with tempfile.TemporaryDirectory() as folder:  # the file name becomes the module name
         path = Path(folder) / "rdf_binary.thrift"
         path.write_text((ROOT / "proto" / "rdf-binary.thrift").read_text("utf-8"), "utf-8")
         return thriftpy2.load(str(path), module_name="rdf_binary_thrift")
@@ -64,7 +64,7 @@ def parts_of(kinds, terms):
 
 
 def rows_of(kinds, quads, namespaces=None):
-    """Rows: declarations, then a triple or a quad each."""
+    """Yields rows: declarations, then one triple or quad each."""
     for name, iri in (namespaces or {}).items():
         yield kinds.RDF_StreamRow(prefixDecl=kinds.RDF_PrefixDecl(prefix=name, uri=iri))
     for quad in quads:
@@ -75,7 +75,7 @@ def rows_of(kinds, quads, namespaces=None):
 
 
 def protobuf_messages(messages, namespaces=None) -> bytes:
-    """A log in the framing `messages`."""
+    """Returns a log with the framing `messages`."""
     names = namespaces or [{}] * len(messages)
     streams = (
         protobuf().RDF_Stream(row=rows_of(protobuf(), quads, declared))
@@ -90,7 +90,7 @@ def protobuf_rows(rows) -> bytes:
 
 
 def thrift_rows(rows) -> bytes:
-    """A log of RDF Thrift."""
+    """Returns a log of RDF Thrift."""
     from thriftpy2.protocol.compact import TCompactProtocol
     from thriftpy2.transport import TMemoryBuffer
 
@@ -102,20 +102,20 @@ def thrift_rows(rows) -> bytes:
 
 
 class Bytes:
-    """What thriftpy2 reads from, strict about the end."""
+    """A byte source for thriftpy2 that is strict about the end."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
     def read(self, size: int) -> bytes:
         read = self.data[self.at : self.at + size]
-        assert len(read) == size, "the last row is cut"
+        assert len(read) == size, "the last row is truncated"
         self.at += size
         return read
 
 
 def read_thrift(data: bytes) -> list:
-    """The rows of a log of RDF Thrift."""
+    """Returns the rows of a log of RDF Thrift."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
     source, found = Bytes(data), []
@@ -128,7 +128,7 @@ def read_thrift(data: bytes) -> list:
 
 
 def given(holder) -> tuple[str, Any]:
-    """The one field of a union that is set."""
+    """Returns the name and value of the field of a union that is set."""
     if hasattr(holder, "ListFields"):
         ((field, value),) = holder.ListFields()
         return field.name, value
@@ -137,7 +137,7 @@ def given(holder) -> tuple[str, Any]:
 
 
 class Reader:
-    """Rows to quads, with the prefixes in force."""
+    """Converts rows to quads, with the current prefixes."""
 
     def __init__(self) -> None:
         self.prefixes: dict[str, str] = {}
@@ -182,7 +182,7 @@ class Reader:
             return literal(
                 f"{Decimal(value.value).scaleb(-value.scale):f}", datatype=XSD + "decimal"
             )
-        raise AssertionError(f"{name} is no term of data")
+        raise AssertionError(f"{name} is not a data term")
 
     def quads(self, rows) -> list[tuple]:
         found = []

@@ -1,8 +1,8 @@
-"""Patches as plain tuples, and in Thrift through thriftpy2 from the files in proto/: the tests' own eyes.
+"""Patches as plain tuples, and in Thrift with thriftpy2, independent of rdfm.
 
-Shares nothing with rdfm. An operation is (code, name, subject, predicate, object, graph) with terms as in `nquads`; a
-patch is a list of operations. Text is read in its plainest form: a row a line, terms as N-Quads has them, names and
-IRIs of prefixes as strings.
+The Thrift definition is in proto/. An operation is (code, name, subject, predicate, object, graph)
+with terms as in `nquads`; a patch is a list of operations. Text is read in its simplest form: one
+row per line, terms as in N-Quads, names and IRIs of prefixes as strings.
 """
 
 import tempfile
@@ -19,10 +19,10 @@ Operation = tuple
 
 @cache
 def thrift() -> Any:
-    """The structs by name."""
+    """Returns the structs by name."""
     import thriftpy2
 
-    with tempfile.TemporaryDirectory() as folder:  # its name becomes the module's
+    with tempfile.TemporaryDirectory() as folder:  # the file name becomes the module name
         path = Path(folder) / "rdf_patch.thrift"
         files = ("rdf-binary.thrift", "rdf-patch.thrift")
         text = "".join((ROOT / "proto" / name).read_text("utf-8") for name in files)
@@ -31,7 +31,7 @@ def thrift() -> Any:
 
 
 def operation_of(line: str) -> Operation:
-    """What a row says; `Z` is one too."""
+    """Returns the operation of a row, including `Z`."""
     code, _, rest = line.strip().partition(" ")
     name = None
     if code == "H":
@@ -51,12 +51,12 @@ def operation_of(line: str) -> Operation:
 
 
 def rows_of_text(text: str) -> list[Operation]:
-    """The rows of a text; comments and empty lines are passed over."""
+    """Returns the rows of a text; ignores comments and empty lines."""
     return [operation_of(line) for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def patches_of(rows: list[Operation]) -> list[list[Operation]]:
-    """Patches end with `Z`, and before a header behind other rows."""
+    """Divides rows into patches, which end with `Z` or before a header that follows other rows."""
     patches: list[list[Operation]] = []
     ended = True
     for row in rows:
@@ -73,7 +73,7 @@ def patches_of(rows: list[Operation]) -> list[list[Operation]]:
 
 
 def thrift_row(row: Operation):
-    """A row as a struct."""
+    """Returns a row as a struct."""
     kinds = thrift()
     code, name, subject, predicate, value, graph = row
     if code in TRANSACTION:
@@ -93,10 +93,10 @@ def thrift_row(row: Operation):
 
 
 def row_of_thrift(row) -> Operation:
-    """What a struct says."""
+    """Returns the operation of a struct."""
     name, value = given(row)
     term = Reader().term
-    optional = lambda held: None if held is None else term(held)  # noqa: E731
+    optional = lambda value: None if value is None else term(value)  # noqa: E731
     if name == "transaction":
         code = next(code for code, number in TRANSACTION.items() if number == value)
         return (code, None, None, None, None, None)
@@ -111,7 +111,7 @@ def row_of_thrift(row) -> Operation:
 
 
 def read_thrift(data: bytes) -> list[Operation]:
-    """The rows of a file."""
+    """Returns the rows of a file."""
     from thriftpy2.protocol.compact import TCompactProtocol
 
     source, found = Bytes(data), []

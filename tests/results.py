@@ -1,4 +1,7 @@
-"""Hypothesis strategies of SPARQL results: variables, and rows of `nquads` tuples or None; and both there and back."""
+"""Hypothesis strategies for SPARQL results, and conversions to logs and back.
+
+Results are variables, and rows of `nquads` tuples or None.
+"""
 
 import io
 from typing import Any
@@ -18,7 +21,7 @@ names = st.from_regex(r"[A-Za-z0-9_é亀]{1,6}", fullmatch=True) | st.sampled_fr
 def results(
     draw, *, any_text: bool = True, generalized: bool = True
 ) -> tuple[list[str], list[tuple]]:
-    """Up to four variables, and up to six rows whose terms repeat."""
+    """Draws up to four variables, and up to six rows with repeated terms."""
     texts = literals if any_text else xml_literals
     labels = (
         bnodes
@@ -37,7 +40,7 @@ def results(
 
 
 def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) -> bytes:
-    """A whole log."""
+    """Returns a complete log."""
     file = io.BytesIO()
     with rdfm.create_results(file, variables, name, **options) as out:
         for row in rows:
@@ -46,6 +49,6 @@ def encoded(name: str, variables: list[str], rows: list[tuple], **options: Any) 
 
 
 def decoded(name: str, data: bytes) -> tuple[list[str], list[tuple]]:
-    """What a log holds."""
+    """Returns the variables and rows of a log."""
     with rdfm.open_results(data, name) as found:
         return list(found.variables), [tuple(map(as_tuple, row)) for row in found]

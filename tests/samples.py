@@ -1,4 +1,4 @@
-"""Whole logs to hold against other programs, those of spec-fixtures and generated ones."""
+"""Complete logs for comparison with other programs: those of spec-fixtures and generated ones."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WITH_GRAPHS = ("graphs", "nanopubs")
 
 @cache
 def log_of(name: str) -> list[list[tuple]]:
-    """The messages of a log of `NAMES`."""
+    """Returns the messages of a log of `NAMES`."""
     if name in ("iot", "osm"):
         return [read_quads(text) for text in generated(name, 50)]
     if name == "nanopubs":
@@ -24,7 +24,10 @@ def log_of(name: str) -> list[list[tuple]]:
 
 
 def text_cases(*formats: str) -> Iterator:
-    """Each log with each text format that can hold it for others to read: none generalized."""
+    """Yields logs with the text formats in which other programs can read them.
+
+    Generalized logs are excluded.
+    """
     for name in NAMES:
         for format in formats:
             triples_only = format in ("nt", "ttl")
@@ -33,12 +36,12 @@ def text_cases(*formats: str) -> Iterator:
 
 
 def whole(log: list[list[tuple]]) -> list[tuple]:
-    """The log as one dataset: another reader sees the comment dialect so."""
+    """Merges the log into one dataset, as other programs read the comment dialect."""
     return [quad for message in log for quad in message]
 
 
 def folded(log: list[list[tuple]], *, directions: bool = True) -> list[list[tuple]]:
-    """The log with language tags in lower case, since others change theirs, or without directions."""
+    """Lowercases language tags, which other programs change, and optionally removes directions."""
 
     def change(term):
         if term[0] != "literal" or not term[2]:
@@ -50,7 +53,7 @@ def folded(log: list[list[tuple]], *, directions: bool = True) -> list[list[tupl
 
 @cache
 def generator():
-    """The module that makes the logs of the benchmarks."""
+    """Returns the module that generates the benchmark logs."""
     spec = importlib.util.spec_from_file_location("generate", ROOT / "benchmarks" / "generate.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -59,7 +62,7 @@ def generator():
 
 @cache
 def generated(name: str, count: int) -> list[str]:
-    """The messages of a generated log, `iot`, `osm` or `nanopubs`, as N-Quads."""
+    """Returns the messages of a generated log, `iot`, `osm` or `nanopubs`, as N-Quads."""
     return [
         "".join(" ".join(filter(None, quad)) + " .\n" for quad in message)
         for message in generator().MESSAGES[name](count)

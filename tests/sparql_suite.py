@@ -1,4 +1,4 @@
-"""The evaluation tests of the W3C's SPARQL suites: what they ask, and the results that they expect."""
+"""Evaluation tests of the W3C's SPARQL suites: queries and expected results."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ KINDS = {MF + "QueryEvaluationTest", MF + "CSVResultFormatTest"}
 
 
 def files() -> dict[str, bytes]:
-    """The suite's files by their path, such as `sparql/sparql10/ask/data.ttl`."""
+    """Returns the suite's files by path, such as `sparql/sparql10/ask/data.ttl`."""
     return w3c_files("w3c-sparql-eval.tar.gz", "./")
 
 
 @dataclass
 class Case:
-    """A test: paths of files.
+    """A test, given as paths of files.
 
     Attributes:
-        name: The folder and the name of the test.
+        name: Folder and name of the test.
         query: The query.
-        result: What it gives.
+        result: The expected result.
         data: The default graph.
         graphs: The named graphs, by name.
-        lax: Whether a row may be there less often than expected, but not never (REDUCED).
-        reason: What it needs that rdfm does not have: SERVICE, or entailment.
+        lax: Whether rows may occur less often than expected, but at least once (REDUCED).
+        reason: The unsupported feature that it needs: SERVICE, or entailment.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Every evaluation test of every manifest, once."""
+    """Returns every evaluation test of every manifest, without duplicates."""
     found: dict[str, Case] = {}
     for path, content in files().items():
         if re.search(r"/[a-z-]*manifest[a-z0-9-]*\.ttl$", path):
@@ -108,13 +108,13 @@ def _case(store: ox.Store, test: object, manifest: str) -> Case:
 
 @dataclass
 class Results:
-    """Rows, or an answer.
+    """Rows, or a boolean answer.
 
     Attributes:
-        variables: The names of the variables.
-        rows: What is bound in each row.
-        boolean: The answer of ASK.
-        ordered: Whether the file says an order.
+        variables: Names of the variables.
+        rows: Bindings of each row.
+        boolean: Answer of ASK.
+        ordered: Whether the file specifies an order.
     """
 
     variables: list[str]
@@ -124,7 +124,7 @@ class Results:
 
 
 def read_results(content: bytes, path: str) -> Results:
-    """What a file of results holds: in a format of results, or in RDF."""
+    """Reads a file of results, in a format of results or in RDF."""
     if not path.endswith((".ttl", ".rdf")):
         suffix = path.rpartition(".")[2]
         format = {"srx": "xml", "srj": "json", "tsv": "tsv", "csv": "csv"}[suffix]
@@ -134,7 +134,7 @@ def read_results(content: bytes, path: str) -> Results:
                 {name: term for name, term in zip(names, row, strict=True) if term is not None}
                 for row in results
             ]
-            if suffix == "csv":  # which does not say that they are blank nodes
+            if suffix == "csv":  # CSV does not mark blank nodes
                 rows = [
                     {
                         name: rdfm.Bnode(term.value[2:]) if term.value.startswith("_:") else term
@@ -147,7 +147,7 @@ def read_results(content: bytes, path: str) -> Results:
 
 
 def is_result_set(content: bytes, path: str) -> bool:
-    """Whether a file of RDF is of rows or an answer, and not a graph that CONSTRUCT gives."""
+    """Whether an RDF file contains rows or a boolean answer, instead of a graph of CONSTRUCT."""
     return not path.endswith((".ttl", ".rdf", ".nt", ".trig")) or RS.encode() in content
 
 
@@ -179,12 +179,13 @@ def _from_rdf(content: bytes, format: str, path: str) -> Results:
 
 
 def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
-    """Rows as a dataset that is isomorphic to that of the same rows: numbers by their values,
-    languages in any case.
+    """Returns rows as a dataset, so that equal rows give isomorphic datasets.
+
+    Numbers are compared by value, and the case of languages is ignored.
 
     Args:
         results: The rows.
-        ordered: Whether their order counts.
+        ordered: Whether the order of rows is compared.
     """
     quads = []
     for number, row in enumerate(results.rows):
@@ -197,7 +198,7 @@ def as_message(results: Results, *, ordered: bool) -> rdfm.Message:
 
 
 def _plain(term: object) -> object:
-    """A term with a number as it is usually written, or with its language tag in lower case, which is the same one."""
+    """Normalizes the lexical form of a number and the case of a language tag."""
     if not isinstance(term, rdfm.Literal):
         return term
     if term.language is not None:

@@ -1,7 +1,7 @@
-"""The suites of the specifications and logs of others: files outside of the repository.
+"""Suites of the specifications and logs of other projects, which are outside the repository.
 
-`RDFM_SHARED` names their folder; without it nothing is read. Only tests with the marker `suites` read
-them, all of `tests/spec` among them. `make test-suites` runs these tests.
+`RDFM_SHARED` names their folder; without it, nothing is read. Only tests with the marker `suites`
+read them, including all of `tests/spec`. `make test-suites` runs these tests.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import pytest
 FOLDER = Path(os.environ["RDFM_SHARED"]).resolve() if os.environ.get("RDFM_SHARED") else None
 REQUIRED = os.environ.get("RDFM_REQUIRE_SHARED") == "1"
 ABSENT = "not read, since RDFM_SHARED names no folder (make test-suites sets it)"
-# The test that runs, or the module that is collected.
+# The running test, or the module that is being collected.
 _user: pytest.Item | pytest.Collector | None = None
 
 
 @contextlib.contextmanager
 def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
-    """For the time of the block, a test runs or a module is collected."""
+    """Sets the running test or the collected module for the duration of the block."""
     global _user
     before, _user = _user, user
     try:
@@ -34,13 +34,13 @@ def used_by(user: pytest.Item | pytest.Collector) -> Iterator[None]:
 
 
 def path(*parts: str) -> Path:
-    """Path of a file or folder of the suites.
+    """Returns the path of a file or folder of the suites.
 
     If it is missing, the test or module is skipped, or fails with `RDFM_REQUIRE_SHARED=1`.
 
     Raises:
-        AssertionError: The test or module has no marker `suites`.
-        FileNotFoundError: The file is missing and required.
+        AssertionError: If the test or module has no marker `suites`.
+        FileNotFoundError: If the file is missing and required.
     """
     marked = _user is not None and _user.get_closest_marker("suites") is not None
     assert marked, f"{_user} reads suites: mark it with pytest.mark.suites"
@@ -53,7 +53,7 @@ def path(*parts: str) -> Path:
 
 
 def w3c_files(archive: str, below: str = "./") -> dict[str, bytes]:
-    """Contents of the files of a W3C suite, by their path below a folder of its archive."""
+    """Returns the contents of the files of a W3C suite, by path below a folder of its archive."""
     return _unpacked(path("conformance", "w3c", archive), below)
 
 

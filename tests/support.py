@@ -1,4 +1,4 @@
-"""What the tests share: decoding every way, messages as tuples."""
+"""Shared test helpers: decoding in several ways, and messages as tuples."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,23 +12,23 @@ from rdfm import formats
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "spec-fixtures"
-# Formats of rows, written in Python over pyarrow.
+# Table formats, implemented in Python with pyarrow.
 TABLES = ("parquet", "arrow")
-# Formats of messages; those of patches and of results have tests of their own.
+# Message formats; formats of patches and results have separate tests.
 NATIVE = tuple(
     name
     for name in formats.names()
     if name not in TABLES and formats.find(name).spec.kinds == ("messages",)
 )
-# Formats that hold several messages.
+# Formats that support several messages per log.
 DELIMITED = tuple(name for name in NATIVE if formats.find(name).spec.carries["boundaries"])
-# Values of texts that mean something: names of files and languages of contexts are read when codecs are made.
+# Valid text values: file names and languages of contexts are read when a codec is created.
 OPTION_TEXTS = {"context": "{}", "iri": "http://e/", "file": ".", "text": "x"}
 PIECES = (1, 2, 3, 7, 4096)
 
 
 def as_tuple(term: Any) -> tuple | None:
-    """A term of rdfm as a tuple of `nquads`."""
+    """Converts a term of rdfm to a tuple of `nquads`."""
     if term is None:
         return None
     if isinstance(term, rdfm.Iri):
@@ -42,7 +42,7 @@ def as_tuple(term: Any) -> tuple | None:
 
 
 def as_term(term: tuple | None) -> Any:
-    """A tuple of `nquads` as a term of rdfm."""
+    """Converts a tuple of `nquads` to a term of rdfm."""
     if term is None:
         return None
     kind = term[0]
@@ -59,7 +59,7 @@ def as_term(term: tuple | None) -> Any:
 
 
 def as_batch(messages: list[list[tuple]], first_index: int = 0) -> rdfm.MessageBatch:
-    """Messages of tuples as a batch."""
+    """Returns a batch of messages given as tuples."""
     return rdfm.MessageBatch.from_messages(
         [
             [rdfm.Quad(*(as_term(term) for term in quad)) for quad in message]
@@ -74,7 +74,10 @@ def quads_of(batch: rdfm.MessageBatch, message: int) -> list[tuple]:
 
 
 def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[list, str | None]:
-    """Decode in pieces of a size: messages with all that belongs to them, then the error's text."""
+    """Decodes in pieces of the given size.
+
+    Returns messages with all their attributes, and the error text.
+    """
     decoder = make_decoder()
     found: list = []
 
@@ -101,7 +104,10 @@ def outcome(make_decoder: Callable[[], Any], data: bytes, size: int) -> tuple[li
 def decode_every_way(
     make_decoder: Callable[[], Any], data: bytes, pieces: tuple[int, ...] = PIECES
 ) -> tuple[list[list[tuple]], str | None]:
-    """Decode whole and in pieces; any difference fails the test. Gives quads and the error's text."""
+    """Decodes at once and in pieces, and fails on any difference.
+
+    Returns quads and the error text.
+    """
     whole, error = outcome(make_decoder, data, max(len(data), 1))
     for size in pieces:
         assert outcome(make_decoder, data, size) == (whole, error), f"in pieces of {size} bytes"
@@ -109,13 +115,13 @@ def decode_every_way(
 
 
 def decode(name: str, data: bytes, **options: Any) -> tuple[list[list[tuple]], str | None]:
-    """`decode_every_way` by the format's name."""
+    """Calls `decode_every_way` with the decoder of a format."""
     module = formats.find(name)
     return decode_every_way(lambda: module.Decoder(**options), data)
 
 
 def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
-    """The messages of a log that is right, whole."""
+    """Returns the messages of a valid log, decoded at once."""
     module = formats.find(name)
     found, error = outcome(lambda: module.Decoder(**options), data, max(len(data), 1))
     assert error is None, error
@@ -123,17 +129,17 @@ def decoded(name: str, data: bytes, **options: Any) -> list[list[tuple]]:
 
 
 def encode(name: str, messages: list[list[tuple]], **options: Any) -> bytes:
-    """A whole log, from tuples."""
+    """Returns a complete log from tuples."""
     return formats.find(name).encode(as_batch(messages), **options)
 
 
 def same(left: list[list[tuple]], right: list[list[tuple]]) -> bool:
-    """Whether logs hold the same messages in the same order, up to blank node labels."""
+    """Whether logs contain equal messages in the same order, up to blank node labels."""
     return [relabelled(message) for message in left] == [relabelled(message) for message in right]
 
 
 def option_text(option: formats.OptionSpec) -> str:
-    """Give a value that fits an option, as text."""
+    """Returns a valid value of an option as text."""
     if option.choices:
         return option.choices[-1]
     if option.kind in ("count", "bytes"):
@@ -146,12 +152,12 @@ def option_text(option: formats.OptionSpec) -> str:
 
 
 def ordered(*names: str) -> bool:
-    """Whether all of these formats hold the order and the repetitions of quads."""
+    """Whether all of these formats keep the order and repetitions of quads."""
     return all(formats.find(name).spec.carries["order"] for name in names)
 
 
 def assert_same(found: list[list[tuple]], wanted: list[list[tuple]], *, order: bool = True) -> None:
-    """As `same`, showing the first message that differs; without `order`, messages as datasets."""
+    """Like `same`, but shows the first different message; without `order`, compares datasets."""
     for at, (ours, theirs) in enumerate(zip(found, wanted, strict=False)):
         if order:
             assert relabelled(ours) == relabelled(theirs), f"message {at}"

@@ -1,4 +1,4 @@
-"""Exceptions: one tree, texts with a position and with the options that help, pickling."""
+"""Exceptions: class hierarchy, texts with positions and remedies, pickling."""
 
 import inspect
 import pickle
@@ -30,7 +30,7 @@ PLACED = errors.LimitError(
 )
 
 
-def test_the_tree_in_the_docstring_is_the_tree():
+def test_the_docstring_shows_the_class_hierarchy():
     classes = {
         name
         for name, value in vars(errors).items()
@@ -40,7 +40,7 @@ def test_the_tree_in_the_docstring_is_the_tree():
     assert all(f" {name}" in errors.__doc__ for name in classes)
 
 
-def test_texts_say_where():
+def test_texts_contain_the_position():
     assert str(PLACED) == "a.jelly: jelly: too large (frame 2, row 0, byte 7, message 2)"
     error = errors.DecodeError("bad", format="nq", line=3, column=41, offset=127, message_index=1)
     assert str(error) == "nq: bad (line 3, column 41, byte 127, message 1)"
@@ -75,7 +75,7 @@ def test_errors_are_pickled_with_their_attributes(error):
     assert copy.args == error.args
 
 
-def test_an_error_that_only_follows_says_so_wherever_it_goes():
+def test_follows_survives_pickling():
     assert errors.DecodeError("bad").follows is False
     error = errors.DecodeError("bad (message 3 was skipped)", follows=True)
     assert pickle.loads(pickle.dumps(error)).follows is True
@@ -190,20 +190,18 @@ def test_builtin_bases():
     ],
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
-def test_each_surface_shows_options_as_its_users_write_them(
-    remedy, python, command, spark, function
-):
+def test_each_surface_shows_options_in_its_own_syntax(remedy, python, command, spark, function):
     assert remedy.render() == python
     assert remedy.render(on_command_line) == command
     assert remedy.render(in_spark) == spark
     assert remedy.render(in_function) == function
 
 
-def test_an_option_that_the_command_line_lacks_is_left_out_there():
+def test_options_that_the_command_line_lacks_are_omitted_there():
     assert Remedy("write", "values", "false", "writes none").render(on_command_line) is None
 
 
-def test_remedies_stand_between_the_reason_and_the_place():
+def test_remedies_are_between_the_reason_and_the_position():
     error = errors.EncodeError(
         "no graph names",
         format="ttl",
@@ -241,7 +239,7 @@ def test_errors_without_remedies_are_rendered_unchanged():
     assert render(option, on_command_line) == "is full; --overwrite empties it"
 
 
-def holds(name, feature):
+def supports(name, feature):
     carries = formats.find(name).spec.carries
     if feature == "triple_term_objects":
         return carries["triple_terms"] != "no"
@@ -280,7 +278,7 @@ def _quads(text: str):
         ("yamlld", b"[" * 65 + b"]" * 65, "nested more than", ["max_depth=None"], None),
     ],
 )
-def test_decoders_say_which_options_help(name, log, reason, remedies, lacks):
+def test_decoders_name_remedies(name, log, reason, remedies, lacks):
     with pytest.raises(errors.DecodeError) as caught:
         formats.find(name).decode(log)
     error = caught.value
@@ -325,12 +323,12 @@ def test_decoders_say_which_options_help(name, log, reason, remedies, lacks):
         ("rdf-thrift", "<x:a> <x:b> <x:c> .\n# @message", ["flat=true"], "boundaries"),
     ],
 )
-def test_encoders_say_which_options_and_formats_help(name, quads, remedies, lacks):
+def test_encoders_name_options_and_formats_as_remedies(name, quads, remedies, lacks):
     batch = _quads(quads + "\n<x:a> <x:b> <x:d> .\n")
     with pytest.raises(errors.EncodeError) as caught:
         formats.find(name).encode(batch)
     error = caught.value
-    holders = "|".join(filter(lambda native: holds(native, lacks), NATIVE))
+    holders = "|".join(filter(lambda native: supports(native, lacks), NATIVE))
     wanted = [remedy.replace("HOLDERS", holders) for remedy in remedies]
     assert [f"{each.option}={each.value}" for each in error.remedies] == wanted
     assert error.lacks == lacks
@@ -354,7 +352,7 @@ P = Iri("http://e/p")
         ("rdfxml", Quad(P, P, Literal("\x02")), "any_text"),
     ],
 )
-def test_the_formats_that_are_named_hold_what_another_lacks(name, quad, lacks):
+def test_suggested_formats_support_what_another_lacks(name, quad, lacks):
     batch = MessageBatch.from_messages([[quad]])
     module = formats.find(name)
     with pytest.raises(errors.EncodeError) as caught:
@@ -370,12 +368,12 @@ def test_the_formats_that_are_named_hold_what_another_lacks(name, quad, lacks):
         assert back.quads == [quad], other.name
 
 
-# Of base directions, and of other programs.
+# Base directions, and flags of other programs.
 OTHER_FLAGS = ("ltr", "rtl", "long", "glob", "release")
 
 
 def _flags(path: Path) -> list[str]:
-    """The flags of rdfm's command line in the texts of a file: not in its comments and tests."""
+    """Returns the command line flags in a file's string literals, without comments and tests."""
     text = path.read_text("utf-8")
     if path.suffix == ".rs":
         text = re.sub(r"(?m)^\s*//.*$", "", text.partition("#[cfg(test)]\nmod ")[0])
@@ -383,7 +381,7 @@ def _flags(path: Path) -> list[str]:
     return [flag for flag in found if flag not in OTHER_FLAGS]
 
 
-def test_no_text_below_the_command_line_writes_its_flags():
+def test_only_the_command_line_package_contains_its_flags():
     rust = [*ROOT.glob("crates/*/src/**/*.rs")]
     python = [path for path in ROOT.glob("rdfm/**/*.py") if path.parent.name != "cli"]
     found = {path.relative_to(ROOT).as_posix() for path in (*rust, *python) if _flags(path)}
@@ -391,7 +389,7 @@ def test_no_text_below_the_command_line_writes_its_flags():
     assert not found
 
 
-def test_the_command_line_has_every_option_that_helps():
+def test_the_command_line_has_every_option_of_remedies():
     from rdfm.cli.app import app
 
     commands = [app.get_command(None, "convert"), *app.get_command(None, "patch").commands.values()]
@@ -426,7 +424,7 @@ def test_the_command_line_has_every_option_that_helps():
         (None, "message"),
     ],
 )
-def test_the_index_of_a_message_has_the_word_of_its_kind(format, word):
+def test_the_index_of_a_message_is_named_after_its_kind(format, word):
     for error in (
         errors.DecodeError("wrong", format=format, message_index=3),
         errors.EncodeError("wrong", format=format, message_index=3),

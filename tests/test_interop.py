@@ -1,4 +1,4 @@
-"""Messages and results beside rdflib and pyoxigraph, and in notebooks."""
+"""Messages and results exchanged with rdflib and pyoxigraph, and shown in notebooks."""
 
 import io
 
@@ -33,7 +33,7 @@ PLAIN = [
 ]
 
 
-def test_rdflib_and_back():
+def test_messages_round_trip_through_rdflib():
     message = Message(PLAIN, namespaces={"ex": "http://example.org/"})
     dataset = message.to_rdflib()
     assert isinstance(dataset, rdflib.Dataset)
@@ -43,7 +43,7 @@ def test_rdflib_and_back():
     assert back.namespaces == {"ex": "http://example.org/"}
 
 
-def test_a_graph_of_rdflib_is_one_message():
+def test_an_rdflib_graph_becomes_one_message():
     graph = rdflib.Graph().parse(data="@prefix ex: <http://example.org/> . ex:s ex:p 1 .")
     assert [str(quad) for quad in Message.from_rdflib(graph)] == [
         f'<http://example.org/s> <http://example.org/p> "1"^^<{XSD}integer> .'
@@ -59,19 +59,19 @@ def test_a_graph_of_rdflib_is_one_message():
         (Quad(S, P, Literal("x", language="e n")), "language"),
     ],
 )
-def test_rdflib_refuses_what_it_cannot_hold(quad, reason):
+def test_to_rdflib_refuses_unsupported_terms(quad, reason):
     with pytest.raises(EncodeError, match=reason):
         Message([quad]).to_rdflib()
 
 
-def test_variables_are_no_terms():
+def test_variables_are_refused():
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("http://e/s"), rdflib.URIRef("http://e/p"), rdflib.Variable("x")))
     with pytest.raises(UnsupportedError, match="Variable"):
         Message.from_rdflib(graph)
 
 
-def test_oxigraph_and_back():
+def test_messages_round_trip_through_oxigraph():
     rdf12 = [
         Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))),
         Quad(S, P, Literal("x", language="ar", direction="rtl")),
@@ -98,12 +98,12 @@ def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
         Quad(Iri("a b"), P, OBJ),
     ],
 )
-def test_oxigraph_refuses_what_it_cannot_hold(quad):
+def test_to_oxigraph_refuses_unsupported_terms(quad):
     with pytest.raises(EncodeError, match="pyoxigraph: cannot hold"):
         Message([quad]).to_oxigraph()
 
 
-def test_deep_triple_terms_are_an_answer_or_an_error_of_ours():
+def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
     deep, other = Bnode("a"), Bnode("b")
     for _ in range(100):
         deep, other = TripleTerm(S, P, deep), TripleTerm(S, P, other)
@@ -141,7 +141,7 @@ def test_html_escapes_terms_and_links_only_the_web():
     assert Message(quads)._repr_html_() == table
 
 
-def test_html_says_how_much_it_leaves_out():
+def test_html_shows_the_number_of_omitted_quads():
     table = to_html(Message([Quad(S, P, Literal(str(i))) for i in range(12)]), rows=10)
     assert table.count("<tr>") == 11
     assert "and 2 more quads" in table
@@ -170,11 +170,11 @@ def reader(rows, variables=VARIABLES, boolean=None):
     return rdfm.open_results(file.getvalue(), "results-json")
 
 
-def held(results):
+def content_of(results):
     return results.variables, results.boolean, list(results)
 
 
-def test_results_to_rdflib_and_back():
+def test_results_round_trip_through_rdflib():
     result = reader(CELLS).to_rdflib()
     assert isinstance(result, rdflib.query.Result)
     assert (result.type, result.vars) == ("SELECT", [rdflib.Variable("a"), rdflib.Variable("b")])
@@ -183,44 +183,44 @@ def test_results_to_rdflib_and_back():
     assert rows[2].b == rdflib.Literal("tagged", lang="en-gb")
     assert len(result) == len(CELLS)
     back = ResultReader.from_rdflib(result)
-    assert held(back) == (("a", "b"), None, CELLS)
+    assert content_of(back) == (("a", "b"), None, CELLS)
     assert repr(back) == "<ResultReader rdflib>"
     parsed = rdflib.query.Result.parse(
         io.BytesIO(reader(CELLS[:3]).to_rdflib().serialize(format="json")), format="json"
     )
-    assert held(ResultReader.from_rdflib(parsed)) == (("a", "b"), None, CELLS[:3])
+    assert content_of(ResultReader.from_rdflib(parsed)) == (("a", "b"), None, CELLS[:3])
 
 
-def test_results_to_oxigraph_and_back():
+def test_results_round_trip_through_oxigraph():
     rows = [*CELLS, *RDF12]
     solutions = reader(rows).to_oxigraph()
     assert isinstance(solutions, pyoxigraph.QuerySolutions)
     assert [variable.value for variable in solutions.variables] == VARIABLES
     back = ResultReader.from_oxigraph(solutions)
-    assert held(back) == (("a", "b"), None, rows)
+    assert content_of(back) == (("a", "b"), None, rows)
     assert repr(back) == "<ResultReader pyoxigraph>"
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_answers_to_others_and_back(answer):
+def test_boolean_answers_round_trip_through_other_libraries(answer):
     result = reader([], (), answer).to_rdflib()
     assert (result.type, result.askAnswer, bool(result)) == ("ASK", answer, answer)
-    assert held(ResultReader.from_rdflib(result)) == ((), answer, [])
+    assert content_of(ResultReader.from_rdflib(result)) == ((), answer, [])
     found = reader([], (), answer).to_oxigraph()
     assert isinstance(found, pyoxigraph.QueryBoolean)
     assert bool(found) is answer
-    assert held(ResultReader.from_oxigraph(found)) == ((), answer, [])
+    assert content_of(ResultReader.from_oxigraph(found)) == ((), answer, [])
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("variables", [[], VARIABLES])
-def test_results_without_anything(rows, variables):
+def test_results_without_variables_or_bindings(rows, variables):
     unbound = [(None,) * len(variables)] * rows
     for back in (
         ResultReader.from_rdflib(reader(unbound, variables).to_rdflib()),
         ResultReader.from_oxigraph(reader(unbound, variables).to_oxigraph()),
     ):
-        assert held(back) == (tuple(variables), None, unbound)
+        assert content_of(back) == (tuple(variables), None, unbound)
     assert len(list(reader(unbound, variables).to_rdflib())) == rows
 
 
@@ -234,7 +234,7 @@ def graphs():
 SELECT = f"SELECT ?o ?none {{ <{S.value}> <{P.value}> ?o }} ORDER BY ?o"
 
 
-def test_what_others_evaluate_is_written(tmp_path):
+def test_results_of_other_libraries_are_written(tmp_path):
     store, graph = graphs()
     for number, results in enumerate(
         (
@@ -247,17 +247,17 @@ def test_what_others_evaluate_is_written(tmp_path):
             for batch in results.batches():
                 out.write_batch(batch)
         with rdfm.open_results(path) as found:
-            assert held(found) == (("o", "none"), None, [(OBJ, None), (Literal("v"), None)])
+            assert content_of(found) == (("o", "none"), None, [(OBJ, None), (Literal("v"), None)])
 
 
-def test_answers_that_others_evaluate():
+def test_boolean_answers_of_other_libraries_are_read():
     store, graph = graphs()
     assert ResultReader.from_oxigraph(store.query("ASK {?s ?p ?o}")).boolean is True
     assert ResultReader.from_rdflib(graph.query("ASK {?s ?s ?o}")).boolean is False
 
 
 @pytest.mark.parametrize("query", ["CONSTRUCT WHERE {?s ?p ?o}", f"DESCRIBE <{S.value}>"])
-def test_graphs_are_messages(query):
+def test_graphs_of_queries_are_not_results(query):
     store, graph = graphs()
     with pytest.raises(UnsupportedError, match=r"rdfm\.Message\.from_oxigraph takes them"):
         ResultReader.from_oxigraph(store.query(query))
@@ -269,7 +269,7 @@ def test_graphs_are_messages(query):
     assert set(Message.from_rdflib(graph.query(query).graph)) == set(GRAPH)
 
 
-def test_results_are_no_messages():
+def test_results_are_not_messages():
     store, graph = graphs()
     for query in (SELECT, "ASK {}"):
         with pytest.raises(UnsupportedError, match=r"rdfm\.ResultReader\.from_oxigraph"):
@@ -280,7 +280,7 @@ def test_results_are_no_messages():
         Message.from_rdflib(graph.query("CONSTRUCT WHERE {?s ?p ?o}"))
 
 
-def test_what_is_no_result():
+def test_other_types_are_refused():
     for given in ([], None, "x", rdflib.Graph()):
         with pytest.raises(TypeError, match=f"not {type(given).__name__}"):
             ResultReader.from_rdflib(given)
@@ -288,7 +288,7 @@ def test_what_is_no_result():
             ResultReader.from_oxigraph(given)
 
 
-def test_rdflib_refuses_cells_that_it_cannot_hold():
+def test_to_rdflib_refuses_unsupported_cells():
     for cell, reason in (
         (TripleTerm(S, P, OBJ), "triple terms"),
         (Literal("x", language="ar", direction="rtl"), "base directions"),
@@ -313,7 +313,7 @@ def test_rdflib_refuses_cells_that_it_cannot_hold():
     ],
 )
 @pytest.mark.parametrize("before", [0, 1, 999, 1000, 1001])
-def test_oxigraph_refuses_cells_that_it_cannot_hold(cell, before):
+def test_to_oxigraph_refuses_unsupported_cells(cell, before):
     results = reader([(S, None)] * before + [(S, cell), (S, None)])
     rows = 0
     with pytest.raises(EncodeError, match="pyoxigraph: cannot hold") as caught:
@@ -322,7 +322,7 @@ def test_oxigraph_refuses_cells_that_it_cannot_hold(cell, before):
     assert (rows, caught.value.message_index) == (before, before)
 
 
-def test_oxigraph_refuses_variables():
+def test_to_oxigraph_refuses_invalid_variables():
     with pytest.raises(EncodeError, match="variable 'a b'"):
         reader([], ["a b"]).to_oxigraph()
 
@@ -330,7 +330,7 @@ def test_oxigraph_refuses_variables():
 def test_labels_of_rows_that_oxigraph_refuses_are_rewritten_one_to_one():
     labels = ["a b", "a.", "", "_gx612062", "_gx61", "_gx", "a", "é"]
     rows = [(Bnode(label), TripleTerm(S, P, Bnode(label))) for label in labels]
-    assert held(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows
+    assert content_of(ResultReader.from_oxigraph(reader(rows).to_oxigraph()))[2] == rows
 
 
 def test_deep_triple_terms_of_rows_are_converted():
@@ -341,7 +341,7 @@ def test_deep_triple_terms_of_rows_are_converted():
     assert len(list(results.to_oxigraph())) == 1
 
 
-def test_rows_are_read_as_they_are_asked_for():
+def test_rows_are_read_on_demand():
     given = []
 
     def batches():
@@ -357,7 +357,7 @@ def test_rows_are_read_as_they_are_asked_for():
         assert 1 + sum(1 for _ in rows) == 50_000
 
 
-def test_rows_before_an_error_come_to_others_too():
+def test_rows_before_an_error_reach_other_libraries():
     data = b"?a\n" + b'"x"\n' * 1500 + b"oops\n"
     for convert in (ResultReader.to_rdflib, ResultReader.to_oxigraph):
         rows = 0
@@ -367,7 +367,7 @@ def test_rows_before_an_error_come_to_others_too():
         assert rows == 1500
 
 
-def test_rows_of_others_before_an_error_come_first():
+def test_rows_of_other_libraries_before_an_error_are_returned():
     broken = pyoxigraph.parse_query_results(
         b'{"head":{"vars":["a"]},"results":{"bindings":[{},{},oops',
         pyoxigraph.QueryResultsFormat.JSON,
@@ -384,7 +384,7 @@ def test_rows_of_others_before_an_error_come_first():
     assert rows == [(None,)] * 3
 
 
-def test_results_that_were_read_are_not_given_again():
+def test_results_can_be_read_once():
     results = reader(CELLS)
     list(results)
     for convert in (results.to_rdflib, results.to_oxigraph):

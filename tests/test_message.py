@@ -1,4 +1,4 @@
-"""Message and Patch: what they hold, and what they refuse."""
+"""Message and Patch: their content, and the values they refuse."""
 
 import pickle
 import re
@@ -16,7 +16,7 @@ QUADS = [
 ]
 
 
-def test_a_message_made_by_hand():
+def test_messages_from_quads():
     message = Message(QUADS, metadata={"k": b"v"})
     assert (message.index, message.position, len(message)) == (None, None, 4)
     assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
@@ -28,7 +28,7 @@ def test_a_message_made_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "text"),
     [
         (lambda: Message([A]), "the items of a message are Quad, not Iri"),
         (lambda: Message(QUADS[0]), "not a Quad; put it into a list"),
@@ -39,12 +39,12 @@ def test_a_message_made_by_hand():
         (lambda: Message(namespaces={None: "http://ex/"}), "namespace names are str, not NoneType"),
     ],
 )
-def test_a_message_of_something_else_is_refused(make, says):
-    with pytest.raises(TypeError, match=says):
+def test_messages_of_other_types_are_refused(make, text):
+    with pytest.raises(TypeError, match=text):
         make()
 
 
-def test_a_patch_made_by_hand():
+def test_patches_from_operations():
     rows = [
         Operation("H", "ID", object=A),
         ("H", "prev", None, None, B),
@@ -119,7 +119,7 @@ def test_patches_as_views_of_a_batch():
 
 
 @pytest.mark.parametrize(
-    ("rows", "error", "says"),
+    ("rows", "error", "text"),
     [
         (3, TypeError, "a patch is an iterable of Operation, not int"),
         (["TX"], TypeError, "an operation is an Operation, or a tuple of its parts, not 'TX'"),
@@ -141,12 +141,12 @@ def test_patches_as_views_of_a_batch():
         ([("PD", "x", None, None, A)], ValueError, "PD: a prefix that is deleted has a name"),
     ],
 )
-def test_operations_that_are_none_are_refused(rows, error, says):
-    with pytest.raises(error, match=re.escape(says)):
+def test_invalid_operations_are_refused(rows, error, text):
+    with pytest.raises(error, match=re.escape(text)):
         PatchBatch.from_patches([Patch(rows)])
 
 
-def test_an_unknown_operation_is_refused_when_the_patch_is_made():
+def test_unknown_operations_are_refused_by_the_constructor():
     for given in ("XX", "", None, []):
         with pytest.raises(ValueError, match="is no operation; there are H, TX, TC"):
             Patch([(given,)])

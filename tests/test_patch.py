@@ -1,4 +1,4 @@
-"""Changes of datasets: patches applied, differences, logs of messages as patches and back."""
+"""Changes of datasets: patches, differences, and conversion between messages and patches."""
 
 import gzip
 import io
@@ -32,13 +32,13 @@ def written(name, log):
 
 
 def read(name, data):
-    """The messages of a log, with its labels."""
+    """Returns the messages of a log, with its labels."""
     with rdfm.open_log(data, name, **READING.get(name, {})) as log:
         return [quads_of(batch, at) for batch in log.batches() for at in range(len(batch))]
 
 
 def operations(name, data):
-    """The operations of each patch."""
+    """Returns the operations of each patch."""
     with rdfm.open_log(data, name) as log:
         found = [
             [of_operation(operation) for operation in batch.operations(at)]
@@ -49,13 +49,13 @@ def operations(name, data):
 
 
 def generalized(*reads, to):
-    """The option that lets formats hold generalized quads, where one of them wants to be told."""
+    """Returns the option that allows generalized quads, if one of the formats requires it."""
     wanted = set(reads) & {"nt", "nq"} or to in ("jelly", "jelly-patch")
     return {"generalized": True} if wanted else {}
 
 
 def diff(old, new, to="rdf-patch", **options):
-    """The patches between logs, (format, bytes) each; of one where there is no other."""
+    """Returns the patches between logs, given as (format, bytes); `new` is None for a single log."""
     out = io.BytesIO()
     name, data = old
     assert new is None or new[0] == name
@@ -71,7 +71,7 @@ def diff(old, new, to="rdf-patch", **options):
 
 
 def apply(dataset, data, name="rdf-patch", to="nq", **options):
-    """The dataset that patches make, and what was done."""
+    """Returns the dataset that results from patches, and the summary."""
     out = io.BytesIO()
     done = patch.apply(
         dataset[1],
@@ -86,7 +86,7 @@ def apply(dataset, data, name="rdf-patch", to="nq", **options):
 
 
 def applied(rows, data="", **options):
-    """What rows of RDF Patch make of N-Quads, as sorted lines."""
+    """Returns N-Quads changed by rows of RDF Patch, as sorted lines."""
     found, done = apply(("nq", data.encode()), rows.encode(), **options)
     return sorted(found.decode().splitlines()), done
 
@@ -100,8 +100,8 @@ MESSAGES = (*NATIVE, *TABLES)
 @pytest.mark.parametrize("first", MESSAGES)
 @settings(max_examples=3)
 @given(data=st.data())
-def test_a_difference_applied_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
-    """By labels, as each format has them when it is read."""
+def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, tmp_path_factory):
+    """Compares by label, as each format's labels are read."""
     log = data.draw(carried(first, second, boundaries=False))
     quads = log[0]
     old, new = data.draw(st.tuples(*[st.lists(st.sampled_from(quads))] * 2)) if quads else ([], [])
@@ -119,7 +119,7 @@ def test_a_difference_applied_gives_the_new_dataset(first, second, name, data, t
     assert len(found) == len(set(found)) == done.quads
     assert (done.added, done.deleted) == (made.added, made.deleted)
     assert (done.without_effect, done.committed, done.undone) == (0, 1, 0)
-    # In another format that holds it, up to labels that it does not hold.
+    # In another format that supports it, up to labels that it does not keep.
     back = folder / f"back{suffixes[1]}"
     patch.apply(before, changes, back, **generalized(first, to=second))
     (found,) = read(second, back.read_bytes()) or [[]]
@@ -146,7 +146,7 @@ def test_differences_by_message(name, data):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
-def test_snapshots_are_states_that_the_patches_go_through(name, data):
+def test_snapshots_are_the_states_between_the_patches(name, data):
     log = data.draw(carried("nq"))
     found, done = diff(("nq", written("nq", log)), None, name)
     assert done.messages == len(log)
@@ -167,7 +167,7 @@ def test_snapshots_are_states_that_the_patches_go_through(name, data):
 
 
 def shuffled(quads, seed):
-    """The quads in another order, with other labels."""
+    """Returns the quads in another order and with other labels."""
     generator = random.Random(seed)
     quads = list(quads)
     generator.shuffle(quads)
@@ -182,7 +182,7 @@ def shuffled(quads, seed):
 
 
 @given(data=st.data())
-def test_by_structure_the_labels_of_the_new_dataset_do_not_count(data):
+def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
     (old,), (new,) = (data.draw(carried("nq", boundaries=False)) for _ in range(2))
     again = shuffled(old, data.draw(st.integers(0, 9)))
     _, done = diff(("nq", written("nq", [old])), ("nq", written("nq", [again])), canonical=True)
@@ -200,7 +200,7 @@ def test_by_structure_the_labels_of_the_new_dataset_do_not_count(data):
 
 
 @given(data=st.data())
-def test_snapshots_by_structure(data):
+def test_canonical_differences_of_snapshots(data):
     log = data.draw(carried("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
     found, _ = diff(("nq", written("nq", log)), None, canonical=True)
@@ -213,7 +213,7 @@ def test_snapshots_by_structure(data):
         assert_same([made], [list(dict.fromkeys(log[end - 1]))], order=False)
 
 
-def test_by_structure_what_did_not_change_keeps_its_labels():
+def test_canonical_differences_keep_the_labels_of_unchanged_parts():
     old = "_:a <a:p> _:b .\n_:b <a:p> '1' .\n_:c <a:p> '1' .\n_:d <a:q> <<( _:d <a:p> '1' )>> .\n".replace(
         "'", '"'
     )
@@ -234,9 +234,9 @@ def test_by_structure_what_did_not_change_keeps_its_labels():
 @pytest.mark.parametrize("first", MESSAGES)
 @FEW
 @given(data=st.data())
-def test_messages_as_patches_and_back(first, name, data):
-    holds = formats.find(first).spec.carries["boundaries"]
-    log = data.draw(carried(first, boundaries=holds))
+def test_messages_round_trip_through_patches(first, name, data):
+    boundaries = formats.find(first).spec.carries["boundaries"]
+    log = data.draw(carried(first, boundaries=boundaries))
     source = written(first, log)
     there, back = io.BytesIO(), io.BytesIO()
     made = patch.from_log(
@@ -255,7 +255,7 @@ def test_messages_as_patches_and_back(first, name, data):
 
 
 def model(quads, rows):
-    """What a plain reading of the rules makes of a set of quads."""
+    """Returns a set of quads after the patches, from a simple implementation of the rules."""
     there = set(quads)
     for one in rows:
         begun = None
@@ -276,7 +276,7 @@ def model(quads, rows):
 
 
 def blank(log):
-    """Operations whose terms are few, so that they meet."""
+    """Returns a strategy of operations with few terms, so that they affect the same quads."""
     nodes = [("iri", "a:s"), ("bnode", "b"), ("bnode", "_g0"), ("bnode", "a b")]
     things = [
         *nodes,
@@ -292,7 +292,7 @@ def blank(log):
     rows = st.tuples(st.sampled_from("AD"), quads).map(lambda row: (row[0], *row[1]))
     free = st.lists(rows, max_size=4)
     inside = st.tuples(free, st.sampled_from(["TC", "TA"])).map(
-        lambda held: [("TX",), *held[0], (held[1],)]
+        lambda drawn: [("TX",), *drawn[0], (drawn[1],)]
     )
     others = st.sampled_from(
         [[("H", "note", nodes[1])], [("PA", "ex", nodes[0], None)], [("PD", "ex", None)]]
@@ -310,7 +310,7 @@ def blank(log):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(drawn=blank(3), split=st.booleans())
-def test_apply_against_sets(name, drawn, split):
+def test_apply_agrees_with_a_set_model(name, drawn, split):
     quads, rows = drawn
     options = {"headers_first": True} if name != "jelly-patch" else {}
     if name == "jelly-patch":
@@ -327,7 +327,7 @@ def test_apply_against_sets(name, drawn, split):
     assert len(found) == len(wanted) == done.quads
 
 
-# What each change refuses, and says.
+# Errors of each change.
 
 
 def test_counts_and_the_order_of_quads():
@@ -355,8 +355,8 @@ def test_prefixes_are_kept_and_changed():
     assert message.namespaces == {"a": "http://a/", "c": "http://c/"}
 
 
-def test_the_output_holds_what_the_inputs_may_hold():
-    """Jelly says at its start what it holds: the first patch alone would say too little."""
+def test_the_output_supports_everything_the_inputs_may_contain():
+    """Jelly declares its features at the start, so the first patch alone is not sufficient."""
     rows = b'A <a:s> <a:p> "x" .\nZ .\nA <a:s> <a:p> <<( <a:s> <a:p> "x" )>> <a:g> .\n'
     found, _ = apply(("nt", b""), rows, to="jelly")
     assert len(read("jelly", found)[0]) == 2
@@ -371,7 +371,7 @@ def test_the_output_holds_what_the_inputs_may_hold():
 CHAIN = b"H id <a:1> .\nTX .\nTC .\nZ .\nH id <a:2> .\nH prev <a:1> .\nTX .\nTC .\n"
 
 
-def test_the_chain_goes_through_files():
+def test_the_chain_continues_across_files():
     out = io.BytesIO()
     next_one = b"H prev <a:2> .\nTX .\nTC .\n"
     given = {"from_format": "nq", "patch_format": "rdf-patch", "to_format": "nq"}
@@ -423,7 +423,7 @@ def test_the_chain_goes_through_files():
         ),
     ],
 )
-def test_errors_of_transactions_name_the_row_and_its_place(rows, message, reason, place):
+def test_errors_of_transactions_name_the_row_and_its_position(rows, message, reason, place):
     with pytest.raises(rdfm.DecodeError) as caught:
         applied(rows)
     error = caught.value
@@ -437,7 +437,7 @@ def test_errors_of_transactions_name_the_row_and_its_place(rows, message, reason
 
 
 def test_a_row_of_a_long_patch_has_its_line(tmp_path):
-    """The patch comes in parts, from a compressed file."""
+    """The patch is decoded in parts, from a compressed file."""
     log = "TX .\n" + "".join(f"A <a:s> <a:p> <a:{n}> .\n" for n in range(50_000)) + "TX .\n"
     (tmp_path / "long.rdfp.gz").write_bytes(gzip.compress(log.encode()))
     with pytest.raises(rdfm.DecodeError) as caught:
@@ -446,7 +446,7 @@ def test_a_row_of_a_long_patch_has_its_line(tmp_path):
     assert caught.value.offset == len(log) - 5
 
 
-def test_a_delete_has_its_line_though_its_transaction_refuses_it():
+def test_errors_of_deletes_in_transactions_have_a_line():
     rows = b"TX .\nD <a:1> <a:p> <a:o> .\nA <a:1> <a:p> <a:o> .\nTC .\n"
     with pytest.raises(rdfm.EncodeError, match="row 1 of the patch: D deletes a quad") as caught:
         patch.to_log(rows, io.BytesIO(), from_format="rdf-patch", to_format="nq")
@@ -467,7 +467,7 @@ def test_a_binary_log_has_no_lines(name):
     assert "patch 0)" in str(caught.value)
 
 
-def test_nothing_appears_after_an_error(tmp_path):
+def test_an_error_leaves_no_output(tmp_path):
     old, out = tmp_path / "old.nq", tmp_path / "out.nq"
     old.write_text("<a:s> <a:p> <a:o> .\n")
     out.write_text("as before")
@@ -544,7 +544,7 @@ def test_separate_blank_nodes():
         (lambda out: patch.apply(b"", b"", out, chain="perhaps", **APPLY), "chain"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, text):
+def test_invalid_arguments_are_refused(call, text):
     with pytest.raises(rdfm.OptionError) as caught:
         call(io.BytesIO())
     assert text in str(caught.value)
@@ -556,14 +556,14 @@ DIFF = {"from_format": "nq", "to_format": "rdf-patch"}
 
 
 def test_a_dataset_of_two_files_is_refused(tmp_path):
-    """Their blank nodes of the same label are two."""
+    """Equal blank node labels in different files are different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
     with pytest.raises(rdfm.OptionError, match="is of several messages"):
         patch.apply(tmp_path, b"", io.BytesIO(), **APPLY)
 
 
-def test_patches_show_no_format_by_their_content():
+def test_the_format_of_patches_is_not_detected_by_content():
     with pytest.raises(rdfm.UnknownFormatError) as caught:
         patch.apply(b"", b"TX .\n", io.BytesIO(), to_format="nq")
     assert "does not show its format by its suffix; patch_format=" in str(caught.value)
@@ -572,7 +572,7 @@ def test_patches_show_no_format_by_their_content():
     assert "format=" in str(caught.value)
 
 
-def test_the_limit_of_a_message_is_that_of_a_transaction():
+def test_the_message_limit_applies_to_transactions():
     rows = b"TX .\n" + b"A <a:s> <a:p> <a:o> .\n" * 100 + b"TC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
     patch.to_log(rows, io.BytesIO(), **given)
@@ -582,8 +582,8 @@ def test_the_limit_of_a_message_is_that_of_a_transaction():
 
 
 @pytest.mark.slow
-def test_a_patch_of_many_batches():
-    """Parts of a patch go on over batches, in everything that reads and writes them."""
+def test_a_patch_may_span_many_batches():
+    """Each reader and writer handles a patch in several batches."""
     rows = [
         [
             ("TX",),
@@ -609,7 +609,7 @@ def test_a_patch_of_many_batches():
         assert operations(name, back.getvalue()) == rows
 
 
-def test_a_dataset_in_use_is_refused_and_not_waited_for():
+def test_a_dataset_in_use_is_refused_without_waiting():
     from rdfm import _core
 
     state = _core.Dataset()
@@ -619,7 +619,7 @@ def test_a_dataset_in_use_is_refused_and_not_waited_for():
     assert len(state) == 1
 
 
-def test_a_term_by_hand_is_the_term_of_a_file():
+def test_constructed_terms_equal_decoded_ones():
     quad = rdfm.Quad(rdfm.Bnode("b"), as_term(("iri", "a:p")), rdfm.Literal("x", language="en"))
     data = formats.find("rdf-patch").encode(
         rdfm.PatchBatch.from_patches(
@@ -630,8 +630,8 @@ def test_a_term_by_hand_is_the_term_of_a_file():
     assert (read("nq", found), done.deleted) == ([[]], 1)
 
 
-def test_progress_counts_all_that_is_read(tmp_path):
-    """What is read of each input, and what is in it."""
+def test_progress_covers_all_inputs(tmp_path):
+    """Bytes read from each input, and their content."""
     log = b"\n# @message\n".join(b"<a:s> <a:p> <a:%d> ." % n for n in range(4))
     (tmp_path / "a.nq").write_bytes(log)
     changes = b"A <a:s> <a:p> <a:o> .\nZ .\nA <a:s> <a:p> <a:o2> .\n"
@@ -655,14 +655,14 @@ def test_progress_counts_all_that_is_read(tmp_path):
             (8, 8),
         ),
     ):
-        told = []
-        change(*inputs, io.BytesIO(), progress=told.append, **options)
+        reports = []
+        change(*inputs, io.BytesIO(), progress=reports.append, **options)
         sizes = [
             each.stat().st_size if hasattr(each, "stat") else len(each or b"") for each in inputs
         ]
-        assert (told[-1].messages, told[-1].quads) == last
-        assert told[-1].bytes_in == told[-1].bytes_total == sum(sizes)
-        assert told[-1].kind == (
+        assert (reports[-1].messages, reports[-1].quads) == last
+        assert reports[-1].bytes_in == reports[-1].bytes_total == sum(sizes)
+        assert reports[-1].kind == (
             "messages"
             if "patch_format" not in options and change in (patch.from_log, patch.diff)
             else "patches"

@@ -1,4 +1,4 @@
-"""Patches that undo patches."""
+"""Patches that revert other patches."""
 
 import io
 
@@ -16,7 +16,7 @@ PATCHES = ("rdf-patch", "rdf-patch-thrift", "jelly-patch")
 
 
 def revert(*logs, name="rdf-patch", to="rdf-patch", **options):
-    """The patches that undo logs, and what was done."""
+    """Returns the patches that revert logs, and the summary."""
     out = io.BytesIO()
     given_logs = [log.encode() if isinstance(log, str) else log for log in logs]
     done = patch.revert(given_logs, out, from_format=name, to_format=to, **options)
@@ -28,7 +28,7 @@ def text_of(*logs, **options):
 
 
 def apply(data, *logs, name="rdf-patch", **options):
-    """The quads that patches make, as a set."""
+    """Returns the quads that result from patches, as a set."""
     out = io.BytesIO()
     patch.apply(
         data, list(logs), out, from_format="nq", patch_format=name, to_format="nq", **options
@@ -46,7 +46,7 @@ def operations(data, name="rdf-patch"):
         ]
 
 
-def test_operations_are_swapped_and_in_reverse_order():
+def test_operations_are_inverted_and_in_reverse_order():
     log = """\
 H id <urn:patch:1> .
 TX .
@@ -84,7 +84,7 @@ TC .
     assert (done.committed, done.undone, done.dropped) == (2, 0, {"headers": 3})
 
 
-def test_transactions_without_effect_are_left_out():
+def test_transactions_without_effect_are_omitted():
     log = """\
 A <a:s> <a:p> "1" .
 TX .
@@ -109,7 +109,7 @@ def test_a_patch_without_effect_becomes_an_empty_patch():
     assert revert("")[0] == b""
 
 
-def test_prefixes_get_the_iri_that_they_had_before():
+def test_prefixes_get_their_previous_iri():
     log = """\
 PA "a" <a:1> .
 PA "a" <a:2> .
@@ -125,7 +125,7 @@ PD "b" .
     assert done.dropped == {"deletions of prefixes": 1}
 
 
-def test_the_prefixes_that_are_remembered_have_a_limit():
+def test_the_memory_for_prefixes_is_limited():
     log = "".join(f'PA "p{n}" <a:{n}> .\n' for n in range(100))
     with pytest.raises(
         rdfm.LimitError, match="the prefixes of the patches take more than 3000"
@@ -150,14 +150,14 @@ def test_the_result_follows_the_last_patch():
     other = b"H id <a:7> .\nTX .\nTC .\n"
     with pytest.raises(rdfm.DecodeError, match="the chain of patches is broken"):
         apply(b"", log, other, back)
-    # The id of an earlier patch is not that of the last one.
+    # The id of an earlier patch does not become that of the last one.
     assert text_of("H id <a:1> .\nA <a:s> <a:p> <a:o> .\nZ .\nA <a:s> <a:p> <a:p> .\n").startswith(
         "D"
     )
 
 
-def test_an_added_quad_that_was_there_is_deleted():
-    """The limit that the page names: a patch does not say what had no effect."""
+def test_an_added_quad_that_existed_before_is_deleted():
+    """A documented limit: a patch does not show which operations had no effect."""
     quad = b"<a:s> <a:p> <a:o> .\n"
     back = revert(b"A " + quad)[0]
     assert len(apply(quad, b"A " + quad)) == 1
@@ -181,7 +181,7 @@ QUADS = st.tuples(
 
 @st.composite
 def effective(draw):
-    """A dataset, and patches of which each operation has an effect."""
+    """Draws a dataset, and patches in which each operation has an effect."""
     old = draw(st.sets(QUADS, max_size=6))
     now, patches = set(old), []
     for _ in range(draw(st.integers(0, 4))):
@@ -218,7 +218,7 @@ def as_quad(quad):
 @pytest.mark.parametrize("name", PATCHES)
 @pytest.mark.parametrize("memory", [0, 64 << 20])
 @given(drawn=effective())
-def test_patches_and_what_undoes_them_change_nothing(name, memory, drawn):
+def test_reverting_patches_restores_the_dataset(name, memory, drawn):
     old, new, patches = drawn
     data = encoded(patches, name)
     with pytest.MonkeyPatch.context() as patched:
@@ -228,7 +228,7 @@ def test_patches_and_what_undoes_them_change_nothing(name, memory, drawn):
     base = as_nquads(old)
     assert apply(base, data, name=name) == new
     assert apply(base, data, back, name=name) == old
-    # Undone again, they are the patches without what was aborted.
+    # Reverted again, they equal the patches without aborted transactions.
     again, _ = revert(back, name=name, to=name)
     assert apply(base, again, name=name) == new
     kept = [row for rows in operations(again, name) for row in rows]
@@ -250,7 +250,7 @@ def without_aborted(rows):
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [0, 1 << 20, 64 << 20])
 def test_transactions_larger_than_a_batch(memory, monkeypatch):
-    """What was stored of one that is aborted is forgotten, also of a temporary file."""
+    """Stored operations of an aborted transaction are discarded, also from a temporary file."""
     monkeypatch.setattr(reverting, "MEMORY_BYTES", memory)
 
     def quads(name, count):
@@ -290,7 +290,7 @@ def test_transactions_larger_than_a_batch(memory, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_temporary_file_has_no_limits_of_its_own(monkeypatch):
+def test_the_temporary_file_has_no_additional_limits(monkeypatch):
     monkeypatch.setattr(reverting, "MEMORY_BYTES", 0)
     deep = "<<( <a:s> <a:p> " * 90 + "<a:o>" + " )>>" * 90
     log = f'A <a:s> <a:p> {deep} .\nA <a:s> <a:p> "{"x" * (65 << 20)}" .\n'
@@ -312,7 +312,7 @@ def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch):
     assert caught.value.filename == tempfile.gettempdir()
 
 
-def test_nothing_appears_after_an_error(tmp_path):
+def test_an_error_leaves_no_output(tmp_path):
     (tmp_path / "bad.rdfp").write_text("A <a:s> <a:p> <a:o> .\nZ .\noops\n")
     with pytest.raises(rdfm.DecodeError):
         patch.revert(tmp_path / "bad.rdfp", tmp_path / "undo.rdfp")

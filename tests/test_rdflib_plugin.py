@@ -9,7 +9,7 @@ from rdflib.serializer import Serializer
 
 from rdfm import rdflib_plugin
 
-# rdflib's own Dataset.parse and serialize warn of names that they use themselves.
+# rdflib's own Dataset.parse and serialize use names that it deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
 CLASSES = {"nt": "NTriples", "nq": "NQuads", "ttl": "Turtle", "trig": "TriG", "jelly": "Jelly"}
 LOG = b"_:b <http://e/p> <http://e/o> .\n# @message\n_:b <http://e/p> <http://e/o> <http://e/g> .\n"
@@ -18,7 +18,7 @@ E = rdflib.Namespace("http://e/")
 
 @pytest.fixture(autouse=True)
 def registered():
-    """What the entry points of an installed rdfm do."""
+    """Registers the plug-ins, as the entry points of an installed rdfm do."""
     for name, title in CLASSES.items():
         plugin.register(f"rdfm-{name}", Parser, "rdfm.rdflib_plugin", f"{title}Parser")
         plugin.register(f"rdfm-{name}", Serializer, "rdfm.rdflib_plugin", f"{title}Serializer")
@@ -30,7 +30,7 @@ def test_every_format_has_a_parser_and_a_serializer():
         assert getattr(rdflib_plugin, f"{title}Serializer").format == name
 
 
-def test_blank_nodes_of_different_messages_stay_different():
+def test_blank_nodes_of_different_messages_stay_distinct():
     dataset = rdflib.Dataset()
     dataset.parse(data=LOG, format="rdfm-nq")
     quads = list(dataset.quads())
@@ -40,7 +40,7 @@ def test_blank_nodes_of_different_messages_stay_different():
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_there_and_back(name):
+def test_graphs_round_trip(name):
     graph = rdflib.Graph()
     graph.bind("ex", E)
     graph.add((E.s, E.p, rdflib.Literal("x", lang="en")))
@@ -51,7 +51,7 @@ def test_there_and_back(name):
 
 
 @pytest.mark.parametrize("name", ["nq", "trig", "jelly"])
-def test_a_dataset_there_and_back(name):
+def test_datasets_round_trip(name):
     dataset = rdflib.Dataset()
     dataset.graph(E.g).add((E.s, E.p, E.o))
     dataset.default_graph.add(

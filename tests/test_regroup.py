@@ -1,4 +1,4 @@
-"""What regrouping says about its options, and what it leaves out."""
+"""Options of regrouping, and the data that it drops."""
 
 import re
 
@@ -30,17 +30,17 @@ NQ = formats.find("nq")
         ("bytes=x", "not 'x'"),
     ],
 )
-def test_what_is_no_way_to_group_is_refused(how, text):
+def test_invalid_groupings_are_refused(how, text):
     with pytest.raises(rdfm.OptionError, match=re.escape(text)):
         make(how)
 
 
-def test_a_base_is_an_absolute_iri():
+def test_the_skolem_base_must_be_an_absolute_iri():
     with pytest.raises(rdfm.OptionError, match="skolemize"):
         make("all", skolemize="example.org")
 
 
-def test_merged_messages_keep_their_nodes_apart():
+def test_merged_messages_keep_distinct_nodes():
     log = NQ.decode(b"_:a <x:p> _:_gm1_a .\n# @message\n_:a <x:p> _:a .\n")
     (batch,) = regrouped([log], "all")
     (message,) = decoded("nq", NQ.encode(batch))
@@ -48,7 +48,7 @@ def test_merged_messages_keep_their_nodes_apart():
     assert message[0][2] == ("bnode", "_gm0__gm1_a")
 
 
-def test_what_belongs_to_messages_alone_is_counted(tmp_path):
+def test_dropped_empty_messages_are_counted(tmp_path):
     source = tmp_path / "in.nq"
     source.write_bytes(b"# @message\n# @message\n<x:s> <x:p> <x:o> .\n# @message\n# @message\n")
     summary = rdfm.convert(source, tmp_path / "out.nq", group_by="count=5")
@@ -56,7 +56,7 @@ def test_what_belongs_to_messages_alone_is_counted(tmp_path):
     assert summary.dropped["empty messages"] >= 2
 
 
-def test_all_counts_the_empty_messages_that_it_merges(tmp_path):
+def test_merged_empty_messages_are_counted(tmp_path):
     source, empty = tmp_path / "in.nq", tmp_path / "empty.nq"
     source.write_bytes(b"# @message\n# @message\n<x:s> <x:p> <x:o> .\n# @message\n# @message\n")
     empty.write_bytes(b"# @message\n" * 4)
@@ -68,7 +68,7 @@ def test_all_counts_the_empty_messages_that_it_merges(tmp_path):
     assert (summary.messages, summary.dropped) == (1, {})
 
 
-def test_namespaces_go_with_the_quads_behind_them(tmp_path):
+def test_namespaces_move_with_the_quads_after_them(tmp_path):
     source = tmp_path / "in.ttl"
     source.write_text(
         "PREFIX a: <http://a/>\na:s a:p a:o .\n# @message\nPREFIX b: <http://b/>\nb:s b:p b:o .\n"
@@ -80,7 +80,7 @@ def test_namespaces_go_with_the_quads_behind_them(tmp_path):
     assert "b:s b:p b:o" in text
 
 
-def test_a_document_is_made_of_all_messages(tmp_path):
+def test_all_messages_become_one_document(tmp_path):
     source = tmp_path / "in.nq"
     source.write_bytes(b"<x:s> <x:p> _:o .\n# @message\n<x:s> <x:p> _:o .\n")
     summary = rdfm.convert(source, tmp_path / "out.rdf", group_by="all")

@@ -1,4 +1,4 @@
-"""Splits of files: what is planned, and what reading one costs."""
+"""Splits of files: planning, and the cost of reading one."""
 
 import gzip
 import pickle
@@ -20,7 +20,7 @@ SIZE = 10_000
 
 
 def read(source, splits, **options):
-    """The messages of all splits: index, position and literal."""
+    """Returns the messages of all splits: index, position and literal."""
     found = []
     for split in splits:
         with rdfm.open_log(source, split=split, **options) as log:
@@ -46,7 +46,7 @@ def path(request, tmp_path):
 
 
 @pytest.mark.parametrize("url", [False, True])
-def test_counted_splits_are_the_log(path, url):
+def test_counted_splits_yield_the_complete_log(path, url):
     source = f"file:{path}" if url else path
     splits = plan(source, split_bytes=SIZE, count=True)
     assert len(splits) == round(path.stat().st_size / SIZE)
@@ -55,7 +55,7 @@ def test_counted_splits_are_the_log(path, url):
     assert read(source, pickle.loads(pickle.dumps(splits))) == whole(path)
 
 
-def test_splits_that_are_not_counted_number_from_zero_and_keep_positions(path):
+def test_uncounted_splits_number_messages_from_zero_and_keep_positions(path):
     splits = plan(path, split_bytes=SIZE)
     assert {split.first_index for split in splits[1:]} == {None}
     found = read(path, splits)
@@ -63,7 +63,7 @@ def test_splits_that_are_not_counted_number_from_zero_and_keep_positions(path):
     assert [message[0] for message in found].count(0) == len(splits)
 
 
-def test_a_split_is_read_from_about_its_place_alone(tmp_path):
+def test_reading_a_split_reads_only_its_range(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT * 100)
     split = Split(6 << 20, (6 << 20) + 1000, format="nq", dialect="comment")
@@ -88,7 +88,7 @@ def test_a_split_is_read_from_about_its_place_alone(tmp_path):
         ("log.jelly", formats.find("jelly").encode(formats.find("nq").decode(COMMENT)), {}),
     ],
 )
-def test_other_logs_are_read_whole(tmp_path, name, data, options):
+def test_other_logs_are_not_split(tmp_path, name, data, options):
     path = tmp_path / name
     path.write_bytes(data)
     (split,) = plan(path, split_bytes=SIZE, count=True, **options)
@@ -97,7 +97,7 @@ def test_other_logs_are_read_whole(tmp_path, name, data, options):
     assert read(path, [split], **options) == whole(path, **options)
 
 
-def test_a_file_object_is_left_alone(tmp_path):
+def test_a_file_object_is_not_read_by_planning(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT)
     with path.open("rb") as file:
@@ -107,13 +107,13 @@ def test_a_file_object_is_left_alone(tmp_path):
             rdfm.open_log(file, split=Split(5, 9, format="nq"))
 
 
-def test_bytes_have_splits():
+def test_bytes_are_split():
     splits = plan(COMMENT, "nq", split_bytes=SIZE, count=True)
     assert len(splits) > 5
     assert read(COMMENT, splits) == whole(COMMENT, format="nq")
 
 
-def test_urls_have_splits_where_their_storage_can_seek():
+def test_urls_are_split_if_their_storage_can_seek():
     fsspec = pytest.importorskip("fsspec")
     with fsspec.open("memory://splits/log.nq", "wb") as file:
         file.write(COMMENT)
@@ -140,7 +140,7 @@ def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
         read(path, splits)
 
 
-def test_an_error_in_a_split_names_what_is_known(tmp_path):
+def test_an_error_in_a_split_has_the_known_position(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT + b"bad\n")
     for count, index in ((True, COUNT), (False, None)):
@@ -159,14 +159,14 @@ def test_options_of_plan_are_those_of_the_decoder(path):
         plan(path, split_bytes=0)
 
 
-def test_splits_are_no_option_of_the_formats(path):
+def test_splits_are_not_options_of_formats(path):
     for name in ("split", "first_index"):
         assert name not in formats.find("nq").spec.reads
     with pytest.raises(OptionError, match="no option 'first_index'"):
         rdfm.open_log(path, first_index=3)
 
 
-def test_only_uncompressed_logs_of_lines_have_splits():
+def test_only_uncompressed_line_formats_have_splits():
     split = Split(5, 9, format="trig")
     with pytest.raises(OptionError, match="trig logs have no splits"):
         rdfm.open_log(COMMENT, split=split)
@@ -182,7 +182,7 @@ def test_storage_options_are_for_urls(path):
         rdfm.open_log("memory://x.nq", storage_options={"protocol": "s"})
 
 
-def test_errors_are_skipped_in_the_split_that_owns_their_message(tmp_path):
+def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(COMMENT.replace(b'"1234" .', b'"1234').replace(b'"2000" .', b'"2000'))
     found, skipped = [], []
@@ -199,7 +199,7 @@ def test_errors_are_skipped_in_the_split_that_owns_their_message(tmp_path):
     assert skipped == [(n, (QUAD % n).replace('" .', "").encode()) for n in (1234, 2000)]
 
 
-def test_a_split_in_another_dialect_cannot_be_skipped_over():
+def test_a_split_in_another_dialect_cannot_be_skipped():
     data = LABEL + DIRECTIVE
     with rdfm.open_log(data, split=Split(0, SIZE, format="nq", dialect="comment")) as log:
         with pytest.raises(UnsupportedError, match="read it whole"):
@@ -208,7 +208,7 @@ def test_a_split_in_another_dialect_cannot_be_skipped_over():
             log.skip_message()
 
 
-def test_a_message_larger_than_splits_is_read_in_parts_by_the_split_that_owns_it():
+def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
     data = b"".join((QUAD % n).encode() for n in range(500)) + b"# @message\n" + COMMENT
     splits = plan(data, "nq", split_bytes=1000)
     joined = []

@@ -1,4 +1,4 @@
-"""Columns of values that each hold one message."""
+"""Columns of values that each contain one message."""
 
 import io
 
@@ -42,7 +42,7 @@ def column(rows=ROWS, type=QUADS):
 
 
 def foreign(name):
-    """A native format as if it were written in Python."""
+    """Returns a native format wrapped in Python codecs, as a plug-in has them."""
     format = formats.find(name)
 
     class Decoder(formats.Decoder):
@@ -78,7 +78,7 @@ def foreign(name):
 
 
 def read(name, value):
-    """A value's triples as another program reads them."""
+    """Returns a value's triples, read by another library."""
     if name == "jelly":
         (sink,) = parse_jelly_grouped(io.BytesIO(value))
         return {tuple(str(term).replace("\n", "\\n") for term in triple)[:3] for triple in sink}
@@ -89,7 +89,7 @@ def read(name, value):
 
 
 @pytest.mark.parametrize("name", [*NATIVE, *TABLES])
-def test_there_and_back(name):
+def test_round_trip(name):
     values = pa.array(encode_values(name, column()))
     values.validate(full=True)
     assert values.type == pa.binary()
@@ -101,7 +101,7 @@ def test_there_and_back(name):
 
 
 @pytest.mark.parametrize("name", [*OXIGRAPH, "jelly"])
-def test_others_read_each_value(name):
+def test_other_libraries_read_each_value(name):
     values = pa.array(encode_values(name, column())).to_pylist()
     for row, value in zip(ROWS, values, strict=True):
         if row:
@@ -109,7 +109,7 @@ def test_others_read_each_value(name):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_each_value_is_what_the_encoder_makes_of_it(name):
+def test_each_value_equals_the_output_of_the_encoder(name):
     module = formats.find(name)
     for row, value in zip(ROWS, pa.array(encode_values(name, column())).to_pylist(), strict=True):
         if row is not None:
@@ -118,7 +118,7 @@ def test_each_value_is_what_the_encoder_makes_of_it(name):
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_a_codec_in_python_gives_the_same(name):
+def test_codecs_in_python_give_the_same_values(name):
     values = encode_values(name, column())
     python = foreign(name)
     assert pa.array(encode_values(python, column())).equals(pa.array(values))
@@ -131,7 +131,7 @@ def test_a_codec_in_python_gives_the_same(name):
             decode_values(decoder, broken)
 
 
-def test_a_value_of_a_queue_is_one_bare_frame():
+def test_values_are_bare_frames_by_default():
     (bare,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
     (delimited,) = pa.array(encode_values("jelly", column([[A]]), delimited=True)).to_pylist()
     assert delimited == bytes([len(bare)]) + bare
@@ -151,7 +151,7 @@ def test_graphs_and_triple_terms_are_kept():
 
 
 @pytest.mark.parametrize("type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
-def test_bytes_of_any_width(type):
+def test_binary_types_of_any_width(type):
     values = pa.chunked_array(
         [pa.array([b"", None], type), pa.array([b"<a:s> <a:p> <a:o> ."], type)]
     )
@@ -162,14 +162,14 @@ def test_bytes_of_any_width(type):
 
 
 @pytest.mark.parametrize("text", [pa.large_string(), pa.string_view()], ids=str)
-def test_quads_of_any_width(text):
+def test_string_types_of_any_width(text):
     type = pa.large_list(pa.struct([(part, text) for part in reversed(PARTS)]))
     assert pa.array(encode_values("nq", column(type=type))).equals(
         pa.array(encode_values("nq", column()))
     )
 
 
-def test_a_wanted_type_is_followed():
+def test_a_requested_type_is_used():
     large = pa.large_list(pa.struct([(part, pa.large_string()) for part in PARTS]))
     made = pa.array(decode_values("nq", encode_values("nq", column())), type=large)
     assert made.type == large
@@ -177,7 +177,7 @@ def test_a_wanted_type_is_followed():
     assert pa.array(encode_values("nq", column()), type=pa.large_binary()).type == pa.large_binary()
 
 
-def test_a_value_of_several_messages_tells_the_way_out():
+def test_a_value_with_several_messages_is_an_error_with_a_remedy():
     with pytest.raises(UnsupportedError, match=r"^value 1: .*more than one message.*open_log"):
         decode_values("nq", pa.array([b"", MANY]))
     assert pa.array(decode_values("nq", pa.array([MANY]), on_error="null")).to_pylist() == [None]
@@ -199,19 +199,19 @@ def test_a_value_of_several_messages_tells_the_way_out():
 
 
 def flat_value(*objects, delimited=True):
-    """Jelly of a flat type, a quad a frame."""
+    """Returns Jelly with a flat logical type and one quad per frame."""
     quads = [{**A, "object": each} for each in objects]
     options = {"logical_type": "flat_quads", "frames": "flat", "frame_rows": 1}
     encoded = encode_values("jelly", column([quads]), delimited=delimited, **options)
     return pa.array(encoded).to_pylist()[0], quads
 
 
-def test_frames_of_a_value_are_what_its_type_says():
+def test_the_logical_type_of_a_value_determines_the_meaning_of_frames():
     value, quads = flat_value("<a:1>", "_:b", "_:b")
     assert pa.array(decode_values("jelly", pa.array([value]))).to_pylist() == [quads]
     with pytest.raises(UnsupportedError, match="more than one message"):
         decode_values("jelly", pa.array([value]), frames="message")
-    # A value that is one frame, as records of queues are, is one message either way.
+    # A value with one frame, like records of queues, is one message in both cases.
     value, quads = flat_value("<a:1>", "_:b", delimited=False)
     for frames in ("auto", "message", "flat"):
         found = decode_values("jelly", pa.array([value]), frames=frames)
@@ -227,7 +227,7 @@ def test_limits_are_per_value():
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_an_error_leaves_the_next_value_alone(name):
+def test_an_error_does_not_affect_the_next_value(name):
     good = pa.array(encode_values(name, column([[A]]))).to_pylist()[0]
     decode = ValueDecoder(name)
     broken = [good[:end] for end in range(1, len(good) - 1)] + [
@@ -243,7 +243,7 @@ def test_an_error_leaves_the_next_value_alone(name):
     assert made[1::2] == [[A]] * len(broken)
 
 
-def test_namespaces_and_versions_of_a_value_are_its_own():
+def test_namespaces_and_versions_apply_to_one_value():
     declares = b"PREFIX e: <http://e/> BASE <http://b/> e:s e:p <o> ."
     uses = b"e:s e:p e:o ."
     values = pa.array([declares, uses, b"<s> <p> <o> .", declares])
@@ -256,7 +256,7 @@ def test_namespaces_and_versions_of_a_value_are_its_own():
     assert [value.is_valid for value in made] == [True, False]
 
 
-def test_what_does_not_fit_is_refused():
+def test_invalid_options_are_refused():
     with pytest.raises(OptionError, match="no option 'parts'; reading N-Quads takes announced"):
         decode_values("nq", pa.array([b""]), parts=True)
     with pytest.raises(OptionError, match="the option dialect is for writing N-Triples"):
@@ -273,7 +273,7 @@ def test_what_does_not_fit_is_refused():
         encode_values("nq", column([[], None, [A, quad("<a:s>", "<a:p>", "o")]]))
 
 
-def test_many_rows_go_through_many_batches():
+def test_many_rows_span_many_batches():
     rows = [[quad("<a:s>", "<a:p>", f'"{i}"')] * (i % 4) for i in range(30_000)]
     rows[7::1000] = [None] * 30
     values = encode_values("nq", column(rows))
@@ -289,7 +289,7 @@ def test_a_result_beyond_two_gigabytes_is_refused():
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_limits_do_not_add_up_over_values(name):
+def test_limits_do_not_accumulate_over_values(name):
     rows = [
         [quad(f"<a:{at}{'x' * size}>", "<a:p>", f'"{size}"')] * 3 for at, size in enumerate(SIZES)
     ]
@@ -309,8 +309,8 @@ def test_limits_do_not_add_up_over_values(name):
 
 @pytest.mark.parametrize("name", ["jelly-patch", "rdf-patch", "rdf-patch-thrift"])
 @pytest.mark.parametrize("plug_in", [False, True])
-def test_patches_are_values_too(name, plug_in):
-    """Lists of operations there and back, by the codecs of the core and by a plug-in's."""
+def test_patches_round_trip_as_values(name, plug_in):
+    """Lists of operations round-trip through codecs of the core and of a plug-in."""
     iri = rdfm.Iri("http://e/s")
     patches = [
         [("TX", *[None] * 5), ("A", None, iri, iri, rdfm.Literal("x"), None), ("TC", *[None] * 5)],
@@ -331,6 +331,6 @@ def test_patches_are_values_too(name, plug_in):
     ]
 
 
-def test_rows_of_results_are_no_values():
+def test_results_are_refused_as_values():
     with pytest.raises(OptionError, match="SPARQL results in JSON holds results"):
         decode_values("results-json", pa.array([b""]))

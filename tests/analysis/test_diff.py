@@ -1,4 +1,4 @@
-"""What `rdfm.diff` finds, beside pyoxigraph's canonicalization and rdflib's isomorphism."""
+"""Results of `rdfm.diff`, compared with pyoxigraph's canonicalization and rdflib's isomorphism."""
 
 import io
 import random
@@ -20,7 +20,7 @@ EVERYTHING = 1_000_000
 
 
 def log(*messages, format="nq"):
-    """A log of N-Quads of messages in a short form: `;` ends a quad."""
+    """Returns a log from messages in a short form of N-Quads, in which `;` ends a quad."""
     texts = ["".join(f"{quad} .\n" for quad in text.split(";") if quad) for text in messages]
     data = io.BytesIO()
     rdfm.convert("# @message\n".join(texts).encode(), data, from_format="nq", to_format=format)
@@ -28,12 +28,12 @@ def log(*messages, format="nq"):
 
 
 def numbered(*numbers):
-    """A log of messages of a quad each."""
+    """Returns a log in which each message has one quad."""
     return log(*(f'<a:s> <a:p> "{number}"' for number in numbers))
 
 
-def told(a, b, **options):
-    """The differences in short: kind and indexes."""
+def differences_of(a, b, **options):
+    """Returns the kind and indexes of each difference."""
     found = rdfm.diff(a, b, format="nq", **options)
     return [(each.kind, each.a, each.b) for each in found]
 
@@ -55,11 +55,11 @@ def told(a, b, **options):
         ([1, 2, 3], [4, 5, 6], [("changed", at, at) for at in range(3)]),
     ],
 )
-def test_few_messages_are_told(a, b, differences):
-    assert told(numbered(*a), numbered(*b)) == differences
+def test_differences_of_short_logs(a, b, differences):
+    assert differences_of(numbered(*a), numbered(*b)) == differences
 
 
-def test_what_follows_an_insertion_is_compared_with_what_it_belongs_to():
+def test_messages_after_an_insertion_are_aligned():
     numbers = list(range(5000))
     other = [*numbers[:1000], *(-at for at in range(1, 301)), *numbers[1000:]]
     del other[4000]
@@ -70,7 +70,7 @@ def test_what_follows_an_insertion_is_compared_with_what_it_belongs_to():
 
 
 @pytest.mark.parametrize("window", [1, 10, 1000])
-def test_the_logs_meet_again_in_reach_of_the_window(window):
+def test_logs_are_aligned_again_within_the_window(window):
     numbers = list(range(300))
     for inserted in (window, 3 * window):
         other = [*numbers[:20], *(-at for at in range(1, inserted + 1)), *numbers[20:]]
@@ -80,11 +80,11 @@ def test_the_logs_meet_again_in_reach_of_the_window(window):
             assert (found.only_b, found.changed, found.equal) == (inserted, 0, 300)
 
 
-def test_a_changed_message_beside_a_new_one_is_told_as_changed():
+def test_a_changed_message_next_to_a_new_one_is_reported_as_changed():
     a = log("<a:x> <a:p> <a:y>;<a:x> <a:q> <a:z>", '<a:s> <a:p> "1"')
     b = log("<a:new> <a:p> <a:k>", "<a:x> <a:p> <a:y>;<a:x> <a:q> <a:other>", '<a:s> <a:p> "1"')
-    assert told(a, b) == [("only_b", None, 0), ("changed", 0, 1)]
-    assert told(b, a) == [("only_a", 0, None), ("changed", 1, 0)]
+    assert differences_of(a, b) == [("only_b", None, 0), ("changed", 0, 1)]
+    assert differences_of(b, a) == [("only_a", 0, None), ("changed", 1, 0)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_changed_message_beside_a_new_one_is_told_as_changed():
             ['<a:s> <a:p> "2" .'],
             ['<a:s> <a:p> "3" .'],
         ),
-        # Blank nodes: parts that are the same have A's canonical labels, and so have those that are alike.
+        # Equal and similar parts have the canonical labels that they have in A.
         (
             '_:x <a:p> "1";_:y <a:q> "2"',
             '_:u <a:p> "1";_:v <a:q> "3"',
@@ -109,7 +109,7 @@ def test_a_changed_message_beside_a_new_one_is_told_as_changed():
             ['_:c14n0 <a:long> "2" .'],
             ['_:c14n0 <a:long> "3" .'],
         ),
-        # RDFC-1.0 does not know this one: the labels of A stay.
+        # RDFC-1.0 does not support triple terms, so A's labels are kept.
         (
             '<a:s> <a:p> <<( _:x <a:p> "1" )>>',
             '<a:s> <a:p> <<( _:u <a:p> "2" )>>',
@@ -118,12 +118,12 @@ def test_a_changed_message_beside_a_new_one_is_told_as_changed():
         ),
     ],
 )
-def test_a_changed_message_shows_what_differs(a, b, removed, added):
+def test_a_changed_message_lists_its_differences(a, b, removed, added):
     (found,) = rdfm.diff(log(a), log(b))
     assert (list(found.removed), list(found.added)) == (removed, added)
 
 
-def test_the_order_of_quads_counts_where_that_is_asked_for():
+def test_the_order_of_quads_counts_with_quads_ordered():
     a, b = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>"), log("<a:s> <a:p> <a:y>;<a:s> <a:p> <a:x>")
     twice = log("<a:s> <a:p> <a:x>;<a:s> <a:p> <a:x>;<a:s> <a:p> <a:y>")
     assert rdfm.diff(a, b).same
@@ -136,11 +136,11 @@ def test_the_order_of_quads_counts_where_that_is_asked_for():
     assert rdfm.diff(*relabelled, quads="ordered").same
 
 
-# --- random logs, beside peers ---
+# --- random logs, compared with peer libraries ---
 
 
 def dataset(draw):
-    """Few blank nodes in few predicates, so that many look alike."""
+    """Returns quads with few blank nodes and predicates, so that many nodes are similar."""
     nodes = [Bnode(f"n{at}") for at in range(draw.randint(1, 4))]
     ground = [P[0], Literal("x"), Literal("x", language="en"), Literal(str(draw.randrange(3)))]
     return [
@@ -165,7 +165,7 @@ def permuted(draw, quads):
 
 
 def edited(draw, messages):
-    """Another log: labels and order changed everywhere, and a few messages changed, lost, inserted or swapped."""
+    """Relabels and reorders all messages, and changes, removes, inserts or swaps a few of them."""
     other = [permuted(draw, message) for message in messages]
     for _ in range(draw.randint(0, 3)):
         edit = draw.choice(["change", "lose", "insert", "swap"])
@@ -182,7 +182,7 @@ def edited(draw, messages):
 
 
 def canonical(message):
-    """A message in pyoxigraph's canonical form."""
+    """Returns a message in pyoxigraph's canonical form."""
     import pyoxigraph
 
     made = Message(message).to_oxigraph()
@@ -200,7 +200,7 @@ def written(messages, format, **options):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
-def test_random_logs_beside_pyoxigraph(seed, batch):
+def test_random_logs_compared_with_pyoxigraph(seed, batch):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(0, 8))]
     b = edited(draw, a)
@@ -227,7 +227,7 @@ def test_random_logs_beside_pyoxigraph(seed, batch):
         for side, name in zip(forms, "ab", strict=True)
     ]
     assert left[0] == left[1]
-    # As multisets.
+    # Compared as multisets.
     unordered = rdfm.diff(*logs, unordered=True, **options)
     assert unordered.same == (sorted(forms[0]) == sorted(forms[1]))
     left = [list(side) for side in forms]
@@ -239,7 +239,7 @@ def test_random_logs_beside_pyoxigraph(seed, batch):
 
 
 def in_order(message):
-    """The quads of a message in order, with labels by their first places."""
+    """Returns the quads of a message in order, with labels numbered by first occurrence."""
     names = {}
 
     def term(value):
@@ -275,7 +275,7 @@ def renamed_in_place(quads):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_messages_beside_rdflib(seed):
+def test_random_messages_compared_with_rdflib(seed):
     from rdflib.compare import isomorphic
 
     draw = random.Random(seed)
@@ -287,7 +287,7 @@ def test_random_messages_beside_rdflib(seed):
     assert ours.same == theirs
 
 
-# --- what counts besides quads ---
+# --- metadata and namespaces ---
 
 
 def with_metadata(*values, **options):
@@ -298,7 +298,7 @@ def with_metadata(*values, **options):
     return file.getvalue()
 
 
-def test_metadata_count_where_both_have_them():
+def test_metadata_is_compared_if_both_logs_have_it():
     a, b = with_metadata(b"1", b"2"), with_metadata(b"1", b"3")
     (found,) = rdfm.diff(a, b)
     assert (found.kind, found.a, found.metadata) == ("changed", 1, {"k": (b"2", b"3")})
@@ -314,7 +314,7 @@ def test_metadata_count_where_both_have_them():
     assert rdfm.diff(a, text.getvalue(), format_b="trig", ignore_metadata=True).notes == ()
 
 
-def test_namespaces_are_told_once():
+def test_namespaces_are_reported_once():
     a = b"@prefix ex: <http://e/> .\n" + b'ex:s ex:p "1" .\n# @message\n' * 3
     b = (
         b"@prefix ex: <http://e/> . @prefix no: <http://n/> .\n"
@@ -329,7 +329,7 @@ def test_namespaces_are_told_once():
     assert rdfm.diff(a, again, format="ttl", namespaces=True).same
 
 
-def test_namespaces_are_compared_only_if_asked_for():
+def test_namespaces_are_compared_only_on_request():
     a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n# @message\nex:s ex:p 2 .\n"
     b = b"@prefix no: <http://e/> .\nno:s no:p 1 .\n# @message\nno:s no:p 2 .\n"
     found = rdfm.diff(a, b, format="ttl")
@@ -338,7 +338,7 @@ def test_namespaces_are_compared_only_if_asked_for():
     assert [remedy.render() for remedy in found.remedies] == ["namespaces=True compares them"]
     assert rdfm.diff(a, a, format="ttl").notes == ()
     assert not rdfm.diff(a, b, format="ttl", namespaces=True).same
-    # Changed messages are looked at too, beyond the limit as well.
+    # This also applies to changed messages, including those beyond the limit.
     other = b.replace(b" 1 ", b" 3 ").replace(b" 2 ", b" 4 ")
     assert rdfm.diff(a, other, format="ttl", limit=0).notes == found.notes
     assert rdfm.diff(a, b, format="ttl", unordered=True).notes == ()
@@ -349,7 +349,7 @@ def test_namespaces_are_compared_only_if_asked_for():
     assert rdfm.diff(b"", a, format_a="nt", format_b="ttl", namespaces=True).notes == (lacking,)
 
 
-def test_the_limit_changes_no_count_of_namespaces():
+def test_the_limit_does_not_affect_namespace_counts():
     a = b"@prefix ex: <http://e/> .\nex:s ex:p 1 .\n# @message\nex:s ex:p 2 .\n"
     b = b"@prefix no: <http://e/> .\nno:s no:p 3 .\n# @message\nno:s no:p 2 .\n"
     for limit in (0, 10):
@@ -358,7 +358,7 @@ def test_the_limit_changes_no_count_of_namespaces():
 
 
 @pytest.mark.parametrize("through", ["nq", "jelly", "rdfxml", "ndjsonld", "rdf-protobuf"])
-def test_a_conversion_and_back_is_the_same(through):
+def test_a_round_trip_makes_no_difference(through):
     graphs = "".join(
         f"@prefix this{n}: <http://n/{n}/> .\n<http://n/{n}/s> <http://p/q> [ a this{n}:T ] .\n# @message\n"
         for n in range(20)
@@ -376,7 +376,7 @@ def test_ignore_namespaces_is_deprecated():
         assert rdfm.diff(a, a, format="ttl", ignore_namespaces=True).same
 
 
-def test_a_namespace_that_changes_is_told_where_it_does():
+def test_a_changed_namespace_is_reported_for_its_message():
     a = b"@prefix ex: <http://e/> .\n<a:s> <a:p> 1 .\n# @message\n<a:s> <a:p> 2 .\n"
     b = a.replace(b"# @message\n", b"# @message\n@prefix ex: <http://f/> .\n")
     found = rdfm.diff(a, b, format="ttl", namespaces=True)
@@ -388,7 +388,7 @@ def test_a_namespace_that_changes_is_told_where_it_does():
 # --- other kinds ---
 
 
-def test_patches_are_compared_in_order_and_with_labels():
+def test_patches_are_compared_in_order_and_by_label():
     a = b"TX .\nA _:a <a:p> <a:o> .\nTC .\n"
     renamed, moved = a.replace(b"_:a", b"_:b"), b"TX .\nTC .\nA _:a <a:p> <a:o> .\n"
     assert rdfm.diff(a, a, format="rdf-patch").same
@@ -442,10 +442,10 @@ def test_logs_of_different_kinds_are_refused(tmp_path):
             rdfm.diff(tmp_path / a, tmp_path / b)
 
 
-# --- inputs, bounds, errors ---
+# --- inputs, limits, errors ---
 
 
-def test_folders_and_archives_are_one_log(tmp_path):
+def test_folders_and_archives_are_compared_as_one_log(tmp_path):
     whole = numbered(*range(7))
     rdfm.convert(whole, str(tmp_path / "parts") + "/", from_format="nq", to_format="ttl")
     rdfm.convert(whole, tmp_path / "parts.tar.gz", from_format="nq", to_format="trig")
@@ -458,7 +458,7 @@ def test_folders_and_archives_are_one_log(tmp_path):
     assert found.source_b.endswith("3.ttl")
 
 
-def test_undecided_pairs_are_counted_and_are_not_the_same():
+def test_undecided_pairs_are_counted_as_different():
     pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
     turned = sorted(pairs, key=lambda pair: pair[::-1])
     cliques = [
@@ -473,7 +473,7 @@ def test_undecided_pairs_are_counted_and_are_not_the_same():
 
 
 def strongly_regular(rooks, messages):
-    """Messages that need a search: 16 blank nodes with 6 edges each, alike from every node."""
+    """Messages that need a search: 16 indistinguishable blank nodes with 6 edges each."""
     steps = {(1, 0), (3, 0), (0, 1), (0, 3), (1, 1), (3, 3)}
     edges = [
         f"_:n{one} <a:p> _:n{other}"
@@ -487,7 +487,7 @@ def strongly_regular(rooks, messages):
 
 
 @pytest.mark.slow
-def test_all_pairs_together_have_a_limit():
+def test_the_limit_applies_to_all_pairs_together():
     a, b = strongly_regular(True, 8), strongly_regular(False, 8)
     found = rdfm.diff(a, b, max_total_steps=500_000)
     assert 0 < found.changed < 8
@@ -499,13 +499,13 @@ def test_all_pairs_together_have_a_limit():
     assert found.remedies == (Remedy("stage", "max_steps", None, ""),)
     found = rdfm.diff(a, b, max_total_steps=0, unordered=True)
     assert (found.undecided, found.same) == (16, False)
-    # What is linear in the quads is never undecided.
+    # Pairs that can be decided in linear time are never undecided.
     twins = [log(*["_:a <a:p> _:b;_:b <a:p> _:a;_:c <a:p> _:d;_:d <a:p> _:c"] * 500)] * 2
     for unordered in (False, True):
         assert rdfm.diff(*twins, max_total_steps=0, unordered=unordered).equal == 500
 
 
-def test_an_error_names_its_log_and_where(tmp_path):
+def test_an_error_names_its_log_and_message(tmp_path):
     (tmp_path / "a.nq").write_bytes(numbered(1, 2, 3))
     (tmp_path / "b.nq").write_bytes(numbered(1, 2) + b"# @message\noops\n")
     with pytest.raises(rdfm.DecodeError) as caught:
@@ -520,10 +520,10 @@ def test_unordered_files_are_read_again_and_pipes_are_not():
         rdfm.diff(io.BytesIO(a), b, unordered=True)
     found = rdfm.diff(io.BytesIO(a), b, unordered=True, limit=0, format="nq")
     assert (found.only_a, found.only_b, found.equal) == (1, 1, 2)
-    assert told(a, b, unordered=True) == [("only_a", 0, None), ("only_b", None, 2)]
+    assert differences_of(a, b, unordered=True) == [("only_a", 0, None), ("only_b", None, 2)]
 
 
-def test_the_limit_bounds_what_is_held():
+def test_the_limit_bounds_the_stored_differences():
     for unordered in (False, True):
         found = rdfm.diff(
             numbered(*range(50)), numbered(*range(100, 150)), limit=7, unordered=unordered
@@ -534,8 +534,12 @@ def test_the_limit_bounds_what_is_held():
 
 def test_the_first_messages_of_unordered_logs_are_shown():
     a, b = numbered(*range(90), *range(90)), numbered(*range(90))
-    assert told(a, b, unordered=True, limit=4) == [("only_a", at, None) for at in range(4)]
-    assert told(b, a, unordered=True, limit=4) == [("only_b", None, at) for at in range(4)]
+    assert differences_of(a, b, unordered=True, limit=4) == [
+        ("only_a", at, None) for at in range(4)
+    ]
+    assert differences_of(b, a, unordered=True, limit=4) == [
+        ("only_b", None, at) for at in range(4)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -556,7 +560,7 @@ def test_wrong_options(options, text):
         rdfm.diff(numbered(1), numbered(1), **options)
 
 
-def test_progress_is_told(tmp_path):
+def test_progress_is_reported(tmp_path):
     (tmp_path / "a.nq").write_bytes(numbered(*range(100)))
     calls = []
     rdfm.diff(tmp_path / "a.nq", tmp_path / "a.nq", progress=calls.append)
@@ -564,7 +568,7 @@ def test_progress_is_told(tmp_path):
 
 
 def assert_same_after_a_conversion(path, folder, **options):
-    """A log and what it is converted to have no difference, in either direction."""
+    """Checks that a log and its conversion have no differences, in either direction."""
     other = folder / "other.jelly"
     wide = {"generalized": True} if path.parent.name == "generalized" else {}
     rdfm.convert(path, other, on_error="fail", **wide)
@@ -575,7 +579,7 @@ def assert_same_after_a_conversion(path, folder, **options):
 
 
 @pytest.mark.parametrize("folder", LOGS)
-def test_fixtures_are_the_same_after_a_conversion(folder, tmp_path):
+def test_fixtures_are_equal_after_conversion(folder, tmp_path):
     for path in LOGS[folder]:
         assert_same_after_a_conversion(path, tmp_path, **reading(path))
 
@@ -584,7 +588,7 @@ def test_fixtures_are_the_same_after_a_conversion(folder, tmp_path):
 @pytest.mark.parametrize(
     "folder", ["jelly", "logs", "nanopubs", "riverbench/nanopubs", "riverbench/officegraph"]
 )
-def test_real_logs_are_the_same_after_a_conversion(folder, tmp_path):
+def test_real_logs_are_equal_after_conversion(folder, tmp_path):
     files = sorted(path for path in suites.path("data", folder).iterdir() if path.is_file())
     assert files
     for path in files:
@@ -592,7 +596,7 @@ def test_real_logs_are_the_same_after_a_conversion(folder, tmp_path):
 
 
 def assert_a_loss_and_a_change_are_found(path, folder):
-    """One message is left out and another one gets a quad: the diff finds these two differences."""
+    """Removes a message, adds a quad to another one, and checks that the diff finds both changes."""
     with rdfm.open_log(path, frames="message") as source:
         messages = [Message(message.quads) for message in source]
     lost, changed = len(messages) // 3, len(messages) // 2
@@ -610,20 +614,20 @@ def assert_a_loss_and_a_change_are_found(path, folder):
     assert found.differences[1].added == (str(Quad(P[0], P[0], P[0])),)
 
 
-def test_a_log_with_a_loss_and_a_change(tmp_path):
-    """Frames as messages: observations of a sensor, which differ in a few quads."""
+def test_lost_and_changed_messages_are_found(tmp_path):
+    """Each frame is a message: observations of a sensor, which differ in a few quads."""
     log = "# @message\n".join(generated("iot", 200)).encode()
     rdfm.convert(log, tmp_path / "iot.jelly.gz", from_format="nq")
     assert_a_loss_and_a_change_are_found(tmp_path / "iot.jelly.gz", tmp_path)
 
 
 @pytest.mark.suites
-def test_a_real_log_with_a_loss_and_a_change(tmp_path):
+def test_lost_and_changed_messages_in_a_real_log_are_found(tmp_path):
     path = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
     assert_a_loss_and_a_change_are_found(path, tmp_path)
 
 
-def test_compression_and_storage_are_those_of_open_log():
+def test_compression_and_storage_options_equal_those_of_open_log():
     import gzip
 
     log = b'<a:s> <a:p> "1" .\n'

@@ -1,4 +1,4 @@
-"""The lists of names that `inspect` gives: bounded, cut at `top`, and the same however the log is cut."""
+"""Name lists of `inspect`: bounded, cut off at `top`, and independent of how the input is split."""
 
 import io
 
@@ -26,7 +26,7 @@ def test_the_most_frequent_names_are_listed():
 
 
 @pytest.mark.parametrize("batch", [1, 100, 8192])
-def test_names_beyond_those_held_are_counted_together(batch):
+def test_names_beyond_the_table_size_are_counted_together(batch):
     log = quads([*range(HELD + 100), *range(50)])
     report = rdfm.inspect(log, "nq", batch_quads=batch)
     assert set(report.predicates.values()) == {2}
@@ -34,7 +34,7 @@ def test_names_beyond_those_held_are_counted_together(batch):
     assert report.others["predicates"] == 100
 
 
-def test_keys_of_headers_are_bounded_and_cut():
+def test_header_keys_are_bounded_and_truncated():
     lines = [f"H key{n} <urn:v> .\n" for n in range(HELD + 5)]
     log = "".join([*lines, "H id <urn:1> .\n", "TX .\nTC .\n"]).encode()
     report = rdfm.inspect(log, "rdf-patch")
@@ -43,7 +43,7 @@ def test_keys_of_headers_are_bounded_and_cut():
     assert (report.links, report.broken_links) == (0, 0)
 
 
-def test_keys_of_metadata_are_counted_by_messages():
+def test_metadata_keys_are_counted_by_message():
     file = io.BytesIO()
     with rdfm.create_log(file, "jelly") as out:
         for n in range(40):

@@ -1,4 +1,4 @@
-"""Lexical forms of XSD's datatypes, beside libxml2's: right ones, and ones that differ from those by a character."""
+"""Valid and modified lexical forms of XSD's datatypes, compared with libxml2."""
 
 import re
 
@@ -10,7 +10,7 @@ from lxml import etree
 from rdfm._core import checked_datatypes, is_lexical_form
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-# Lexical forms to change, by datatype; XSD 1.0, which libxml2 has, lacks the others.
+# Lexical forms to change, by datatype. libxml2 implements XSD 1.0, which lacks the other datatypes.
 FORMS = {
     "boolean": ["true", "false", "1", "0"],
     "decimal": ["-1.23", "+100000.00", "210", ".5", "5."],
@@ -51,19 +51,19 @@ SCHEMAS = {name: etree.XMLSchema(etree.fromstring(TEMPLATE.format(name))) for na
 
 
 def allowed(name, text):
-    """Whether libxml2 takes a text for a lexical form."""
+    """Whether libxml2 accepts a text as a lexical form."""
     element = etree.Element("x")
     element.text = text
     return SCHEMAS[name].validate(element)
 
 
 def is_of_1_1(name, text):
-    """Whether XSD 1.1, or 1.0 in its second edition, says something else than libxml2 does."""
+    """Whether XSD 1.1, or the second edition of 1.0, differs from libxml2 for this text."""
     if name in ("double", "float"):
         return text == "+INF" or re.search("[eE][+-]?$", text) is not None
     if name == "duration":
         return re.search("T[.]|[.][^0-9]", text) is not None
-    if name == "base64Binary":  # it passes over other characters
+    if name == "base64Binary":  # libxml2 ignores other characters
         return re.search("[^A-Za-z0-9+/=]", text) is not None
     if name in ("dateTime", "date", "gYear", "gYearMonth"):
         return re.match("-|0000|[0-9]{5}", text) is not None  # years up to 0, and long ones
@@ -72,7 +72,7 @@ def is_of_1_1(name, text):
 
 @st.composite
 def changed(draw):
-    """A datatype, and a lexical form of it of which up to two characters are changed."""
+    """Draws a datatype and one of its lexical forms, with up to two characters changed."""
     name = draw(st.sampled_from(sorted(FORMS)))
     text = draw(st.sampled_from(FORMS[name]))
     for _ in range(draw(st.integers(0, 2))):
@@ -87,26 +87,26 @@ def changed(draw):
 @given(changed())
 @example(("gMonthDay", "--02-30"))
 @example(("date", "1900-02-29"))
-def test_forms_are_those_of_libxml2(case):
+def test_lexical_forms_match_libxml2(case):
     name, text = case
     if not is_of_1_1(name, text):
         assert is_lexical_form(XSD + name, text) == allowed(name, text), case
 
 
 @pytest.mark.parametrize("name", sorted(FORMS))
-def test_forms_to_change_are_right(name):
+def test_unchanged_forms_are_valid(name):
     for text in FORMS[name]:
         assert is_lexical_form(XSD + name, text)
         assert allowed(name, text)
 
 
-def test_all_datatypes_are_compared_that_both_have():
+def test_all_datatypes_that_both_support_are_compared():
     checked = {name.removeprefix("xsd:") for name in checked_datatypes() if name.startswith("xsd:")}
-    # White space is collapsed by libxml2, and means something in RDF; the others are of XSD 1.1.
+    # libxml2 collapses white space, which is significant in RDF. The others are new in XSD 1.1.
     apart = {"token", "normalizedString", "dateTimeStamp", "yearMonthDuration", "dayTimeDuration"}
     assert checked == {*FORMS, *apart}
 
 
-def test_what_is_not_checked():
+def test_strings_and_unknown_datatypes_are_not_checked():
     assert is_lexical_form(XSD + "string", "a") is None
     assert is_lexical_form("http://e/x", "a") is None

@@ -1,4 +1,4 @@
-"""The page of statistics: it needs nothing else, shows no markup of a log, and looks right in a browser."""
+"""HTML report of statistics: self-contained, escapes markup from logs, and fits in a browser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def page_of(text: str = LOG, format: str = "nq") -> str:
 
 
 class Checker(HTMLParser):
-    """What stands open, and which elements and attributes there are."""
+    """Collects open elements, and the names of elements and attributes."""
 
     VOID = ("meta", "link", "rect", "line")
 
@@ -64,7 +64,7 @@ class Checker(HTMLParser):
         ("?a\t?b\n<urn:s>\t1\n", "results-tsv"),
     ],
 )
-def test_a_page_is_well_formed_and_needs_nothing_else(text, format):
+def test_a_page_is_well_formed_and_self_contained(text, format):
     page = page_of(text, format)
     checker = Checker()
     checker.feed(page)
@@ -76,7 +76,7 @@ def test_a_page_is_well_formed_and_needs_nothing_else(text, format):
     assert "nan" not in page
 
 
-def test_texts_of_logs_are_escaped(tmp_path):
+def test_text_from_logs_is_escaped(tmp_path):
     path = tmp_path / "<b>&.srj"
     path.write_text("x")
     cells = [rdfm.Literal(EVIL, language="en"), rdfm.Literal("x", datatype=f"urn:{EVIL}")]
@@ -90,18 +90,18 @@ def test_texts_of_logs_are_escaped(tmp_path):
     assert "&lt;b&gt;&amp;.srj" in page
 
 
-def test_texts_that_turn_the_direction_are_made_visible():
+def test_direction_overrides_are_made_visible():
     page = page_of("<urn:s> <urn:p\u202ereversed> <urn:o> .")
     assert "\u202e" not in page
     assert "urn:p\N{REPLACEMENT CHARACTER}reversed" in page
 
 
-def test_notebooks_show_a_block():
+def test_notebooks_embed_a_fragment():
     shown = rdfm.statistics(LOG.encode(), "nq")._repr_html_()
     assert shown.startswith("<style>")
     assert shown.rstrip().endswith("</main>")
     assert "<html" not in shown
-    # Nothing of the notebook is styled.
+    # No rule applies to the rest of the notebook.
     rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", shown, re.S)[1])
     selectors = [one.strip() for rule in rules for one in rule.split(",") if "@media" not in rule]
     assert all(selector.startswith(".rdfm-stats") for selector in selectors)
@@ -127,7 +127,7 @@ def test_a_page_in_a_browser(tmp_path, width, dark):
 
 
 def in_notebook(found):
-    """A cell of a notebook with its own styles, in which texts may break anywhere."""
+    """Returns a notebook cell with its own styles, which allow line breaks anywhere."""
     return (
         "<!DOCTYPE html><html><head><style>"
         ".cell { font: 14px sans-serif; margin-left: 90px; overflow-wrap: anywhere; word-break: break-all }"
@@ -138,7 +138,7 @@ def in_notebook(found):
 @pytest.mark.parametrize(
     ("width", "exponent"), [(320, 5), (320, 13), (600, 8), (1200, 5), (1200, 13)]
 )
-def test_numbers_stay_on_one_line(tmp_path, width, exponent):
+def test_numbers_are_not_wrapped(tmp_path, width, exponent):
     found = rdfm.statistics(LOG.encode(), "nq")
     number = 68 * 10 ** (exponent - 1)
     many = replace(

@@ -1,4 +1,4 @@
-"""The Turtle of statistics says what they say: read by rdflib and by rdfm itself."""
+"""Statistics as Turtle contain the numbers of the report, read with rdflib and with rdfm."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def found():
     return rdfm.statistics(LOG.encode(), "nq")
 
 
-def test_the_series_are_riverbenchs(found):
+def test_the_series_are_those_of_riverbench(found):
     graph = rdflib.Graph().parse(data=found.to_rdf("http://example.org/log"), format="turtle")
     log = rdflib.URIRef("http://example.org/log")
     assert (log, TYPE, VOID.Dataset) in graph
@@ -60,7 +60,7 @@ def test_the_series_are_riverbenchs(found):
             assert unique is None, name
 
 
-# Those that have a number of different terms in RiverBench.
+# Series with a unique count in RiverBench.
 UNIQUE = {
     f"{name}Statistics"
     for name in (
@@ -92,7 +92,7 @@ def test_the_dataset_is_described(found):
     assert len(list(graph.objects(log, VOID.propertyPartition))) == 2
 
 
-def test_rdfm_reads_it(found):
+def test_rdfm_reads_the_turtle(found):
     turtle = found.to_rdf()
     peer = rdflib.Graph().parse(data=turtle, format="turtle")
     with rdfm.open_log(turtle.encode(), "ttl") as log:
@@ -101,7 +101,7 @@ def test_rdfm_reads_it(found):
     assert found.to_rdf() == turtle
 
 
-def test_names_of_files_are_escaped(tmp_path):
+def test_file_names_are_escaped(tmp_path):
     path = tmp_path / 'a"b\\c\n.nq'
     path.write_text(LOG)
     turtle = rdfm.statistics(path).to_rdf()
@@ -111,12 +111,12 @@ def test_names_of_files_are_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("iri", ["relative", "http://a b", "http://a>", ""])
-def test_the_name_is_an_absolute_iri(found, iri):
+def test_the_log_iri_must_be_absolute(found, iri):
     with pytest.raises(rdfm.OptionError, match="iri is an absolute IRI"):
         found.to_rdf(iri)
 
 
-def test_other_kinds_have_no_rdf():
+def test_only_statistics_of_messages_become_rdf():
     found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
     with pytest.raises(rdfm.OptionError, match="statistics as RDF are those of messages"):
         found.to_rdf()
@@ -159,7 +159,7 @@ def test_every_predicate_is_listed():
     rdflib.Graph().parse(data=some, format="turtle")
 
 
-def test_predicates_beyond_those_held_are_counted():
+def test_predicates_beyond_the_table_size_are_counted():
     log = "".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(17_000))
     turtle = rdfm.statistics(log.encode(), "nq", top=None).to_rdf()
     assert turtle.count("void:propertyPartition") == 16_384

@@ -1,4 +1,4 @@
-"""SHACL of single messages: results with their nodes, shapes that cannot be used, and no network."""
+"""SHACL validation of messages: results with their nodes, unusable shapes, and no network access."""
 
 import socket
 
@@ -35,7 +35,7 @@ e:d a e:Bird ; e:count "x"^^<http://www.w3.org/2001/XMLSchema#integer> ; e:place
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    """Whatever opens a connection fails the test."""
+    """Fails the test if a connection is opened."""
 
     def refuse(*_, **__):
         raise AssertionError("a connection is opened")
@@ -50,7 +50,7 @@ def of_shapes(log, shapes=SHAPES, format="trig", **options):
     return [each for each in checked if each.rule == "shacl"], checked
 
 
-def test_each_message_conforms_by_itself(capfd, caplog):
+def test_each_message_is_validated_separately(capfd, caplog):
     found, checked = of_shapes(LOG)
     assert [(each.message, each.severity, each.line, each.focus, each.path) for each in found] == [
         (1, "error", 5, "<http://e/b>", "<http://e/count>"),
@@ -65,23 +65,23 @@ def test_each_message_conforms_by_itself(capfd, caplog):
     assert found[1].value == '"ow"'
     assert checked.not_conforming == 2
     assert (capfd.readouterr().err, caplog.text) == ("", "")
-    # The literal that is no integer is a finding by itself too.
+    # The ill-typed literal is also reported by its own rule.
     assert checked.rules == {"shacl": 4, "ill-typed-literal": 1}
 
 
-def test_the_graphs_of_a_message_are_one():
+def test_the_graphs_of_a_message_are_merged():
     found, _ = of_shapes(
         "@prefix e: <http://e/> . GRAPH e:g { e:c a e:Bird } GRAPH e:h { e:c e:count 2 }"
     )
     assert found == []
 
 
-def test_a_log_that_conforms():
+def test_a_conforming_log_has_no_findings():
     found, checked = of_shapes("@prefix e: <http://e/> . e:a a e:Bird ; e:count 1 .")
     assert (found, checked.errors, checked.not_conforming) == ([], 0, 0)
 
 
-def test_a_message_that_shacl_does_not_know_is_an_error():
+def test_a_message_with_triple_terms_is_an_error():
     found, checked = of_shapes("@prefix e: <http://e/> . e:a e:p <<( e:a e:p e:o )>> .")
     assert [each.text for each in found] == [
         "the message cannot be checked: does not support triple terms: <<( <http://e/a> <http://e/p> <http://e/o> )>>"
@@ -89,12 +89,12 @@ def test_a_message_that_shacl_does_not_know_is_an_error():
     assert (checked.errors, checked.not_conforming) == (1, 1)
 
 
-def test_patches_have_no_shapes():
+def test_patches_cannot_be_validated_with_shapes():
     with pytest.raises(rdfm.OptionError, match="shapes are for messages, and bytes holds patches"):
         of_shapes("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n", format="rdf-patch")
 
 
-def test_queries_of_the_message_alone_are_fine():
+def test_queries_of_the_message_only_are_allowed():
     select = "SELECT $this WHERE { # from\\n $this <http://e/service> 'load from' }"
     shapes = (
         PREFIXES
@@ -117,12 +117,12 @@ def test_queries_of_the_message_alone_are_fine():
         ),
     ],
 )
-def test_shapes_that_cannot_be_used(shapes, text):
+def test_unusable_shapes_are_refused(shapes, text):
     with pytest.raises(rdfm.OptionError, match=text):
         of_shapes(LOG, shapes)
 
 
-def test_shapes_that_are_not_there():
+def test_missing_shapes_are_an_error():
     with pytest.raises(
         rdfm.OptionError, match=r"shapes cannot be read: missing\.ttl: No such file"
     ):

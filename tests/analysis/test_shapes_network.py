@@ -1,4 +1,4 @@
-"""Shapes that try to send requests, and a server that must not see one."""
+"""Shapes that try to send requests, and a server that must not receive any."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +16,14 @@ SH = "http://www.w3.org/ns/shacl#"
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 LOG = b"<http://e/a> <http://e/p> <http://e/b> .\n<http://e/a> <http://e/q> <http://e/a> .\n"
 
-# SERVICE with every letter as an escape, in both lengths and cases, and all letters.
+# SERVICE with each letter escaped in both lengths and cases, and with all letters escaped.
 ESCAPED = [
     "SERVICE".replace(letter, escape, 1)
     for letter in "SERVIC"
     for escape in (f"\\u{ord(letter):04X}", f"\\U{ord(letter):08x}")
 ]
 ESCAPED.append("".join(f"\\u{ord(letter):04x}" for letter in "service"))
-# Within the braces of a query, before what it asks of the message.
+# Patterns inserted into the braces of a query.
 PARTS = [
     "SERVICE <URL> { $this ?p ?o }",
     "service<URL>{$this ?p ?o}",
@@ -56,7 +56,7 @@ PARTS = [
     "BIND (<URL> AS ?url) SERVICE ?url { $this ?p ?o }",
     *(f"{word} <URL> {{ $this ?p ?o }}" for word in ESCAPED),
 ]
-# rdflib's parser takes these for something else, and refuses them.
+# rdflib's parser reads these differently and rejects them.
 NOT_PARSED = [
     "?x <http://e/#> ?y . SERVICE <URL> { $this ?p ?o }",
     "?x ?y '#' . SERVICE <URL> { $this ?p ?o }",
@@ -89,8 +89,8 @@ class Server:
     """A server on the loopback interface.
 
     Attributes:
-        url: Where it listens.
-        seen: The requests so far.
+        url: Address of the server.
+        seen: Requests received so far.
     """
 
     def __init__(self):
@@ -148,14 +148,14 @@ def quoted(text):
 
 
 def shape(constraint, more="", base="<http://e/S>"):
-    """A shape of one node with a constraint."""
+    """Returns a shape with one target node and a constraint."""
     return f"""
 {base} {TYPE} <{SH}NodeShape> ; <{SH}targetNode> <http://e/a> ; <{SH}targetClass> <http://e/C> ; {constraint} .
 {more}"""
 
 
 def component(validator, query, kind="select"):
-    """A shape with a constraint component of its own, on a property."""
+    """Returns a shape on a property, with its own constraint component."""
     return f"""
 <http://e/S> {TYPE} <{SH}NodeShape> ; <{SH}targetNode> <http://e/a> ; <http://e/asks> 1 ;
   <{SH}property> [ <{SH}path> <http://e/p> ; <http://e/asks> 1 ] .
@@ -165,7 +165,7 @@ def component(validator, query, kind="select"):
 
 
 def outcome(shapes, log=LOG):
-    """The refusal of shapes, or the text of the findings."""
+    """Returns the text of the refusal, or of the findings."""
     try:
         found = list(rdfm.validate(log, "nq", shapes=shapes.encode()))
     except rdfm.OptionError as error:
@@ -184,7 +184,7 @@ def test_queries_of_constraints_send_nothing(server, query):
 
 
 @pytest.mark.parametrize("part", NOT_PARSED)
-def test_queries_that_only_other_parsers_read_send_nothing(server, part):
+def test_queries_that_only_other_parsers_accept_send_nothing(server, part):
     query = f"SELECT $this WHERE {{ $this ?r ?s . {part} }}".replace("URL", server.url)
     found = outcome(shape(f"<{SH}sparql> [ <{SH}select> {quoted(query)} ]"))
     assert "refused: the shapes of bytes are broken: sh:select is not a SPARQL query" in found
@@ -294,7 +294,7 @@ def test_queries_of_other_datatypes_send_nothing(server, datatype):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_evaluation_refuses_what_the_first_check_would_miss(server, query, monkeypatch):
+def test_evaluation_refuses_queries_that_the_first_check_misses(server, query, monkeypatch):
     from rdfm.analysis import local_graph
 
     for name in ("check_query", "check_update"):
@@ -310,7 +310,7 @@ def test_evaluation_refuses_what_the_first_check_would_miss(server, query, monke
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_rdflib_alone_sends_requests_for_these_queries(server):
-    """The server would see them: each of these ways reaches it without the check."""
+    """More than 30 of these queries reach the server without the check."""
     reaching = []
     for query in QUERIES:
         server.seen.clear()
@@ -323,13 +323,13 @@ def test_rdflib_alone_sends_requests_for_these_queries(server):
     assert len(reaching) > 30
 
 
-def test_queries_of_the_process_still_reach_services_meanwhile(server):
+def test_other_queries_in_the_process_reach_services_during_validation(server):
     query = SERVICE.replace("URL", server.url)
     shapes = shape(
         f"<{SH}sparql> [ <{SH}select> {quoted('SELECT $this { $this <http://e/p> ?o }')} ]"
     )
 
-    list(rdflib.Graph().query(query))  # rdflib's parser needs a first run before it is thread-safe
+    list(rdflib.Graph().query(query))  # rdflib's parser is thread-safe only after a first run
     server.seen.clear()
 
     def validated(_):
@@ -346,7 +346,7 @@ def test_queries_of_the_process_still_reach_services_meanwhile(server):
     assert server.seen.count("a connection") == 8
 
 
-def test_words_in_texts_names_and_comments_are_allowed(server):
+def test_keywords_in_strings_names_and_comments_are_allowed(server):
     query = """
 # LOAD <URL> FROM <URL>\r FROM <URL>
 PREFIX service: <http://e/>

@@ -1,4 +1,4 @@
-"""Statistics are what a plain count in Python gives, whatever the format, the cut into batches and the parts."""
+"""Statistics equal a plain count in Python for each format, batch size and split into parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JELLY = {"generalized": True, "rdf_star": True}
 
 
 class Plain:
-    """The same numbers, counted as simply as can be."""
+    """Counts the same numbers in the simplest way."""
 
     def __init__(self) -> None:
         self.series: dict[str, list] = {}
@@ -55,7 +55,7 @@ class Plain:
             self.occur(part)
 
     def message(self, quads: list[tuple], scope: object) -> None:
-        """Take a message; `scope` is what its blank nodes belong to."""
+        """Counts a message. `scope` identifies the scope of its blank nodes."""
         found: dict[str, set] = {}
         controls = triples = 0
 
@@ -165,7 +165,7 @@ def check_names(found: Names, wanted: Counter) -> None:
 
 
 def check(found: Statistics, log: list[list[tuple]]) -> None:
-    """Whether all numbers of a log of messages are right."""
+    """Checks all numbers of a log of messages."""
     plain = Plain()
     written = []
     for index, message in enumerate(log):
@@ -207,7 +207,7 @@ def of_batches(batches, top: int = 1000) -> Statistics:
 
 
 def batches_of(name, data, size=1 << 20, parts="never", **options):
-    """The batches of a log that is read in pieces."""
+    """Yields the batches of a log that is fed in pieces."""
     decoder = formats.find(name).decoder(options, formats.Opening(parts))
     for start in range(0, len(data), size):
         decoder.feed(data[start : start + size])
@@ -225,13 +225,13 @@ def one_by_one(batch):
 @pytest.mark.slow
 @given(logs(generalized=True))
 @settings(deadline=None)
-def test_statistics_are_those_of_a_plain_count(log):
+def test_statistics_equal_a_plain_count(log):
     batch = as_batch(log)
     found = of_batches([batch])
     check(found, log)
     assert of_batches(one_by_one(batch)) == found
     for name in ("nq", "jelly", "rdf-protobuf"):
-        # U+FFFE and U+FFFF are escaped or not as the format that is read knows them, which bytes show.
+        # The escaping of U+FFFE and U+FFFF depends on the input format and changes byte counts.
         if not log or re.search(r"\\uff(fe|ff)", ascii(log)):
             continue
         data = encode(name, log, **(JELLY if name == "jelly" else {}))
@@ -243,7 +243,7 @@ def test_statistics_are_those_of_a_plain_count(log):
 
 @st.composite
 def types(draw):
-    """Logs in which things have types."""
+    """Draws logs in which subjects have types."""
     log = draw(logs(generalized=False, plain="tags"))
     kinds = st.sampled_from([("iri", f"http://example.org/{name}#T") for name in "abc"])
     typed = st.tuples(
@@ -310,7 +310,7 @@ def test_statistics_of_results(log):
 
 
 def large(quads: int, seed: int = 1) -> list[tuple]:
-    """A message of so many quads, many of them repeated."""
+    """Returns a message with the given number of quads, many of them repeated."""
     pick = random.Random(seed)
     return [
         (
@@ -324,7 +324,7 @@ def large(quads: int, seed: int = 1) -> list[tuple]:
 
 
 @pytest.mark.slow
-def test_a_message_in_parts_counts_as_in_one():
+def test_a_message_in_parts_is_counted_as_one():
     log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
     batches = list(parts_of(log))
     assert any(batch.continues for batch in batches)
@@ -337,7 +337,7 @@ def parts_of(log):
 
 
 @pytest.mark.slow
-def test_a_message_of_very_many_terms_is_estimated():
+def test_counts_of_a_message_with_many_terms_are_estimated():
     message = [
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
         for number in range(150_000)
@@ -349,12 +349,12 @@ def test_a_message_of_very_many_terms_is_estimated():
     assert found.series["statements"].maximum == pytest.approx(150_000, rel=0.01)
     assert found.series["subjects"].maximum == pytest.approx(150_000, rel=0.01)
     assert found.series["subjects"].minimum == 10
-    # The last messages alone are exact.
+    # A small message is counted exactly.
     assert of_batches([as_batch([message[:10]])]).approximate_messages == 0
 
 
 @pytest.mark.slow
-def test_a_large_message_without_repetitions_has_its_number_of_statements():
+def test_a_large_message_without_repetitions_has_an_exact_number_of_statements():
     message = [
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
         for number in range(100_000)
@@ -366,7 +366,7 @@ def test_a_large_message_without_repetitions_has_its_number_of_statements():
 
 
 @pytest.mark.parametrize("count", [65_000, 70_000, 300_000])
-def test_distinct_counts_lie_within_their_bounds(count):
+def test_distinct_counts_are_within_their_bounds(count):
     lines = "".join(
         f'<http://example.org/{number}> <http://example.org/p> "{number % 1000}" .\n# @message\n'
         for number in range(count)
@@ -382,8 +382,8 @@ def test_distinct_counts_lie_within_their_bounds(count):
 
 
 @pytest.mark.slow
-def test_bounds_hold_as_often_as_two_standard_deviations_say():
-    """Of 60 logs about 57 are within the bounds; fewer than 50 would happen once in a million times."""
+def test_bounds_are_two_standard_deviations():
+    """About 57 of 60 logs are within the bounds; fewer than 50 has a probability of 1 in a million."""
     within = 0
     for seed in range(60):
         count = 66_000 + 500 * seed
@@ -393,7 +393,7 @@ def test_bounds_hold_as_often_as_two_standard_deviations_say():
     assert within >= 50
 
 
-def test_estimates_do_not_depend_on_the_cut():
+def test_estimates_do_not_depend_on_batch_boundaries():
     text = "".join(
         f"<urn:{number}> <urn:p> _:b .\n{'# @message' * (number % 9 == 0)}\n"
         for number in range(90_000)
@@ -403,7 +403,7 @@ def test_estimates_do_not_depend_on_the_cut():
     assert one == other
 
 
-def test_names_that_are_not_held_are_counted_together():
+def test_names_beyond_the_table_size_are_counted_together():
     text = "".join(f"<urn:s> <urn:{number}/p> <urn:o> .\n" for number in range(20_000))
     found = rdfm.statistics(text.encode(), "nq", top=5)
     assert len(found.predicates.counts) == 5
@@ -413,7 +413,7 @@ def test_names_that_are_not_held_are_counted_together():
 # --- rdfm.statistics and the collector ---
 
 
-def test_a_snapshot_is_the_statistics_of_what_came_before():
+def test_a_snapshot_covers_the_batches_so_far():
     log = [large(5, seed) for seed in range(10)]
     batch = as_batch(log)
     collector = Collector()
@@ -424,7 +424,7 @@ def test_a_snapshot_is_the_statistics_of_what_came_before():
     assert collector.statistics(top=1000) == of_batches([batch])
 
 
-def test_blank_nodes_of_several_logs_are_several(tmp_path):
+def test_blank_nodes_of_different_logs_are_distinct(tmp_path):
     for name in ("a.nq", "b.nq"):
         (tmp_path / name).write_text("_:b <urn:p> <urn:o> .\n")
     found = rdfm.statistics(tmp_path)
@@ -436,7 +436,7 @@ def test_blank_nodes_of_several_logs_are_several(tmp_path):
     assert (found.logs, found.distinct["subjects"].number) == (2, 2)
 
 
-def test_after_an_error_there_are_the_statistics_before_it():
+def test_statistics_up_to_an_error_are_returned():
     found = rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n# @message\n<urn:s> oops\n", "nq")
     assert (found.messages, found.quads) == (1, 1)
     assert "line 3" in found.error
@@ -449,15 +449,15 @@ def test_kinds_are_not_mixed(tmp_path):
         rdfm.statistics(tmp_path)
 
 
-def test_progress_is_told():
-    told = []
-    rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n", "nq", progress=told.append)
-    assert (told[-1].messages, told[-1].quads, told[-1].bytes_in) == (1, 1, 26)
+def test_progress_is_reported():
+    reports = []
+    rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n", "nq", progress=reports.append)
+    assert (reports[-1].messages, reports[-1].quads, reports[-1].bytes_in) == (1, 1, 26)
     with pytest.raises(rdfm.OptionError, match="progress is a function"):
         rdfm.statistics(b"", "nq", progress=1)
 
 
-def test_no_messages_have_no_numbers():
+def test_an_empty_log_has_no_averages():
     found = rdfm.statistics(b"", "jelly")
     assert found.messages == 0
     assert found.quads_per_message.mean is None
@@ -465,17 +465,17 @@ def test_no_messages_have_no_numbers():
     assert found.to_rdf()
 
 
-def test_control_characters_are_those_of_riverbench():
+def test_control_characters_are_counted_like_riverbench():
     text = "".join(f"\\u{code:04X}" for code in range(33))
     found = rdfm.statistics(f'<urn:s> <urn:p> "{text}" .\n'.encode(), "nq")
     assert found.series["ascii_control_characters"].sum == len(CONTROLS) == 17
 
 
-# --- whole files ---
+# --- complete files ---
 
 
 def check_log(path, **options):
-    """The statistics of a log are those of a plain count, and agree with `inspect`; its messages."""
+    """Checks the statistics of a log against a plain count and `inspect`. Returns its messages."""
     with rdfm.open_log(path, **options) as log:
         messages = [[tuple(map(as_tuple, quad)) for quad in message] for message in log]
     found = rdfm.statistics(path, top=1000, **options)
@@ -484,7 +484,9 @@ def check_log(path, **options):
     assert (found.error, about.error) == (None, None)
     assert (found.messages, found.quads) == (about.messages, about.quads)
     assert found.bytes == about.bytes
-    if found.quads == found.series["statements"].sum:  # otherwise `inspect` counts repetitions too
+    if (
+        found.quads == found.series["statements"].sum
+    ):  # otherwise `inspect` also counts repeated quads
         iris = {name for name in about.predicates if not name.startswith(('"', "_:"))}
         assert {name: about.predicates[name] for name in iris} == {
             name: found.predicates.counts[name] for name in iris
@@ -516,7 +518,7 @@ def test_statistics_of_a_flat_log_of_many_frames(tmp_path):
     ],
 )
 def test_samples_of_riverbench(dataset, suffix, statements, graphs):
-    """Element 0 has the statements over which the published figures divide the bytes of the announcement."""
+    """Element 0 has the number of statements that the published figures are based on."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
     for path in paths:
@@ -547,7 +549,7 @@ print(found.quads, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def feed(kind: str, size: int):
-    """About so many bytes of N-Quads: small messages with new terms, or one message."""
+    """Yields about `size` bytes of N-Quads: small messages with new terms, or one message."""
     start = 0
     while size > 0:
         lines = []
@@ -567,7 +569,7 @@ def feed(kind: str, size: int):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["small", "one"])
 def test_memory_does_not_grow_with_the_log(kind):
-    """As much at 50 MB as at 500 MB."""
+    """Peak memory is the same at 50 MB and at 500 MB."""
     peaks = []
     for size in (50_000_000, 500_000_000):
         process = subprocess.Popen(
@@ -583,7 +585,7 @@ def test_memory_does_not_grow_with_the_log(kind):
     assert abs(peaks[1] - peaks[0]) < 20_000_000, peaks
 
 
-# --- what is documented ---
+# --- documentation ---
 
 
 def test_the_documentation_names_all_fields():

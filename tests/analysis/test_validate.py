@@ -1,4 +1,4 @@
-"""What `validate` finds: errors and warnings, each with its position, over every kind of input."""
+"""Findings of `validate`: errors and warnings with their positions, for every kind of input."""
 
 import errno
 import io
@@ -22,14 +22,14 @@ NEXT = "# @message\n"
 
 
 def found(data, format="nq", **options):
-    """Severity, rule, message, line and column of the findings in a text."""
+    """Returns severity, rule, message, line and column of each finding."""
     data = data.encode() if isinstance(data, str) else data
     checked = rdfm.validate(data, format, **options)
     return [(each.severity, each.rule, each.message, each.line, each.column) for each in checked]
 
 
 def written(name, messages, **options):
-    """Messages of N-Quads as a log of a format."""
+    """Returns messages in N-Quads as a log in another format."""
     out = io.BytesIO()
     log = "\n# @message\n".join(messages).encode()
     rdfm.convert(log, out, from_format="nq", to_format=name, from_lenient=True, **options)
@@ -57,7 +57,7 @@ def test_a_clean_log_has_no_findings():
     }
 
 
-def test_every_error_of_a_log_that_goes_on():
+def test_every_error_of_a_log_is_reported():
     log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
     checked = rdfm.validate(log.encode(), "nq")
     errors = list(checked)
@@ -71,7 +71,7 @@ def test_every_error_of_a_log_that_goes_on():
 
 
 @pytest.mark.parametrize("name", ["ttl", "trig"])
-def test_what_only_follows_is_marked(name):
+def test_errors_caused_by_earlier_errors_are_marked(name):
     log = (
         "oops .\n@prefix e: <http://e/> .\ne:s e:p e:o .\n" + NEXT + "e:s e:p e:o .\n" + NEXT + GOOD
     )
@@ -84,7 +84,7 @@ def test_what_only_follows_is_marked(name):
 
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
-def test_text_goes_on_with_the_next_message(name):
+def test_text_formats_resume_at_the_next_message(name):
     log = GOOD + NEXT + "oops .\n" + NEXT + GOOD + NEXT + f"{S} .\n" + NEXT + GOOD
     assert [each[:4] for each in found(log, name)] == [
         ("error", "syntax", 1, 3),
@@ -92,7 +92,7 @@ def test_text_goes_on_with_the_next_message(name):
     ]
 
 
-def test_lines_and_documents_go_on_with_the_next_message():
+def test_lines_and_documents_resume_at_the_next_message():
     line = '{"@id":"http://e/s","http://e/p":1}\n'
     assert [each[:4] for each in found(line + "oops\n" + line + "{]\n", "ndjsonld")] == [
         ("error", "syntax", 1, 2),
@@ -103,7 +103,7 @@ def test_lines_and_documents_go_on_with_the_next_message():
     assert [each[:4] for each in found(log, "yamlld")] == [("error", "syntax", 1, 4)]
 
 
-def test_how_a_log_is_cut_changes_nothing():
+def test_piece_size_does_not_change_the_findings():
     bad = f'{S} "x"^^<{XSD}int>, "{"y" * 300}", "a"@en-a .\n_:alice <http://e/p> 1 .\n'
     log = (NEXT.join([bad, GOOD, "oops", bad, "# @Message\n" + GOOD]) * 2).encode()
     whole = list(rdfm.validate(log, "trig"))
@@ -116,12 +116,12 @@ def test_how_a_log_is_cut_changes_nothing():
         assert sorted(found, key=str) == sorted(whole, key=str)
 
 
-def test_a_delimiter_in_a_long_string_ends_no_message():
+def test_a_delimiter_in_a_long_string_does_not_end_a_message():
     log = f'{S} """a\n# @message\n"""@en_US .\n# @message\n{GOOD}'
     assert found(log, "trig") == [("error", "syntax", 0, 3, 4)]
 
 
-def test_each_input_is_checked_whatever_is_wrong_with_the_others(tmp_path):
+def test_each_input_is_checked_despite_errors_in_others(tmp_path):
     (tmp_path / "a.nq").write_text("oops\n")
     (tmp_path / "b.nq").write_text(GOOD)
     (tmp_path / "c.jelly").write_bytes(b"\xff" * 40)
@@ -139,7 +139,7 @@ def test_each_input_is_checked_whatever_is_wrong_with_the_others(tmp_path):
     assert (checked.messages, checked.logs) == (1, 3)
 
 
-def test_folders_and_archives_go_on_with_the_next_log(tmp_path):
+def test_validation_of_folders_and_archives_resumes_at_the_next_log(tmp_path):
     folder = tmp_path / "logs"
     folder.mkdir()
     (folder / "1.ttl").write_text("oops")
@@ -156,7 +156,7 @@ def test_folders_and_archives_go_on_with_the_next_log(tmp_path):
         assert checked.messages == 1
 
 
-def test_a_file_of_a_folder_that_cannot_be_opened_is_one_error(tmp_path, monkeypatch):
+def test_an_unreadable_file_in_a_folder_is_one_error(tmp_path, monkeypatch):
     for name in ("1.nq", "2.nq"):
         (tmp_path / name).write_text(GOOD)
     os.mkfifo(tmp_path / "3.nq")
@@ -192,16 +192,16 @@ def test_a_folder_or_an_archive_without_logs_is_a_warning(tmp_path):
     assert (checked.logs, checked.messages) == (1, 0)
 
 
-def test_a_log_that_is_cut_off():
+def test_a_truncated_log_is_an_error():
     log = written("jelly", [GOOD, GOOD])
     assert [each[:2] for each in found(log[:-3], "jelly")] == [("error", "truncated")]
 
 
-def test_a_limit():
+def test_a_message_above_the_limit_is_an_error():
     assert found(f'{S} "{"x" * 1000}" .', max_message_bytes=500)[0][:3] == ("error", "limit", 0)
 
 
-def test_errors_end_at_max_errors():
+def test_validation_stops_at_max_errors():
     checked = rdfm.validate(("oops\n" + NEXT).encode() * 10, "nq", max_errors=3)
     assert len(list(checked)) == 3
     assert checked.stopped
@@ -216,7 +216,7 @@ def test_patches_and_results_are_checked():
     assert found(results, "results-tsv") == [("warning", "ill-typed-literal", 0, 2, 1)]
 
 
-def test_findings_are_read_once():
+def test_findings_can_be_read_once():
     checked = rdfm.validate(GOOD.encode(), "nq")
     list(checked)
     with pytest.raises(ValueError, match="read once"):
@@ -252,7 +252,7 @@ def test_relative_iris_in_binary_logs(name):
     assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
 
 
-def test_iris_that_the_file_completed(tmp_path):
+def test_iris_relative_to_the_file_are_reported(tmp_path):
     path = tmp_path / "a.ttl"
     path.write_text("<http://e/s> <http://e/p> <http://e/o>,\n  <other#it> .\n")
     (warning,) = rdfm.validate(path)
@@ -287,7 +287,7 @@ def test_keys_without_iris():
     assert checked.left_out == {"key-without-iri": 2}
 
 
-def test_prefixes_that_change():
+def test_changed_prefixes_are_reported():
     log = "@prefix e: <http://a/> .\ne:s e:p e:o .\n" + NEXT
     log += (
         "@prefix e: <http://a/> .\ne:s e:p e:o .\n"
@@ -295,27 +295,28 @@ def test_prefixes_that_change():
         + "@prefix e: <http://b/> .\ne:s e:p e:o .\n"
     )
     assert found(log, "trig") == [("warning", "redeclared-namespace", 2, 7, 12)]
-    # Once a prefix, and each log has prefixes of its own.
+    # Each prefix is reported once, and each log has its own prefixes.
     assert len(found(log + NEXT + log, "trig")) == 1
     one, other = (f"@prefix e: <http://{each}/> .\ne:s e:p e:o .\n".encode() for each in "ab")
     assert list(rdfm.validate([one, other], "ttl")) == []
 
 
-def test_labels_that_messages_share():
+def test_labels_in_several_messages_are_reported():
     chosen = "_:alice <http://e/p> _:alice .\n"
     assert found(chosen + NEXT + GOOD + NEXT + chosen + NEXT + chosen) == [
         ("warning", "shared-blank-node", 2, 5, 1)
     ]
-    # What is numbered in each message is of the message.
+    # Labels that are numbered for each message belong to the message.
     numbered = "_:b0 <http://e/p> _:b1 .\n"
     assert found(numbered + NEXT + numbered) == []
     assert len(found("_:b17 <http://e/p> _:b18 .\n" + NEXT + "_:b18 <http://e/p> _:b19 .\n")) == 1
-    # Where readers that know no messages read nothing, nobody takes them for one.
+    # These directives fail in readers without message support, so the messages cannot be merged by
+    # mistake.
     directives = f'VERSION "1.2-messages"\n{chosen}MESSAGE\n{chosen}'
     assert found(directives) == []
 
 
-def test_labels_of_jelly_are_of_the_log_where_it_is_flat():
+def test_labels_in_flat_jelly_logs_are_shared_by_all_frames():
     messages = ["_:b0 <http://e/p> <http://e/o> ."] * 2
     flat = written("jelly", messages, logical_type="flat_quads")
     assert found(flat, "jelly", frames="message")[0][:3] == ("warning", "shared-blank-node", 1)
@@ -323,7 +324,7 @@ def test_labels_of_jelly_are_of_the_log_where_it_is_flat():
     assert found(written("jelly", messages, logical_type="datasets"), "jelly") == []
 
 
-def test_warnings_of_a_rule_are_counted_behind_the_first_ones():
+def test_warnings_beyond_max_warnings_are_only_counted():
     log = NEXT.join(f'{S} "x{n}"^^<{XSD}int> .\n' for n in range(50))
     checked = rdfm.validate(log.encode(), "nq", max_warnings=5)
     assert [each.message for each in checked] == [0, 1, 2, 3, 4]
@@ -334,20 +335,20 @@ def test_warnings_of_a_rule_are_counted_behind_the_first_ones():
     assert checked.warnings == 50
 
 
-def test_a_term_is_told_once_a_message():
+def test_a_term_is_reported_once_per_message():
     line = f'{S} "x"^^<{XSD}int> .\n'
     checked = rdfm.validate((line * 3 + NEXT + line).encode(), "nq").run()
     assert checked.rules == {"ill-typed-literal": 2}
 
 
-def test_strict_makes_errors_of_warnings():
+def test_strict_turns_warnings_into_errors():
     log = f'{S} "x"^^<{XSD}int> .\n'
     assert found(log, strict=True) == [("error", "ill-typed-literal", 0, 1, 27)]
     checked = rdfm.validate(log.encode(), "nq", strict=True, max_warnings=0).run()
     assert (checked.errors, checked.warnings, checked.ok) == (1, 0, False)
 
 
-def test_terms_of_a_message_in_many_parts_have_their_lines():
+def test_terms_of_a_message_in_parts_have_correct_lines():
     line = f'{S} "{"x" * 100}" .\n'
     bad = f'{S} "x"^^<{XSD}int> .\n'
     log = line * 60_000 + bad + line * 60_000 + f'{S} "y"^^<{XSD}int> .\n'
@@ -364,7 +365,7 @@ def test_lines_across_pieces():
         assert lines.at(text.index(b"\n", 3)) == (2, 3)
         assert lines.at(len(text)) == (5, 3)
         assert lines.message_start(5) == text.index(b"_:b1")
-        assert lines.find(b"_:b", 0, None) == text.index(b"_:b\n")  # the other one is another name
+        assert lines.find(b"_:b", 0, None) == text.index(b"_:b\n")  # skips the longer label `_:b1`
         assert lines.find(b"_:b", 0, len(text) - 5) is None
 
 
@@ -384,7 +385,7 @@ def jelly(**options):
         ({"logical_type": "flat_quads"}, "the logical type is flat_quads, expected datasets"),
     ],
 )
-def test_a_log_that_goes_beyond_given_stream_options(options, text):
+def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
     given = jelly(logical_type="datasets", physical_type="quads", name_table=4000)
     within = {"logical_type": "datasets", "physical_type": "quads"}
     checked = rdfm.validate(jelly(**{**within, **options}), options_from=given)
@@ -425,17 +426,17 @@ def test_wrong_calls(options, text):
         list(rdfm.validate(GOOD.encode(), "nq", **options))
 
 
-def test_nothing_to_validate():
+def test_validation_without_inputs_is_refused():
     with pytest.raises(rdfm.OptionError, match="nothing to validate"):
         rdfm.validate([])
 
 
-def test_options_of_several_inputs_are_for_those_that_know_them():
+def test_options_apply_to_the_inputs_that_support_them():
     checked = rdfm.validate([GOOD.encode(), jelly()], frames="message")
     assert list(checked) == []
 
 
-# --- whole folders ---
+# --- complete folders ---
 
 
 def test_fixtures_have_no_errors():
@@ -471,7 +472,7 @@ def test_real_logs_have_no_errors():
     assert checked.messages >= 37
 
 
-def test_rules_say_what_they_are():
+def test_rules_have_a_name_and_a_sentence():
     for name, rule in RULES.items():
         assert name == name.lower()
         assert rule.text.endswith(".")

@@ -1,4 +1,4 @@
-"""What `validate` finds in logs of patches: all that `rdfm patch apply` refuses, and what it undoes."""
+"""Findings of `validate` in patch logs: all errors of `rdfm patch apply`, and open transactions."""
 
 import io
 import tarfile
@@ -14,7 +14,7 @@ ADD = "A <a:s> <a:p> <a:o> .\n"
 
 
 def found(*logs, **options):
-    """The findings in logs of RDF Patch."""
+    """Returns the findings in logs of RDF Patch."""
     checked = rdfm.validate([log.encode() for log in logs], "rdf-patch", **options)
     return [
         (each.severity, each.rule, each.message, each.line, each.column, each.text)
@@ -23,7 +23,7 @@ def found(*logs, **options):
 
 
 def one(id="", prev="", rows=f"TX .\n{ADD}TC .\n"):
-    """A patch."""
+    """Returns a patch with an optional `id` and `prev`."""
     links = [("id", id), ("prev", prev)]
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
 
@@ -44,7 +44,7 @@ def test_transactions_out_of_order_are_errors():
     ]
 
 
-def test_an_unfinished_transaction_is_a_warning_at_its_begin():
+def test_an_unfinished_transaction_is_a_warning_at_its_start():
     assert found(f"TX .\nTC .\n  TX .\n{ADD}Z .\n{ADD}") == [
         (
             "warning",
@@ -59,7 +59,7 @@ def test_an_unfinished_transaction_is_a_warning_at_its_begin():
     assert not checked.ok
 
 
-def test_a_broken_chain_is_an_error_within_a_log_and_a_warning_between_logs():
+def test_a_broken_chain_is_an_error_in_a_log_and_a_warning_between_logs():
     text = "row 1 of the patch: prev is <a:0>, and the patch before has the id <a:1>"
     broken = f"{one('1')}Z .\n{one('2', '0')}"
     assert found(broken) == [("error", "chain", 1, 7, 1, text)]
@@ -82,7 +82,7 @@ def test_members_of_an_archive_are_logs(tmp_path):
     assert each.source.endswith("2.rdfp")
 
 
-def test_a_patch_after_a_broken_one_may_follow_any():
+def test_a_patch_after_an_invalid_one_may_follow_any_other():
     log = f"{one('1')}Z .\nH id <a:2> .\noops\nZ .\n{one('3', '2')}Z .\n{one('4', '1')}"
     assert [each[:3] for each in found(log)] == [("error", "syntax", 1), ("error", "chain", 3)]
 
@@ -96,7 +96,7 @@ def test_binary_logs_are_checked_too(format):
     assert (each.severity, each.rule, each.message, each.line) == ("error", "chain", 1, None)
 
 
-def test_warnings_are_counted_from_a_number_on():
+def test_warnings_beyond_max_warnings_are_only_counted():
     log = "Z .\n".join(["TX .\n"] * 30)
     checked = rdfm.validate(log.encode(), "rdf-patch", max_warnings=3)
     assert len(list(checked)) == 3
@@ -114,8 +114,8 @@ LOGS = st.lists(st.lists(ROWS, max_size=12).map("".join), min_size=1, max_size=3
 
 
 @given(LOGS, st.booleans())
-def test_apply_refuses_what_has_an_error(logs, chain):
-    """And nothing else; the first error is in the same place."""
+def test_apply_refuses_exactly_the_logs_with_errors(logs, chain):
+    """The first error is at the same place."""
     errors = [
         each
         for each in rdfm.validate([log.encode() for log in logs], "rdf-patch", chain=True)
@@ -133,7 +133,7 @@ def test_apply_refuses_what_has_an_error(logs, chain):
         assert errors == []
 
 
-def test_numbers_that_are_asked_for_first_are_those_of_all_logs():
+def test_totals_read_first_cover_all_logs():
     for name, value in (
         ("errors", 1),
         ("warnings", 1),

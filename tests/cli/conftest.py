@@ -1,4 +1,4 @@
-"""The command line, run in this process: exit code, standard output, standard error."""
+"""Runs the command line in this process and captures exit code, standard output and standard error."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rdfm.cli import main
 
 @dataclass
 class Run:
-    """What a command did."""
+    """Result of a command."""
 
     code: int
     out: str
@@ -17,7 +17,7 @@ class Run:
 
     @property
     def error(self):
-        """The one line that says what went wrong."""
+        """The only line on standard error, which reports the error."""
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
         assert lines[0].startswith("rdfm: error: "), self.err
@@ -27,7 +27,7 @@ class Run:
 
 @pytest.fixture
 def rdfm(capfd, tmp_path, monkeypatch):
-    """Run a command in a folder of its own, which holds a few logs."""
+    """Runs a command in a separate folder that contains a few logs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(
         "<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"

@@ -1,4 +1,4 @@
-"""Broken files: exit code 1, one line that names file, error and position, and no output."""
+"""Broken files: exit code 1, one line with file, error and position, and no output."""
 
 import gzip
 import lzma
@@ -9,7 +9,7 @@ import pytest
 
 JELLY = bytes.fromhex(
     "0e0a0c0a0a1002180048085008580178010a"
-)  # a frame with options, then a cut one
+)  # a frame with options, then a truncated one
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 
 BROKEN = {
@@ -101,7 +101,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken(rdfm, name):
+def test_broken_files_are_errors(rdfm, name):
     data, text = BROKEN[name]
     Path(name).write_bytes(data)
     run = rdfm("convert", name, "-o", "out.nq")
@@ -111,7 +111,7 @@ def test_broken(rdfm, name):
     assert not Path("out.nq").exists()
 
 
-def test_the_messages_before_are_kept_on_request(rdfm):
+def test_messages_before_an_error_are_kept_on_request(rdfm):
     run = rdfm("convert", "bad.nq", "-o", "out.nq", "--keep-partial")
     assert run.code == 1
     assert run.error.endswith("what came before is in " + str(Path("out.nq.partial").resolve()))
@@ -128,7 +128,7 @@ def test_errors_are_skipped_on_request(rdfm):
     assert Path("out.nq").read_text().count("<http://e/") == 6
 
 
-def test_what_cannot_resume_is_given_up(rdfm):
+def test_the_rest_of_a_log_that_cannot_resume_is_skipped(rdfm):
     Path("x.jelly").write_bytes(JELLY)
     run = rdfm("convert", "x.jelly", "b.nq", "-o", "out.nq", "--on-error", "skip")
     assert run.code == 0
@@ -136,14 +136,14 @@ def test_what_cannot_resume_is_given_up(rdfm):
     assert Path("out.nq").read_bytes() == Path("b.nq").read_bytes()
 
 
-def test_inspect_says_the_first_error(rdfm):
+def test_inspect_shows_the_first_error(rdfm):
     run = rdfm("inspect", "bad.nq")
     assert run.code == 1
     assert "first error      bad.nq: nq: " in run.out
     assert "messages         1" in run.out
 
 
-def test_a_file_of_a_context_that_is_not_there_is_named(rdfm):
+def test_a_missing_context_file_is_named(rdfm):
     Path("log.ndjsonld").write_text('{"@context":"https://e/c","a":1}\n')
     run = rdfm("convert", "log.ndjsonld", "-o", "out.nq", "--context", "https://e/c=none.jsonld")
     assert run.code == 1

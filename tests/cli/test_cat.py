@@ -1,4 +1,4 @@
-"""rdfm cat, head and tail: the messages that are asked for, as text that a terminal can show."""
+"""rdfm cat, head and tail: print the selected messages as text that is safe on a terminal."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def test_all_messages_as_trig(rdfm):
         (["tail", "a.nq"], [0, 1, 2]),
     ],
 )
-def test_which_messages(rdfm, words, expected):
+def test_the_selected_messages_are_printed(rdfm, words, expected):
     run = rdfm(*words, "--to", "nq")
     assert (run.code, run.err) == (0, "")
     whole = rdfm("cat", "a.nq", "--to", "nq").out.split("# @message\n")
@@ -61,7 +61,7 @@ def test_several_logs_are_counted_as_one(rdfm):
 
 
 @pytest.mark.parametrize("name", ["a.jelly", "a.nq.gz", "a.tar", "folder/"])
-def test_any_log(rdfm, name):
+def test_cat_reads_any_log(rdfm, name):
     assert rdfm("convert", "a.nq", name, "--to", "jelly" if name == "a.jelly" else "nq").code == 0
     assert rdfm("cat", name, "-m", "2").out == "_:x <http://e/p> _:x .\n"
 
@@ -79,7 +79,7 @@ def test_kinds_are_shown_in_their_usual_format(rdfm):
     assert rdfm("cat", "p.parquet").out == patch
 
 
-def test_the_default_graph_gets_a_name(rdfm):
+def test_the_default_graph_can_be_named(rdfm):
     run = rdfm("cat", "a.nq", "-m", "0:2", "--default-graph-as", "http://e/d", "--to", "nq")
     assert run.out == (
         "<http://e/s> <http://e/p> <http://e/o> <http://e/d> .\n# @message\n"
@@ -96,7 +96,7 @@ def quads(message):
 
 
 def assert_cat_shows_the_messages(rdfm, path, options):
-    """`cat`, `head` and `tail` show the messages that `open_log` reads."""
+    """Checks that `cat`, `head` and `tail` print the messages that `open_log` reads."""
     with library.open_log(path, **options) as log:
         messages = [relabelled(quads(message)) for message in log]
     words = ["--generalized"] if options else []
@@ -131,7 +131,7 @@ def test_real_logs_are_shown(rdfm, folder):
         assert_cat_shows_the_messages(rdfm, path, {})
 
 
-def test_what_is_left_out_is_said(rdfm):
+def test_skipped_messages_are_reported(rdfm):
     run = rdfm("cat", "bad.nq", "--on-error", "skip", "--to", "nq")
     assert run.code == 0
     assert run.out == (
@@ -143,7 +143,7 @@ def test_what_is_left_out_is_said(rdfm):
     assert run.err == "rdfm: dropped: 1 graph name\n"
 
 
-def test_broken_messages_keep_their_numbers(rdfm):
+def test_invalid_messages_keep_their_indexes(rdfm):
     for slice_ in ("2", "-1", "1:", "-2:"):
         run = rdfm("cat", "bad.nq", "-m", slice_, "--on-error", "skip", "--to", "nq")
         assert run.out == "<http://e/3> <http://e/p> <http://e/o> .\n", slice_
@@ -154,18 +154,18 @@ def test_broken_messages_keep_their_numbers(rdfm):
         assert [message.index for message in log] == [2]
 
 
-def test_an_error_comes_after_the_messages_before_it(rdfm):
+def test_messages_before_an_error_are_printed(rdfm):
     run = rdfm("cat", "bad.nq", "--to", "nq")
     assert run.code == 1
     assert run.out.startswith("<http://e/1> <http://e/p> <http://e/o> .\n")
     assert "bad.nq: nq: " in run.error
 
 
-def test_messages_before_an_error_are_enough(rdfm):
+def test_an_error_after_the_selection_is_not_reached(rdfm):
     assert rdfm("cat", "bad.nq", "-m", "0", "--to", "nq").code == 0
 
 
-def test_colours_when_asked_for(rdfm):
+def test_colours_on_request(rdfm):
     run = rdfm("cat", "a.nq", "-m", "1", "--color", "always")
     assert '\x1b[32m"2"\x1b[0m' in run.out
     assert "\x1b[34m<http://e/g>\x1b[0m" in run.out
@@ -174,7 +174,7 @@ def test_colours_when_asked_for(rdfm):
 
 
 def on_terminal(*words, **environment):
-    """What a command shows on a terminal."""
+    """Returns the output of a command on a terminal."""
     ours, theirs = pty.openpty()
     variables = {
         name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
@@ -200,7 +200,7 @@ def on_terminal(*words, **environment):
     return shown.decode().replace("\r\n", "\n")
 
 
-def test_a_terminal_shows_colours_unless_told_not_to(tmp_path, monkeypatch):
+def test_a_terminal_shows_colours_unless_disabled(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text('<http://e/s> <http://e/p> "\\u001B[2J\u009b" .\n')
     plain = '<http://e/s> <http://e/p> "\\u001B[2J\\u009B" .\n'
@@ -212,7 +212,7 @@ def test_a_terminal_shows_colours_unless_told_not_to(tmp_path, monkeypatch):
     assert on_terminal("cat", "a.nq", "--color", "never") == plain
 
 
-def test_colours_change_nothing_else(rdfm):
+def test_colours_do_not_change_the_text(rdfm):
     import re
 
     for name in ("nq", "trig", "ndjsonld", "yamlld", "rdfxml"):
@@ -222,7 +222,7 @@ def test_colours_change_nothing_else(rdfm):
         assert re.sub("\x1b\\[[0-9]*m", "", coloured) == rdfm(*words).out
 
 
-def test_lines_are_shown_whole_however_they_come(tmp_path):
+def test_colours_do_not_depend_on_the_piece_size(tmp_path):
     text = 'a:b a:c "é" .\n# @message\n[] a 5 .'.encode()
     shown = []
     for size in (1, 3, len(text)):
@@ -237,12 +237,12 @@ def test_lines_are_shown_whole_however_they_come(tmp_path):
     assert b'\x1b[32m"\xc3\xa9"\x1b[0m' in shown[0]
 
 
-def test_lines_of_json_are_each_whole(rdfm):
+def test_json_lines_are_self_contained(rdfm):
     run = rdfm("cat", "a.nq", "--to", "ndjsonld", "-m", "0:1")
     assert json.loads(run.out)["@id"] == "http://e/s"
 
 
-def test_a_reader_that_goes_away_ends_it(tmp_path):
+def test_a_closed_pipe_ends_cat(tmp_path):
     log = tmp_path / "big.nq"
     log.write_text(f"{QUAD}\n# @message\n" * 200_000)
     command = f"{sys.executable} -m rdfm cat {log} | head -n 1"

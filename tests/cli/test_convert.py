@@ -1,4 +1,4 @@
-"""rdfm convert and the other commands, as their help says."""
+"""rdfm convert and the other commands behave as their help describes."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def test_to_jelly_and_back(rdfm):
     assert Path("back.nq").read_text() == A + MARK + B + MARK + C
 
 
-def test_quiet(rdfm):
+def test_quiet_prints_nothing(rdfm):
     assert rdfm("convert", "a.nq", "a.jelly", "-q").err == ""
 
 
@@ -50,14 +50,16 @@ def test_several_inputs_are_one_log(rdfm):
     assert Path("all.nq").read_text() == A + MARK + B + MARK + C + MARK + Path("b.nq").read_text()
 
 
-def test_the_same_output_again(rdfm):
+def test_an_existing_output_is_replaced(rdfm):
     for _ in range(2):
         assert rdfm("convert", "a.nq", "-o", "out.nq").code == 0
     assert rdfm("convert", "a.nq", "out.jelly").code == 0
-    assert rdfm("convert", "a.nq", "out.jelly").code == 0  # another format: plainly the output
+    assert (
+        rdfm("convert", "a.nq", "out.jelly").code == 0
+    )  # a different format, so this is the output
 
 
-def test_a_message_for_each_file(rdfm):
+def test_message_per_file(rdfm):
     Path("empty.nq").write_text("")
     rdfm("convert", "--message-per-file", "b.nq", "empty.nq", "b.nq", "-o", "out.jelly")
     assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
@@ -83,7 +85,7 @@ def test_skip_and_take(rdfm, options, expected):
     assert Path("out.nq").read_text() == expected
 
 
-def test_what_is_not_taken_is_not_read(rdfm):
+def test_messages_beyond_take_are_not_read(rdfm):
     assert rdfm("convert", "bad.nq", "-o", "out.nq", "--take", "1").code == 0
 
 
@@ -126,14 +128,14 @@ def test_dialects_of_a_directive_log(rdfm, options, expected):
     assert Path("out.nq").read_text() == expected
 
 
-def test_announced_outside_the_log(rdfm):
+def test_messages_may_be_announced_outside_the_log(rdfm):
     Path("in.nq").write_text(f"{A}MESSAGE\n{A}")
     assert rdfm("convert", "in.nq", "out.nq").code == 1
     assert rdfm("convert", "in.nq", "out.nq", "--announced", "1.2-messages").code == 0
     assert Path("out.nq").read_text() == f'VERSION "1.2-messages"\n{A}MESSAGE\n{A}'
 
 
-def test_graph_names_are_dropped_on_purpose(rdfm):
+def test_graph_names_are_dropped_on_request(rdfm):
     done = rdfm("convert", "a.nq", "out.nt", "--merge-graphs")
     assert done.code == 0
     assert done.err.endswith("rdfm: dropped: 1 graph name\n")
@@ -175,7 +177,7 @@ def test_jelly_options(rdfm):
     assert flat["logical_type"] == "flat_quads"
 
 
-def test_several_inputs_may_hold_graphs_though_the_first_does_not(rdfm):
+def test_later_inputs_may_contain_graphs(rdfm):
     Path("t.nt").write_text(A)
     assert jelly(rdfm, "t.nt", "a.nq", "-o", "out.jelly")["physical_type"] == "quads"
 
@@ -187,11 +189,11 @@ def test_standard_streams(rdfm):
     assert (process.returncode, out.decode(), err) == (0, A + MARK + B, b"")
 
 
-def test_standard_input_is_read_as_it_comes(rdfm):
+def test_standard_input_is_converted_as_it_arrives(rdfm):
     process = spawn("convert", "-", "-", "--from", "nq", "--to", "nq", stdin=subprocess.PIPE)
     for byte in (A + MARK + A).encode():
         os.write(process.stdin.fileno(), bytes([byte]))
-    # The first message is complete, and comes before the end of the input.
+    # The first message is complete and is written before the end of the input.
     assert os.read(process.stdout.fileno(), 10_000).decode() == A
     process.communicate()
     assert process.returncode == 0
@@ -203,7 +205,7 @@ def test_a_closed_pipe_ends_quietly(rdfm):
     process = spawn("convert", "big.nq", "-", "--to", "nq", "-q")
     os.read(process.stdout.fileno(), 10)
     process.stdout.close()
-    assert process.wait(timeout=30) == -signal.SIGPIPE  # as of cat; 141 in a shell
+    assert process.wait(timeout=30) == -signal.SIGPIPE  # as with cat; 141 in a shell
     assert process.stderr.read() == b""
     process.stderr.close()
 
@@ -346,7 +348,7 @@ def test_every_option_of_convert_is_an_option_of_the_command():
     ],
 )
 @pytest.mark.parametrize("source", ["t.nt", "t.jelly"])
-def test_jelly_types_fit_each_other(rdfm, source, options, physical, logical):
+def test_jelly_types_match(rdfm, source, options, physical, logical):
     Path("t.nt").write_text(A)
     rdfm("convert", "t.nt", "t.jelly")
     options = [option.replace("--frames", "--to-frames") for option in options]
@@ -354,7 +356,7 @@ def test_jelly_types_fit_each_other(rdfm, source, options, physical, logical):
     assert (found["physical_type"], found["logical_type"]) == (physical, logical)
 
 
-def test_namespaces_of_the_source_are_declared(rdfm):
+def test_namespaces_of_the_input_are_declared(rdfm):
     Path("t.ttl").write_text("PREFIX ex: <http://e/>\nex:s ex:p ex:o .\n")
     assert jelly(rdfm, "t.ttl", "out.jelly")["jelly_version"] == 2
     assert jelly(rdfm, "out.jelly", "-o", "again.jelly")["jelly_version"] == 2
@@ -385,26 +387,26 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
 @pytest.mark.parametrize(
     "words", [["convert", "t.ttl", "-"], ["convert", "t.ttl", "-o", "-"], ["cat", "t.ttl"]]
 )
-def test_lines_of_json_on_standard_output_are_each_whole(rdfm, words):
+def test_json_lines_on_standard_output_are_self_contained(rdfm, words):
     text = "PREFIX ex: <http://e/>\nex:s ex:p 1 .\n# @message\n# @message\nex:s ex:p 2 ."
     Path("t.ttl").write_text(text)
     every = rdfm(*words, "--to", "ndjsonld").out
     first, empty, last = map(json.loads, every.splitlines())
     assert (first["@context"], first["ex:p"]) == ({"ex": "http://e/"}, 1)
     assert (empty, last["@context"], last["ex:p"]) == ({}, {"ex": "http://e/"}, 2)
-    # Asked for otherwise, with either spelling, and in files.
+    # The option applies in both spellings, and files keep their default.
     rdfm("convert", "t.ttl", "t.ndjsonld")
     for option in ("--context-lines", "--to-context-lines"):
         run = rdfm(*words, "--to", "ndjsonld", option, "first")
         assert run.out == Path("t.ndjsonld").read_text()
         assert json.loads(run.out.splitlines()[0]) == {"@context": {"ex": "http://e/"}}
         assert "@context" not in rdfm(*words, "--to", "ndjsonld", option, "none").out
-    # Read again they are the same messages.
+    # The output contains the same messages.
     Path("every.ndjsonld").write_text(every)
     for name in ("t", "every"):
         rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
-    # Other formats have no other default there.
+    # Other formats have no special default there.
     assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
     assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm("help", words[0]).out)
 
@@ -448,7 +450,7 @@ def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
     assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
 
 
-def test_inputs_without_logs_among_others(rdfm, without_logs):
+def test_inputs_without_logs_next_to_others(rdfm, without_logs):
     run = rdfm("convert", "a.nq", "empty", "empty.tar", "b.nq", "-o", "out.nq")
     notes = [line for line in run.err.splitlines() if "note: " in line]
     assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]
@@ -456,7 +458,7 @@ def test_inputs_without_logs_among_others(rdfm, without_logs):
     run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
     assert run.err.splitlines()[-1] == "rdfm: note: and 2 more inputs contain no logs"
     assert "note" not in rdfm("convert", "empty", "out.nq", "-q").err
-    # A file without messages is a log, and what is not reached is not looked at.
+    # A file without messages is a log, and inputs after the last message taken are not opened.
     Path("none.nq").touch()
     assert "note" not in rdfm("convert", "none.nq", "out.nq").err
     assert "note" not in rdfm("convert", "a.nq", "empty", "-o", "out.nq", "--take", "1").err
@@ -469,7 +471,7 @@ def test_inputs_without_logs_among_others(rdfm, without_logs):
     assert "note" not in run.err
 
 
-def test_reports_of_inputs_without_logs(rdfm, without_logs):
+def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
     for words in ((), ("--stats",)):
         run = rdfm("inspect", "empty", *words)
         assert run.out.splitlines()[-1].split() == ["notes", *["empty", "contains", "no", "logs"]]

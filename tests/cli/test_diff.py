@@ -1,4 +1,4 @@
-"""rdfm diff: what it prints, and its exit status."""
+"""rdfm diff: output and exit status."""
 
 import io
 import json
@@ -15,7 +15,7 @@ def write(name, *values):
     Path(name).write_text(f"\n{B}\n".join(A.format(value) for value in values) + "\n")
 
 
-def test_logs_that_are_the_same(rdfm):
+def test_equal_logs(rdfm):
     library.convert("a.nq", "a.jelly")
     run = rdfm("diff", "a.nq", "a.jelly")
     assert run.code == 0
@@ -27,7 +27,7 @@ def test_logs_that_are_the_same(rdfm):
     ]
 
 
-def test_differences_are_told_in_order_with_their_indexes(rdfm):
+def test_differences_are_printed_in_order_with_their_indexes(rdfm):
     write("one.nq", 1, 2, 3, 4)
     write("two.nq", 1, 9, 3, 5, 4)
     run = rdfm("diff", "one.nq", "two.nq")
@@ -44,7 +44,7 @@ def test_differences_are_told_in_order_with_their_indexes(rdfm):
     assert run.err.startswith("rdfm: 1 changed, 1 only in two.nq; 3 messages the same in ")
 
 
-def test_the_first_are_shown_and_all_are_counted(rdfm):
+def test_the_first_differences_are_shown_and_all_are_counted(rdfm):
     write("one.nq", *range(30))
     write("two.nq", *range(100, 130))
     run = rdfm("diff", "one.nq", "two.nq", "--limit", "2")
@@ -54,7 +54,7 @@ def test_the_first_are_shown_and_all_are_counted(rdfm):
     assert rdfm("diff", "one.nq", "two.nq", "--limit", "0").out == ""
 
 
-def test_json_is_an_object_a_line(rdfm):
+def test_json_output_has_one_object_per_line(rdfm):
     write("one.nq", 1, 2, 3)
     write("two.nq", 1, 3, "\x9b")
     run = rdfm("diff", "one.nq", "two.nq", "--json")
@@ -112,7 +112,7 @@ def test_standard_input_is_a_log(rdfm, monkeypatch, tmp_path):
         assert rdfm("diff", "-", "one.nq").code == 0
 
 
-def test_other_kinds_and_their_words(rdfm):
+def test_differences_of_other_kinds_are_named(rdfm):
     Path("one.rdfp").write_text("TX .\nA <a:s> <a:p> <a:o> .\nTC .\n")
     Path("two.rdfp").write_text("TX .\nD <a:s> <a:p> <a:o> .\nTC .\n")
     run = rdfm("diff", "one.rdfp", "two.rdfp")
@@ -134,7 +134,7 @@ def test_other_kinds_and_their_words(rdfm):
     assert "other variables or answers; 1 row the same" in run.err
 
 
-def test_what_cannot_be_compared_has_status_2(rdfm):
+def test_logs_that_cannot_be_compared_have_status_2(rdfm):
     for words in (("a.nq", "bad.nq"), ("bad.nq", "a.nq"), ("nope.nq", "a.nq")):
         assert rdfm("diff", *words).code == 2
     run = rdfm("diff", "b.nq", "bad.nq", "--quiet")
@@ -143,7 +143,7 @@ def test_what_cannot_be_compared_has_status_2(rdfm):
     assert "message 1" in run.error
 
 
-def test_undecided_has_status_2(rdfm):
+def test_undecided_pairs_have_status_2(rdfm):
     pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
     for name, each in (("x", pairs), ("y", sorted(pairs, key=lambda pair: pair[::-1]))):
         lines = [f"_:{name}{i} <http://e/p> _:{name}{j} .\n" for i, j in each]
@@ -157,14 +157,14 @@ def test_undecided_has_status_2(rdfm):
 
 
 @pytest.mark.parametrize("words", [("--from-a", "nq"), ("--from", "nq"), ("--from-b", "nq")])
-def test_formats_are_given_for_both_or_one(rdfm, words):
+def test_the_format_is_given_for_both_or_one(rdfm, words):
     Path("one").write_bytes(Path("a.nq").read_bytes())
     Path("two.nq").write_bytes(Path("a.nq").read_bytes())
     names = ("two.nq", "one") if words[0] == "--from-b" else ("one", "two.nq")
     assert rdfm("diff", *names, *words).code == 0
 
 
-def test_help_says_what_it_is_for(rdfm):
+def test_help_describes_the_exit_status(rdfm):
     run = rdfm("diff", "--help")
     assert "The exit status is 0 if the logs are the same" in " ".join(run.out.split())
     assert "--namespaces" in run.out
@@ -184,7 +184,7 @@ def test_help_says_what_it_is_for(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_wrong_uses_of_files(rdfm, words, text):
+def test_wrong_files(rdfm, words, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")

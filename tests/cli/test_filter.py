@@ -1,4 +1,4 @@
-"""rdfm filter: the messages that hold what is asked for, and no others."""
+"""rdfm filter: writes the messages that match, and no others."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def log(rdfm):
 )
 @pytest.mark.parametrize("name", ["log.trig", "log.jelly"])
 @pytest.mark.usefixtures("log")
-def test_messages(rdfm, name, words, expected):
+def test_matching_messages_are_written(rdfm, name, words, expected):
     run = rdfm("filter", name, *words, "-o", "out.trig", "--quiet")
     assert (run.code, run.out, run.err) == (0, "", "")
     with library.open_log("log.trig") as opened:
@@ -72,7 +72,7 @@ def test_messages(rdfm, name, words, expected):
 
 
 @pytest.mark.usefixtures("log")
-def test_the_reader_gives_the_same(rdfm):
+def test_log_readers_filter_the_same_messages(rdfm):
     with library.open_log("log.jelly") as log:
         found = log.filter(time="ex:at", after="2026-06-02", predicate="ex:count")
         assert [message.index for message in found] == [1, 2]
@@ -90,7 +90,7 @@ def test_the_reader_gives_the_same(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_matching_quads_alone(rdfm):
+def test_only_matching_quads(rdfm):
     run = rdfm("filter", "log.nq", "--predicate", "<http://e/species>", "--quads", "--to", "nq")
     assert run.out == (
         "<http://e/s1> <http://e/species> <http://e/crane> .\n# @message\n"
@@ -105,7 +105,7 @@ def test_matching_quads_alone(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_namespaces_come_with_the_first_message(rdfm):
+def test_namespaces_are_written_with_the_first_message(rdfm):
     run = rdfm("filter", "log.jelly", "--object", "ex:wren", "-o", "out.jelly")
     assert run.code == 0
     with library.open_log("out.jelly") as log:
@@ -113,7 +113,7 @@ def test_namespaces_come_with_the_first_message(rdfm):
         assert dict(message.namespaces)["ex"] == "http://e/"
 
 
-def test_names_are_those_of_each_message(rdfm):
+def test_prefixes_are_those_of_each_message(rdfm):
     Path("a.trig").write_text(
         "PREFIX ex: <http://one/>\nex:a ex:p 1 .\n# @message\n"
         "PREFIX ex: <http://two/>\nex:a ex:p 2 .\n# @message\n<http://one/a> ex:p 3 .\n"
@@ -166,7 +166,7 @@ def test_several_logs_and_errors(rdfm):
     ],
 )
 @pytest.mark.usefixtures("log")
-def test_what_cannot_be_asked_for(rdfm, words, text):
+def test_wrong_criteria(rdfm, words, text):
     run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
     assert run.code == 2
     assert text in run.error
@@ -174,7 +174,7 @@ def test_what_cannot_be_asked_for(rdfm, words, text):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_log_without_namespaces_gives_none_for_a_name(rdfm):
+def test_a_prefixed_name_needs_namespaces(rdfm):
     run = rdfm("filter", "log.trig", "log.nq", "--any", "ex:crane", "--count")
     assert run.code == 2
     assert "log.nq: N-Quads has no namespaces, and so none for ex:; --prefix" in run.error
@@ -187,14 +187,14 @@ def test_a_log_without_namespaces_gives_none_for_a_name(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_at_most_so_many_are_counted(rdfm):
+def test_take_limits_the_count(rdfm):
     run = rdfm("filter", "log.trig", "--predicate", "ex:species", "--count", "--take", "3")
     assert run.out == "3\n"
     assert rdfm("filter", "log.trig", "--any", "x:y", "--count", "--take", "0").out == "0\n"
 
 
 @pytest.mark.usefixtures("log")
-def test_messages_in_parts_are_not_filtered():
+def test_messages_in_parts_cannot_be_filtered():
     data = b"".join(b"<x:a> <x:p> <x:%d> .\n" % at for at in range(20_000))
     with (
         library.open_log(data, "nq", parts=True) as log,
@@ -216,7 +216,7 @@ def test_filters_of_filters(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_matching_quads_of_messages_for_which_a_query_holds(rdfm):
+def test_matching_quads_of_messages_that_match_a_query(rdfm):
     words = ["--predicate", "ex:species", "--quads", "--where", "ASK { ?s <http://e/count> 5 }"]
     run = rdfm("filter", "log.trig", *words, "--to", "nq", "--quiet")
     assert run.out == "<http://e/s2> <http://e/species> <http://e/wren> .\n"

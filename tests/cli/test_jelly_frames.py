@@ -1,4 +1,4 @@
-"""What frames of Jelly mean on the command line: the logical type says it, and --frames."""
+"""Frames of Jelly on the command line: their meaning follows from the logical type and --frames."""
 
 import io
 import json
@@ -20,13 +20,13 @@ P = Iri("http://e/p")
 
 
 def flat_log(path, quads=600, **options):
-    """A log as other writers make them: frames of 256 rows, about one blank node."""
+    """Writes a log like other writers: frames of 256 rows that share one blank node."""
     lines = "".join(f"_:b <http://e/p> <http://e/{number}> .\n" for number in range(quads))
     package.convert(lines.encode(), path, from_format="nt", frames="flat", **options)
 
 
 def sizes(path, **options):
-    """The number of quads of each message."""
+    """Returns the number of quads of each message."""
     with package.open_log(path, **options) as log:
         return [len(message) for message in log]
 
@@ -37,20 +37,20 @@ def logical_type(path):
 
 
 def notes(run):
-    """The notes of a summary."""
+    """Returns the notes of a summary."""
     assert run.code == 0, run.err
     lines = run.err.splitlines()
     return [line.removeprefix("rdfm: note: ") for line in lines if line.startswith("rdfm: note: ")]
 
 
-def test_a_flat_type_for_several_messages_is_written_as_asked_with_a_note(rdfm):
+def test_a_flat_type_for_several_messages_is_noted(rdfm):
     asked = ("--logical-type", "flat-quads")
     assert notes(rdfm("convert", "a.nq", "out.jelly", *asked)) == [ASKED]
     assert notes(rdfm("convert", "a.nq", "-o", "again.jelly", "--options-from", "out.jelly")) == [
         ASKED
     ]
     assert rdfm("convert", "a.nq", "-o", "out.jelly", "-q", *asked).err == ""
-    # Of one message nothing need be said, in a file or in each of a folder.
+    # A single message needs no note, in a file or in each file of a folder.
     assert notes(rdfm("convert", "b.nq", "-o", "out.jelly", *asked)) == []
     assert notes(rdfm("convert", "a.nq", "-o", "each/", "--to", "jelly", *asked)) == []
     assert len(list(Path("each").rglob("*.jelly"))) == 3
@@ -58,7 +58,7 @@ def test_a_flat_type_for_several_messages_is_written_as_asked_with_a_note(rdfm):
     assert notes(rdfm("convert", "a.nq", "-o", "some/", *some, *asked)) == [ASKED]
 
 
-def test_flat_frames_that_readers_take_for_messages_are_noted(rdfm):
+def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
     flat = ("--frames", "flat", "--frame-rows", "4")
     note = (
         "datasets, as asked: readers, rdfm too, will read a message a frame, in each of which blank "
@@ -72,14 +72,14 @@ def test_flat_frames_that_readers_take_for_messages_are_noted(rdfm):
     rdfm("convert", "a.nq", "type.jelly")
     asked = ("--options-from", "type.jelly")
     assert notes(rdfm("convert", "a.nq", "-o", "out.jelly", *flat, *asked)) == [note]
-    # All in one frame is one message.
+    # A single frame is one message.
     assert notes(rdfm("convert", "a.nq", "out.jelly", "--frames", "flat", *words)) == []
     assert len(sizes("out.jelly")) == 1
 
 
 def test_a_flat_log_is_one_message(rdfm):
     flat_log("flat.jelly")
-    # 256 rows a frame, with those of the lookups.
+    # 256 rows per frame, including lookup entries.
     assert sizes("flat.jelly", frames="message") == [127, 128, 128, 128, 89]
     assert notes(rdfm("convert", "flat.jelly", "out.nq")) == [FLAT]
     assert sizes("out.nq") == [600]
@@ -87,18 +87,18 @@ def test_a_flat_log_is_one_message(rdfm):
         (message,) = log
     assert {quad.subject for quad in message.quads} == {Bnode("b")}
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "auto")) == [FLAT]
-    # Where frames are what the user says, nothing need be told.
+    # No note if the user specifies the frames.
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "flat")) == []
     assert sizes("out.nq") == [600]
     assert notes(rdfm("convert", "flat.jelly", "out.nq", "--frames", "message")) == []
     assert sizes("out.nq") == [127, 128, 128, 128, 89]
 
 
-def test_inspect_tells_that_frames_are_one_message(rdfm):
+def test_inspect_notes_that_frames_are_one_message(rdfm):
     flat_log("flat.jelly")
-    told = rdfm("inspect", "flat.jelly")
-    assert "  messages         1\n" in told.out
-    assert f"  notes            {FLAT}\n" in told.out
+    run = rdfm("inspect", "flat.jelly")
+    assert "  messages         1\n" in run.out
+    assert f"  notes            {FLAT}\n" in run.out
     report = json.loads(rdfm("inspect", "flat.jelly", "--json").out)
     assert (report["messages"], report["notes"]) == (1, [FLAT])
     report = json.loads(rdfm("inspect", "flat.jelly", "--json", "--frames", "message").out)
@@ -111,7 +111,7 @@ def test_inspect_tells_that_frames_are_one_message(rdfm):
     assert report["notes"] == [f"{Path('logs/a.jelly')}: {FLAT}"]
 
 
-def test_one_flat_log_stays_flat(rdfm):
+def test_a_single_flat_log_stays_flat(rdfm):
     flat_log("flat.jelly")
     flat = Path("flat.jelly").read_bytes()
     for words in ([], ["--from-frames", "auto"], ["--take", "1"], ["--message-per-file"]):
@@ -142,7 +142,7 @@ def test_one_flat_log_stays_flat(rdfm):
         (["flat.jelly", "--logical-type", "graphs"], [600]),
     ],
 )
-def test_in_every_other_case_a_flat_type_is_not_inherited(rdfm, words, messages):
+def test_a_flat_type_is_otherwise_not_inherited(rdfm, words, messages):
     flat_log("flat.jelly")
     Path("logs").mkdir()
     flat_log("logs/a.jelly")
@@ -154,30 +154,30 @@ def test_in_every_other_case_a_flat_type_is_not_inherited(rdfm, words, messages)
 
 
 @pytest.mark.parametrize("output", ["out/", "out.tar"])
-def test_a_file_a_message_holds_frames_that_are_messages(rdfm, output):
+def test_a_file_per_message_has_a_logical_type_with_messages(rdfm, output):
     flat_log("flat.jelly", logical_type="flat_quads", physical_type="quads")
     rdfm("convert", "flat.jelly", "-o", output, "--to", "jelly")
     assert sizes(output) == [600]
     assert logical_type(output) == "datasets"
 
 
-def test_an_extension_of_a_flat_type_is_flat(rdfm):
-    # The number stands in the options; 111 is a type of nobody.
+def test_an_extended_flat_type_is_flat(rdfm):
+    # The number is part of the options; 111 is not a registered type.
     for number, messages in ((111, [600]), (113, [127, 128, 128, 128, 89])):
         flat_log("flat.jelly", logical_type="flat_triples" if number == 111 else "graphs")
         data = Path("flat.jelly").read_bytes()
         of = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(of, bytes([0x70, number, 0x78]), 1))
-        told = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
+        found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
         note = "logical type 111: frames read as one message; frames=message reads each as one"
-        assert told == ([note] if number == 111 else [])
+        assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
-        # Written as its base type, which every reader knows.
+        # Written as its base type, which every reader supports.
         assert logical_type("out.jelly") == ("flat_triples" if number == 111 else "graphs")
 
 
-def test_a_flat_log_larger_than_a_message_may_be_passes_in_parts(rdfm):
-    """In bounded memory to a format that goes on with messages, flat Jelly among them."""
+def test_a_flat_log_above_the_message_limit_is_converted_in_parts(rdfm):
+    """Memory is bounded if the output format can continue a message, as flat Jelly can."""
     flat_log("flat.jelly", 60_000)
     flat = Path("flat.jelly").read_bytes()
     small = ("--max-message-bytes", "1M")
@@ -193,7 +193,7 @@ def test_a_flat_log_larger_than_a_message_may_be_passes_in_parts(rdfm):
     assert rdfm("convert", "flat.jelly", "-o", "out.yamlld", *grouped, *small).code == 0
 
 
-def test_where_it_cannot_pass_in_parts_the_error_tells_the_ways_out(rdfm):
+def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
     flat_log("flat.jelly", 60_000)
     small = ("--max-message-bytes", "1M")
     for words in (
@@ -208,16 +208,16 @@ def test_where_it_cannot_pass_in_parts_the_error_tells_the_ways_out(rdfm):
         assert "by its type flat_triples all frames are this message" in run.err
         for way in ("--from-frames message", "--group-by count=N"):
             assert way in run.err
-        held = "--on-error fail holds no message whole"
-        assert (held in run.err) == ("--on-error" in words)
-    # Reading alone divides no messages.
+        text = "--on-error fail holds no message whole"
+        assert (text in run.err) == ("--on-error" in words)
+    # Reading does not split messages.
     with (
         package.open_log("flat.jelly", max_message_bytes=1 << 20) as log,
         pytest.raises(package.LimitError, match=r'frames="message" reads each as one') as caught,
     ):
         list(log)
     assert "group_by" not in str(caught.value)
-    # Of frames that are messages there is nothing to tell.
+    # Frames that are messages are not mentioned.
     run = rdfm("convert", "flat.jelly", "-o", "out.yamlld", "--frames", "flat", *small)
     assert "by its type" not in run.err
 
@@ -238,7 +238,7 @@ def test_metadata_of_later_frames_is_dropped_and_counted(rdfm):
         assert "rdfm: dropped: 1 metadata entry" in run.err, run.err
         with package.open_log("out.jelly") as log:
             assert [dict(message.metadata) for message in log] == [{"k": b"one"}]
-    # Of messages that are left out nothing is dropped.
+    # Nothing is dropped from skipped messages.
     for skipped, counted in ((1, True), (2, False)):
         words = ("m.jelly", "m.jelly", "-o", "out.jelly", "--skip", skipped)
         run = rdfm("convert", *words)

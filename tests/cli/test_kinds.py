@@ -1,4 +1,4 @@
-"""rdfm convert and rdfm inspect of patches and of results: the words of each kind, and every ordered pair."""
+"""rdfm convert and inspect for patches and results: names of each kind, and each format pair."""
 
 import json
 import re
@@ -38,14 +38,14 @@ def pairs(formats):
     return [(first, second) for first in formats for second in formats]
 
 
-def said(run):
-    """The summary, without bytes and times."""
+def summary_of(run):
+    """Returns the summary without bytes and times."""
     assert run.code == 0, run.err
     return re.sub(r": [^:]*$", "", run.err.splitlines()[0].removeprefix("rdfm: "))
 
 
 def shown(run):
-    """What inspect prints, by its names; counts below a name belong to it."""
+    """Returns the lines of inspect by name; counts below a name belong to it."""
     assert run.code == 0, run.err
     rows, name = {}, None
     for line in run.out.splitlines()[1:]:
@@ -60,36 +60,36 @@ def rows_of(path):
 
 
 @pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
-def test_patches_there_and_back(rdfm, first, second):
+def test_patches_round_trip(rdfm, first, second):
     Path("log.rdfp").write_text(CHAIN)
     one, other = f"one{PATCHES[first]}", f"other{PATCHES[second]}"
     for source, target in (("log.rdfp", one), (one, other), (other, "back.rdfp")):
-        assert said(rdfm("convert", source, target)) == "3 patches, 9 operations"
+        assert summary_of(rdfm("convert", source, target)) == "3 patches, 9 operations"
     assert rows_of(one) == rows_of(other) == rows_of("log.rdfp")
     rdfm("convert", "log.rdfp", "direct.rdfp")
     assert Path("back.rdfp").read_bytes() == Path("direct.rdfp").read_bytes()
 
 
 @pytest.mark.parametrize(("first", "second"), pairs(RESULTS))
-def test_results_there_and_back(rdfm, first, second):
+def test_results_round_trip(rdfm, first, second):
     source = FIXTURES / "results-json" / "basic.srj"
     one, other = f"one{RESULTS[first]}", f"other{RESULTS[second]}"
     for given, target in ((source, one), (one, other)):
-        assert said(rdfm("convert", given, target)) == "3 rows"
+        assert summary_of(rdfm("convert", given, target)) == "3 rows"
     assert rows_of(one) == rows_of(other) == rows_of(source)
     with package.open_results(other) as results:
         assert results.variables == ("s", "p")
 
 
-def test_one_of_a_kind_is_one(rdfm):
+def test_summaries_have_a_singular(rdfm):
     Path("one.rdfp").write_text("TX .\n")
-    assert said(rdfm("convert", "one.rdfp", "one.trp")) == "1 patch, 1 operation"
+    assert summary_of(rdfm("convert", "one.rdfp", "one.trp")) == "1 patch, 1 operation"
     Path("one.srj").write_text('{"head":{"vars":["a"]},"results":{"bindings":[{}]}}')
-    assert said(rdfm("convert", "one.srj", "one.srx")) == "1 row"
+    assert summary_of(rdfm("convert", "one.srj", "one.srx")) == "1 row"
     Path("none.srj").write_text('{"head":{"vars":["a"]},"results":{"bindings":[]}}')
-    assert said(rdfm("convert", "none.srj", "none.srt")) == "0 rows"
+    assert summary_of(rdfm("convert", "none.srj", "none.srt")) == "0 rows"
     Path("none.rdfp").write_text("")
-    assert said(rdfm("convert", "none.rdfp", "none.jellyp")) == "0 patches, 0 operations"
+    assert summary_of(rdfm("convert", "none.rdfp", "none.jellyp")) == "0 patches, 0 operations"
 
 
 def test_summaries_in_python(tmp_path):
@@ -97,10 +97,10 @@ def test_summaries_in_python(tmp_path):
     summary = package.convert(tmp_path / "log.rdfp", tmp_path / "log.trp")
     assert (summary.kind, summary.messages, summary.quads) == ("patches", 3, 9)
     source = FIXTURES / "results-json" / "basic.srj"
-    told = []
-    summary = package.convert(source, tmp_path / "r.srt", progress=told.append)
+    reports = []
+    summary = package.convert(source, tmp_path / "r.srt", progress=reports.append)
     assert (summary.kind, summary.messages, summary.quads) == ("results", 3, 3)
-    assert (told[-1].kind, told[-1].messages, told[-1].quads) == ("results", 3, 3)
+    assert (reports[-1].kind, reports[-1].messages, reports[-1].quads) == ("results", 3, 3)
     summary = package.convert(b"", tmp_path / "e.nq", from_format="nq")
     assert (summary.kind, summary.messages) == ("messages", 0)
 
@@ -149,7 +149,7 @@ def test_inspect_of_results(rdfm, format):
     assert (report["variables"], report["boolean"]) == (["s", "p"], None)
 
 
-def test_inspect_of_answers_and_of_nothing(rdfm):
+def test_inspect_of_boolean_and_empty_results(rdfm):
     shutil.copy(FIXTURES / "results-json" / "false.srj", "false.srj")
     found = shown(rdfm("inspect", "false.srj"))
     assert set(found) == {"format", "size", "answer"}
@@ -165,7 +165,7 @@ def test_inspect_of_answers_and_of_nothing(rdfm):
     assert "transactions" not in found
 
 
-def test_inspect_of_a_broken_log_says_its_kind(rdfm):
+def test_inspect_of_an_invalid_log_shows_its_kind(rdfm):
     Path("a.rdfp").write_text("oops")
     Path("a.srj").write_text("oops")
     run = rdfm("inspect", "a.rdfp", "a.srj")
@@ -174,7 +174,7 @@ def test_inspect_of_a_broken_log_says_its_kind(rdfm):
     assert "messages" not in run.out
 
 
-def test_the_bar_has_the_words_of_the_kind(rdfm, monkeypatch):
+def test_the_progress_bar_names_the_kind(rdfm, monkeypatch):
     class Watched(Bar):
         def __init__(self):
             super().__init__()
@@ -190,7 +190,7 @@ def test_the_bar_has_the_words_of_the_kind(rdfm, monkeypatch):
         assert "3 rows" in rdfm(*words).err
 
 
-def test_kinds_do_not_mix(rdfm):
+def test_conversion_between_kinds_is_refused(rdfm):
     Path("log.rdfp").write_text(CHAIN)
     shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
     assert "rdfm patch to-log" in rdfm("convert", "log.rdfp", "out.nq").error
@@ -200,11 +200,11 @@ def test_kinds_do_not_mix(rdfm):
     assert not list(Path().glob("out.*"))
 
 
-def test_patch_counts_in_words(rdfm):
+def test_patch_summaries_count_each_kind(rdfm):
     Path("log.rdfp").write_text("TX .\nA <a:s> <a:p> <a:o> .\nTC .\n")
     Path("empty.nq").write_text("")
     run = rdfm("patch", "apply", "empty.nq", "log.rdfp", "-o", "now.nq")
-    assert said(run) == "1 quad"
+    assert summary_of(run) == "1 quad"
     run = rdfm("patch", "from-log", "b.nq", "b.rdfp")
     assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch"
     run = rdfm("patch", "to-log", "log.rdfp", "back.nq")
@@ -213,7 +213,7 @@ def test_patch_counts_in_words(rdfm):
     assert re.sub(" in .*", "", run.err.strip()) == "rdfm: 1 patch: 1 add, 0 deletes"
 
 
-def test_inspect_does_not_add_up_kinds(rdfm):
+def test_inspect_counts_kinds_separately(rdfm):
     Path("logs").mkdir()
     Path("logs/1.rdfp").write_text(CHAIN)
     Path("logs/2.nq").write_text("<a:s> <a:p> <a:o> .\n")
@@ -223,7 +223,7 @@ def test_inspect_does_not_add_up_kinds(rdfm):
     )
 
 
-def test_inspect_says_that_results_are_of_other_variables(rdfm):
+def test_inspect_reports_different_variables(rdfm):
     Path("logs").mkdir()
     for name in "ab":
         text = f'{{"head":{{"vars":["{name}"]}},"results":{{"bindings":[{{}}]}}}}'
@@ -233,7 +233,7 @@ def test_inspect_says_that_results_are_of_other_variables(rdfm):
     assert found["notes"].endswith("than in the first log: logs/b.srj")
 
 
-def test_standard_output_and_archives_are_of_the_kind(rdfm):
+def test_standard_output_and_archives_keep_the_kind(rdfm):
     Path("log.rdfp").write_text(CHAIN)
     shutil.copy(FIXTURES / "results-json" / "basic.srj", "r.srj")
     assert (
@@ -249,7 +249,7 @@ def test_standard_output_and_archives_are_of_the_kind(rdfm):
     assert "--to jelly-patch, rdf-patch, rdf-patch-thrift" in error
 
 
-def test_a_limit_names_what_helps_for_the_kind(rdfm):
+def test_a_limit_error_names_the_remedy_for_the_kind(rdfm):
     Path("log.rdfp").write_text(CHAIN)
     rdfm("convert", "log.rdfp", "log.trp")
     error = rdfm("convert", "log.trp", "out.rdfp", "--max-message-bytes", "5").error

@@ -1,4 +1,4 @@
-"""Which of the names on the command line are read and which is written, and in what format."""
+"""Names on the command line: inputs, the output, and their formats."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import rdfm as package
 A = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
-def test_of_two_names_the_second_is_the_output_and_is_replaced(rdfm):
+def test_the_second_of_two_names_is_the_output_and_is_replaced(rdfm):
     for _ in range(2):
         for target in ("b.nq", "out.jelly", "out.nq.gz"):
             assert rdfm("convert", "a.nq", target).code == 0
@@ -45,7 +45,7 @@ def test_an_output_that_is_also_an_input_is_refused(rdfm):
     ("words", "stream", "mode"),
     [("- a.nq --from nq", "stdin", "rb"), ("a.nq - --to nq", "stdout", "ab")],
 )
-def test_a_file_that_the_shell_opened_is_refused_too(rdfm, words, stream, mode):
+def test_a_file_opened_by_the_shell_is_refused_too(rdfm, words, stream, mode):
     before = Path("a.nq").read_text()
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     with Path("a.nq").open(mode) as file:
@@ -62,7 +62,7 @@ def test_a_file_that_the_shell_opened_is_refused_too(rdfm, words, stream, mode):
     assert Path("a.nq").read_text() == before
 
 
-def test_standard_output_is_trig_unless_told(rdfm):
+def test_standard_output_is_trig_by_default(rdfm):
     rdfm("convert", "a.nq", "a.jelly")
     for words in (["-"], ["-o", "-"]):
         run = rdfm("convert", "a.jelly", *words, "-q")
@@ -72,7 +72,7 @@ def test_standard_output_is_trig_unless_told(rdfm):
     assert rdfm("convert", "a.jelly", "-", "--to", "nt", "--take", "1", "-q").out == A
 
 
-def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
+def test_binary_output_to_a_terminal_is_refused(rdfm, monkeypatch):
     monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: stream is sys.stdout)
     run = rdfm("convert", "a.nq", "-", "--to", "jelly")
     assert run.error.startswith("jelly is binary and standard output is a terminal")
@@ -82,7 +82,7 @@ def test_nothing_binary_on_a_terminal(rdfm, monkeypatch):
 
 
 @pytest.mark.parametrize("compression", ["gzip:9", "zstd:19", "zstd:-1", "bzip2:1", "xz:0"])
-def test_a_compression_may_have_a_level(rdfm, compression):
+def test_compression_levels_are_accepted(rdfm, compression):
     assert rdfm("convert", "a.nq", "out.bin", "--to", "nq", "--compression", compression).code == 0
     assert rdfm("convert", "a.nq", "out/", "--to", "nq", "--compression", compression).code == 0
     with package.open_log("out.bin", "nq") as log:
@@ -106,7 +106,7 @@ def test_a_compression_may_have_a_level(rdfm, compression):
         ("lz4:1", "is one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
     ],
 )
-def test_levels_that_do_not_exist_are_refused(rdfm, compression, text):
+def test_invalid_levels_are_refused(rdfm, compression, text):
     run = rdfm("convert", "a.nq", "out.nq", "--compression", compression)
     assert run.error.startswith(f"compression {text}")
     assert run.code == 2
@@ -131,7 +131,7 @@ def test_levels_that_do_not_exist_are_refused(rdfm, compression, text):
         ("out.foo", ["out.foo does not show its format by its suffix; --to nt, nq"]),
     ],
 )
-def test_outputs_of_no_known_format(rdfm, name, texts):
+def test_outputs_of_unknown_format(rdfm, name, texts):
     run = rdfm("convert", "a.nq", name)
     assert all(text in run.error for text in texts), run.error
     assert run.code == 2
@@ -139,7 +139,7 @@ def test_outputs_of_no_known_format(rdfm, name, texts):
 
 
 @pytest.mark.parametrize("name", ["out.nq.br", "out.NQ.LZ4", "out.zip", "out.7z"])
-def test_a_format_is_no_reason_to_write_what_the_name_does_not_say(rdfm, name):
+def test_an_unsupported_compression_is_refused_despite_a_format(rdfm, name):
     run = rdfm("convert", "a.nq", name, "--to", "nq")
     assert run.code == 2
     assert "not supported" in run.error
@@ -151,7 +151,7 @@ def test_a_format_is_no_reason_to_write_what_the_name_does_not_say(rdfm, name):
         package.create_log(name, "nq")
 
 
-def test_errors_name_the_options_of_commands_and_functions(rdfm):
+def test_errors_name_options_as_the_caller_spells_them(rdfm):
     Path("unknown").write_bytes(b"")
     Path("in.json").write_bytes(b"")
     for words, option, python in (
@@ -175,12 +175,12 @@ def test_errors_name_the_options_of_commands_and_functions(rdfm):
         ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
         ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
         ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress it"]),
-        # It begins as a Jelly log does.
+        # Starts like a Jelly log.
         ("in.jelly.br", b"\x0a\x08\x0a\x06\x0a\x04\x10\x01\x18\x01", ["Brotli compression"]),
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
-def test_inputs_of_no_known_format(rdfm, command, name, data, texts):
+def test_inputs_of_unknown_format(rdfm, command, name, data, texts):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
     words = {
@@ -194,7 +194,7 @@ def test_inputs_of_no_known_format(rdfm, command, name, data, texts):
 
 
 def _linked(path):
-    """Other names of a file: a hard link, a symbolic link, and its URL."""
+    """Returns names of a file: relative paths, a hard link, a symbolic link, and its URL."""
     file = Path(path)
     os.link(path, f"hard-{path}")
     Path(f"soft-{path}").symlink_to(path)
@@ -236,7 +236,7 @@ def test_an_output_that_an_option_reads_is_refused(rdfm, file, words):
     assert Path(file).read_bytes() == before
 
 
-def test_a_folder_that_is_overwritten_is_not_an_input(rdfm):
+def test_an_overwritten_folder_must_not_contain_an_input(rdfm):
     Path("d").mkdir()
     Path("d/a.nq").write_text(A)
     Path("d/c.json").write_text('{"@context": {}}')
@@ -252,7 +252,7 @@ def test_a_folder_that_is_overwritten_is_not_an_input(rdfm):
     assert sorted(path.name for path in Path("d").iterdir()) == ["a.nq", "c.json"]
 
 
-def test_a_folder_of_contexts_may_get_the_output(rdfm):
+def test_a_folder_of_contexts_may_receive_the_output(rdfm):
     Path("c.json").write_text('{"@context": {"e": "http://e/"}}')
     Path("index.json").write_text('{"http://c/c": "c.json"}')
     Path("j.jsonld").write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
@@ -260,7 +260,7 @@ def test_a_folder_of_contexts_may_get_the_output(rdfm):
         assert rdfm("convert", "j.jsonld", "out.nq", "--contexts", ".").code == 0
 
 
-def test_python_refuses_them_too(rdfm):
+def test_python_refuses_the_same_outputs(rdfm):
     Path("c.jsonld").write_text('{"@context": {"e": "http://e/"}}')
     context = Path("c.jsonld")
     with pytest.raises(package.OptionError, match=r"c\.jsonld is also an input"):
@@ -281,7 +281,7 @@ def test_python_refuses_them_too(rdfm):
         "patch to-log p.rdfp x.nq --split-messages 1",
     ],
 )
-def test_a_split_log_is_written_to_a_folder_by_its_name(rdfm, words):
+def test_a_split_log_needs_the_name_of_a_folder(rdfm, words):
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     run = rdfm(*words.split())
     assert run.code == 2

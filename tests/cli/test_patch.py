@@ -1,4 +1,4 @@
-"""`rdfm patch`, and `rdfm inspect` of patches: what they print, write and refuse, and their exit codes."""
+"""`rdfm patch`, and `rdfm inspect` of patches: output, files, errors and exit codes."""
 
 import io
 import json
@@ -47,7 +47,7 @@ def lines(path):
 
 
 def timeless(text):
-    """Without the time that something took."""
+    """Returns the lines without durations."""
     return [line.rpartition(" in ")[0] or line for line in text.splitlines()]
 
 
@@ -66,7 +66,7 @@ def test_apply(data):
     assert done.err == ""
 
 
-def test_apply_drops_what_is_asked_for_and_counts_it(data):
+def test_apply_drops_data_on_request_and_counts_it(data):
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
     assert done.code == 1
     assert done.error.startswith(
@@ -101,11 +101,11 @@ def test_revert(data):
 
 
 def test_a_terminal_shows_progress(data, monkeypatch):
-    """A bar on standard error, unless there is a bar among what is printed, or --quiet."""
+    """Each command reports progress on a terminal, unless --quiet is given."""
     from rdfm.cli import bar
 
-    told = []
-    monkeypatch.setattr(bar.Bar, "__call__", lambda self, progress: told.append(progress))
+    reports = []
+    monkeypatch.setattr(bar.Bar, "__call__", lambda self, progress: reports.append(progress))
     for words in (
         ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
@@ -114,13 +114,13 @@ def test_a_terminal_shows_progress(data, monkeypatch):
         ("revert", "c.rdfp", "-o", "x.rdfp"),
     ):
         for quiet in ((), ("--quiet",)):
-            told.clear()
+            reports.clear()
             with monkeypatch.context() as patched:
                 patched.setattr(bar.Bar, "on_terminal", classmethod(lambda cls: cls()))
                 assert data("patch", *words, *quiet).code == 0
-            assert bool(told) == (not quiet)
+            assert bool(reports) == (not quiet)
     assert data("patch", *words).code == 0
-    assert told == []  # standard error is not a terminal
+    assert reports == []  # standard error is not a terminal
 
 
 def test_diff(data):
@@ -211,7 +211,7 @@ def test_folders_and_archives(data):
     assert data("patch", "from-log", "a.nq", "out.rdfp.tar.gz").code == 0
     with tarfile.open("out.rdfp.tar.gz") as archive:
         assert len(archive.getnames()) == 3
-    # All of them, in order: the folder's and the archive's.
+    # All files, in order, of the folder and of the archive.
     for changes in ("out/", "out.rdfp.tar.gz"):
         done = data(
             "patch",
@@ -231,14 +231,14 @@ def test_folders_and_archives(data):
         assert (done.code, done.out.count("\n")) == (0, 5)
 
 
-def test_a_file_that_is_there_is_replaced(data):
+def test_an_existing_file_is_replaced(data):
     Path("now.nq").write_text("what was there\n")
     assert data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq").code == 0
     assert "what was there" not in Path("now.nq").read_text()
 
 
 def run(*words, stdin=b""):
-    """The command in a process of its own, with standard input."""
+    """Runs the command in a separate process, with standard input."""
     command = [sys.executable, "-m", "rdfm", "patch", *words]
     return subprocess.run(command, input=stdin, capture_output=True, check=False, env=os.environ)
 
@@ -346,7 +346,7 @@ def test_standard_input_and_output(data):
         ("nosuch", 2, "No such command 'nosuch'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(data, words, code, text):
+def test_errors_take_one_line(data, words, code, text):
     Path("old").write_text(OLD)
     before = set(Path().iterdir())
     done = data("patch", *words.split())
@@ -362,7 +362,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", ["rdf-patch", "rdf-patch-thrift", "jelly-patch"])
 @pytest.mark.parametrize("change", ["apply", "to-log"])
-def test_broken_patches_of_each_format(data, name, change):
+def test_truncated_patches_of_each_format(data, name, change):
     rows = [
         [
             ("TX",),
@@ -386,7 +386,7 @@ def test_broken_patches_of_each_format(data, name, change):
             else (f"broken{suffix}", "out.nq")
         )
         done = data("patch", change, *words)
-        if done.code == 0:  # cut between rows
+        if done.code == 0:  # truncated between rows
             Path("out.nq").unlink()
             continue
         assert done.code == 1
@@ -428,7 +428,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_leaves_out_the_options_of_formats_that_do_not_fit(data, name):
+def test_help_omits_options_of_unrelated_formats(data, name):
     shown = set(re.findall(r"--([a-z0-9-]+)", data("help", "patch", name).out))
     every, fitting = set(), set()
     for side, kinds in zip(("read", "write"), KINDS[name], strict=True):
@@ -443,7 +443,7 @@ def test_help_leaves_out_the_options_of_formats_that_do_not_fit(data, name):
     stages = {"compression", "chain", "canonical", "overwrite"}
     assert (every - fitting) & named <= stages
     assert fitting - named == set()
-    assert every - fitting  # some are left out
+    assert every - fitting  # some options are omitted
 
 
 def test_an_option_of_another_format_is_refused_with_its_reason(data):
@@ -454,7 +454,7 @@ def test_an_option_of_another_format_is_refused_with_its_reason(data):
 
 
 def test_every_option_of_the_commands_is_declared():
-    """But for what commands themselves are about: the output and quiet."""
+    """Except options of the commands themselves: the output and --quiet."""
     group = app.get_command(None, "patch")
     declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
     of_formats = {
@@ -476,7 +476,7 @@ def test_every_option_of_the_commands_is_declared():
         )
 
 
-# rdfm inspect of patches.
+# rdfm inspect of patches
 
 
 def test_inspect(data):
@@ -513,7 +513,7 @@ def test_inspect(data):
 
 
 @pytest.mark.parametrize("suffix", [".trp", ".jellyp", ".rdfp.gz"])
-def test_inspect_says_the_same_of_each_format(data, suffix):
+def test_inspect_reports_the_same_for_each_format(data, suffix):
     report = json.loads(data("inspect", "--json", "chain.rdfp").out)
     assert data("convert", "chain.rdfp", f"other{suffix}").code == 0
     other = json.loads(data("inspect", "--json", f"other{suffix}").out)
@@ -529,7 +529,7 @@ def test_inspect_stops_at_an_error(data):
     assert "first error      bad.rdfp: rdf-patch: " in done.out
 
 
-def test_the_summary_is_for_people_and_quiet_has_none(data):
+def test_quiet_prints_no_summary(data):
     for words in (
         ("apply", "old.nq", "c.rdfp", "-o", "x.nq"),
         ("diff", "old.nq", "new.trig", "-o", "x.rdfp"),
@@ -542,7 +542,7 @@ def test_the_summary_is_for_people_and_quiet_has_none(data):
         assert (done.code, done.out, done.err) == (0, "", "")
 
 
-def test_binary_is_not_for_a_terminal(data, monkeypatch):
+def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -1,4 +1,4 @@
-"""Plug-ins as packages bring them: installed beside rdfm, found by the command line."""
+"""Plug-ins in installed packages: found by the command line through entry points."""
 
 import os
 import re
@@ -17,7 +17,7 @@ MODULE = "\n".join(
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Install a module as a package's, with its entry points, and run commands beside it."""
+    """Installs a module like a package, with its entry points, and runs commands with it."""
     monkeypatch.chdir(tmp_path)
     site = tmp_path / "site"
 
@@ -46,7 +46,7 @@ def install(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_page_shows_a_package_that_works(install):
+def test_the_package_in_the_documentation_works(install):
     toml = re.search(r"```toml\n(.*?)```", PAGE, re.S)[1]
     rdfm = install(MODULE, **tomllib.loads(toml)["project"]["entry-points"]["rdfm.formats"])
     listed = rdfm("formats")
@@ -55,7 +55,7 @@ def test_the_page_shows_a_package_that_works(install):
     assert "arrow, jsonq;" in " ".join(rdfm("--help").stdout.split())
     assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
-    Path("a.log").write_text(log)  # told by its content
+    Path("a.log").write_text(log)  # detected by content
     assert "2 messages" in rdfm("convert", "a.log", "b.jelly").stderr
     assert "2 messages" in rdfm("convert", "b.jelly", "c.jsonq").stderr
     assert Path("c.jsonq").read_text() == log
@@ -87,7 +87,7 @@ def test_the_page_shows_a_package_that_works(install):
         ),
     ],
 )
-def test_a_broken_one_is_left_out_with_a_warning(install, code, value, reason):
+def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason):
     rdfm = install(code, jsonq=value)
     listed = rdfm("formats")
     assert listed.returncode == 0
@@ -102,7 +102,7 @@ def test_a_broken_one_is_left_out_with_a_warning(install, code, value, reason):
 
     Path("a.nq").write_text("<http://e/s> <http://e/p> <http://e/o> <http://e/g> .\n")
     run = rdfm("convert", "a.nq", "b.trig")
-    assert (run.returncode, len(run.stderr.splitlines())) == (0, 1)  # not even looked for
+    assert (run.returncode, len(run.stderr.splitlines())) == (0, 1)  # plug-ins are not loaded
     Path("a.nq").rename("a.log")
     assert rdfm("convert", "a.log", "c.trig").returncode == 0
     Path("c.log").write_text("something else")

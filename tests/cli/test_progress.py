@@ -1,4 +1,4 @@
-"""The progress bar and the summary of the commands."""
+"""Progress bar and summary of the commands."""
 
 import io
 import json
@@ -15,8 +15,8 @@ MARK = "# @message\n"
 
 @pytest.fixture
 def bar(monkeypatch):
-    """A bar that does not wait; gives what it was told."""
-    told = []
+    """Replaces the bar by one that does not wait. Returns the reports it receives."""
+    reports = []
 
     class Watched(Bar):
         def __init__(self):
@@ -25,15 +25,15 @@ def bar(monkeypatch):
 
         def __call__(self, progress):
             super().__call__(progress)
-            told.append(progress)
+            reports.append(progress)
 
     monkeypatch.setattr(Bar, "on_terminal", classmethod(lambda _: Watched()))
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
-    return told
+    return reports
 
 
 @pytest.mark.parametrize("words", ["convert log.nq out.nq.gz", "inspect log.nq"])
-def test_a_bar_to_the_end(rdfm, bar, words):
+def test_the_bar_reaches_the_end(rdfm, bar, words):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
     run = rdfm(*words.split())
@@ -54,7 +54,7 @@ def test_a_bar_to_the_end(rdfm, bar, words):
         ("ASK { ?s <x:no> ?o }", []),
     ],
 )
-def test_a_bar_of_a_query(rdfm, bar, query, words):
+def test_the_bar_of_a_query(rdfm, bar, query, words):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
     assert rdfm("query", query, "log.nq", *words).code == 0
@@ -66,7 +66,7 @@ def test_a_bar_of_a_query(rdfm, bar, query, words):
 
 
 @pytest.mark.parametrize("words", [["-o", "out.srt"], []])
-def test_a_bar_says_that_a_query_is_evaluated(rdfm, bar, words):
+def test_the_bar_shows_that_a_query_is_evaluated(rdfm, bar, words):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
     query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
@@ -79,7 +79,7 @@ def test_a_bar_says_that_a_query_is_evaluated(rdfm, bar, words):
     assert not any(progress.evaluating for progress in bar)
 
 
-def test_a_bar_that_says_that_a_query_is_evaluated_does_not_wait(capsys):
+def test_the_evaluation_of_a_query_is_shown_at_once(capsys):
     bar = Bar()
     bar(package.Progress(10, 10))
     assert capsys.readouterr().err == ""
@@ -89,7 +89,7 @@ def test_a_bar_that_says_that_a_query_is_evaluated_does_not_wait(capsys):
 
 
 @pytest.mark.parametrize("source", ["in", "in/*.nq", "in.tar", "in.parquet", "in.tar.gz"])
-def test_inspect_tells_how_far_it_is(rdfm, bar, source):
+def test_inspect_reports_progress(rdfm, bar, source):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     rdfm("convert", "log.nq", "in/", "--split-messages", "5000", "--to", "nq")
     if "." in source:
@@ -103,12 +103,12 @@ def test_inspect_tells_how_far_it_is(rdfm, bar, source):
     assert steps == sorted(steps)
 
 
-def test_progress_is_a_function(rdfm):
+def test_progress_must_be_a_function(rdfm):
     with pytest.raises(package.OptionError, match="progress is a function"):
         package.inspect("a.nq", progress=True)
 
 
-def test_what_was_dropped_in_proper_words(rdfm):
+def test_dropped_data_is_counted_in_singular_and_plural(rdfm):
     log = io.BytesIO()
     with package.create_log(log, "jelly") as writer:
         for metadata in ({"a": b"1", "b": b"2", "c": b"3"}, {}):
@@ -126,7 +126,7 @@ def test_what_was_dropped_in_proper_words(rdfm):
     )
 
 
-def test_inspect_counts_the_bytes_that_it_read(rdfm):
+def test_inspect_counts_the_bytes_read(rdfm):
     rdfm("convert", "a.nq", "a.jelly")
     size = Path("a.jelly").stat().st_size
     report = package.inspect("a.jelly", "nq")

@@ -1,4 +1,4 @@
-"""rdfm query: SPARQL over each message, or over all of them."""
+"""rdfm query: runs SPARQL on each message, or on all of them."""
 
 import json
 import os
@@ -28,7 +28,7 @@ SPECIES = "PREFIX ex: <http://e/> SELECT ?s ?o { ?s ex:species ?o } ORDER BY ?o"
 PLACES = "PREFIX ex: <http://e/> SELECT ?s ?b { ?s ex:place ?b }"
 SEEN = "PREFIX ex: <http://e/> CONSTRUCT { ?o ex:seen ?s } { ?s ex:species ?o }"
 CRANES = "PREFIX ex: <http://e/> ASK { ?s ex:species ex:crane }"
-# A query whose solutions have no end that anybody sees.
+# A query with too many solutions to finish.
 BOMB = (
     "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?p ?q ?r }"
 )
@@ -66,7 +66,7 @@ def test_rows_are_written_to_every_format_of_results(rdfm, suffix):
 
 
 @pytest.mark.usefixtures("log")
-def test_rows_without_a_name_are_tsv(rdfm):
+def test_rows_on_standard_output_are_tsv(rdfm):
     run = rdfm("query", SPECIES, "log.trig")
     assert run.code == 0
     assert run.err.startswith("rdfm: 4 rows: ")
@@ -75,7 +75,7 @@ def test_rows_without_a_name_are_tsv(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_csv_has_values(rdfm):
+def test_csv_output(rdfm):
     run = rdfm("query", SPECIES, "log.trig", "-o", "out.csv")
     assert run.code == 0
     assert Path("out.csv").read_text().splitlines()[:2] == [
@@ -124,7 +124,7 @@ def test_typed_columns(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_value_of_another_type(rdfm):
+def test_a_value_of_the_wrong_type_is_an_error(rdfm):
     from pyarrow import parquet
 
     words = ["--types", "n=dateTime", "-o", "out.parquet"]
@@ -140,7 +140,7 @@ def test_a_value_of_another_type(rdfm):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "srj"])
-def test_a_table_of_no_rows_has_its_columns(rdfm, suffix):
+def test_an_empty_table_has_columns(rdfm, suffix):
     run = rdfm("query", "SELECT ?s { ?s <x:no> ?o }", "a.nq", "-o", f"out.{suffix}")
     assert run.code == 0
     if suffix == "srj":
@@ -156,7 +156,7 @@ def test_a_table_of_no_rows_has_its_columns(rdfm, suffix):
 
 
 @pytest.mark.usefixtures("log")
-def test_blank_nodes_of_messages_are_different_ones(rdfm):
+def test_blank_nodes_of_different_messages_are_distinct(rdfm):
     assert rdfm("query", PLACES, "log.trig", "-o", "out.srj").code == 0
     _, rows = results("out.srj")
     assert len({row[3] for row in rows}) == 2
@@ -167,7 +167,7 @@ def test_blank_nodes_of_messages_are_different_ones(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_blank_nodes_keep_being_the_same_in_a_message(rdfm):
+def test_blank_nodes_are_shared_within_a_message(rdfm):
     query = "PREFIX ex: <http://e/> SELECT ?b ?c { ?s ex:place ?b, ?c }"
     assert rdfm("query", query, "log.trig", "-o", "out.srj").code == 0
     _, rows = results("out.srj")
@@ -176,7 +176,7 @@ def test_blank_nodes_keep_being_the_same_in_a_message(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_whole(rdfm):
+def test_queries_over_the_whole_log(rdfm):
     query = "PREFIX ex: <http://e/> SELECT (COUNT(?s) AS ?n) { ?s ex:species ex:crane }"
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
@@ -191,7 +191,7 @@ def test_whole(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_message_of_its_own_is_made_of_each(rdfm):
+def test_construct_makes_one_message_per_message(rdfm):
     run = rdfm("query", SEEN, "log.trig", "-o", "out.jelly", "--quiet")
     assert (run.code, run.err) == (0, "")
     with library.open_log("out.jelly") as log:
@@ -205,7 +205,7 @@ def test_a_message_of_its_own_is_made_of_each(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_messages_without_a_name_are_trig(rdfm):
+def test_messages_on_standard_output_are_trig(rdfm):
     run = rdfm("query", SEEN, "log.jelly")
     assert run.code == 0
     Path("out.trig").write_text(run.out)
@@ -214,7 +214,7 @@ def test_messages_without_a_name_are_trig(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_each_solution_of_the_whole_is_a_message(rdfm):
+def test_construct_on_the_whole_log_makes_one_message_per_solution(rdfm):
     run = rdfm("query", SEEN, "log.trig", "--whole", "-o", "out.nq", "--quiet")
     assert run.code == 0
     with library.open_log("out.nq") as log:
@@ -257,7 +257,7 @@ def test_solutions_of_an_endpoint(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_indexes_of_messages_that_hold(rdfm):
+def test_ask_prints_the_indexes_of_matching_messages(rdfm):
     run = rdfm("query", CRANES, "log.trig")
     assert (run.code, run.out, run.err) == (0, "0\n3\n", "")
     run = rdfm("query", CRANES, "log.trig", "b.nq", "log.jelly")
@@ -268,7 +268,7 @@ def test_indexes_of_messages_that_hold(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_query_in_a_file_and_on_standard_input(rdfm, monkeypatch):
+def test_queries_are_read_from_files_and_standard_input(rdfm, monkeypatch):
     Path("q.rq").write_text(CRANES)
     assert rdfm("query", "q.rq", "log.trig").out == "0\n3\n"
     reading, writing = os.pipe()
@@ -285,7 +285,7 @@ def test_a_query_in_a_file_and_on_standard_input(rdfm, monkeypatch):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_namespace_that_the_query_does_not_declare(rdfm):
+def test_undeclared_prefixes_come_from_an_option(rdfm):
     query = "ASK { ?s ex:species ex:crane }"
     assert rdfm("query", query, "log.trig", "--prefix", "ex=http://e/").out == "0\n3\n"
     assert "ex" in rdfm("query", query, "log.trig").error
@@ -319,11 +319,11 @@ def test_graphs(rdfm):
         "SELECT * { VALUES ?s {} }",
     ],
 )
-def test_no_hint_where_all_graphs_together_would_change_nothing(rdfm, query):
+def test_no_hint_if_merging_the_graphs_makes_no_difference(rdfm, query):
     assert "note" not in rdfm("query", query, "a.nq", "-o", "out.srj").err
 
 
-def test_a_hint_for_a_part_of_the_query(rdfm):
+def test_hints_apply_to_parts_of_a_query(rdfm):
     query = "ASK { GRAPH ?g { ?s ?p ?o } FILTER EXISTS { ?s ?p 'none' } }"
     assert "note" in rdfm("query", query, "a.nq").err
 
@@ -392,7 +392,7 @@ def test_wrong_commands(rdfm, words, text):
     assert not list(Path().glob("out*"))
 
 
-def test_a_file_that_is_not_there(rdfm):
+def test_a_missing_query_file(rdfm):
     run = rdfm("query", "none.rq", "a.nq")
     assert (run.code, run.error) == (1, "none.rq: No such file or directory")
 
@@ -414,7 +414,7 @@ def test_other_kinds_are_refused(rdfm):
     assert "a.nq holds messages, and solutions are results" in run.error
 
 
-def test_broken_messages(rdfm):
+def test_invalid_messages(rdfm):
     run = rdfm("query", "SELECT ?s { ?s ?p ?o }", "bad.nq", "-o", "out.srj")
     assert run.code == 1
     assert "(line 3, column" in run.error
@@ -430,7 +430,7 @@ def test_broken_messages(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_a_limit_on_rows(rdfm):
+def test_max_rows_limits_the_rows(rdfm):
     run = rdfm("query", SPECIES, "log.trig", "--max-rows", "1", "-o", "out.srj")
     assert run.code == 1
     assert run.error.startswith("log.trig: ")
@@ -452,7 +452,7 @@ def big(name="big.nq", count=300):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [[], ["--whole"]])
-def test_a_message_that_takes_too_long(rdfm, whole):
+def test_a_query_that_exceeds_the_timeout(rdfm, whole):
     big()
     begun = time.monotonic()
     run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *whole)
@@ -486,7 +486,7 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
 def test_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
     monkeypatch.chdir(tmp_path)
     big(count=2000)
-    # The rows of one message are held, and would end the query at its limit of memory.
+    # The rows of one message are buffered, and would end the query at its memory limit.
     query = query.replace("%s", "" if whole else NEVER)
     words = ["-m", "rdfm", "query", query, "big.nq", "--max-rows", "10000000000", *whole]
     with Path("out.txt").open("wb") as out:
@@ -507,7 +507,7 @@ def test_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
 
 
 @pytest.mark.usefixtures("log")
-def test_on_a_terminal_rows_are_a_table(rdfm):
+def test_rows_are_a_table_on_a_terminal(rdfm):
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "rdfm", "query", SPECIES, "log.trig"],
@@ -537,7 +537,7 @@ def test_on_a_terminal_rows_are_a_table(rdfm):
     )
 
 
-def test_no_logs_at_all(rdfm):
+def test_empty_inputs_give_empty_results(rdfm):
     Path("none").mkdir()
     Path("empty.nq").touch()
     for name in ("none", "empty.nq"):

@@ -1,4 +1,4 @@
-"""Remedies as the command line shows them: every flag is one of `convert`."""
+"""Remedies on the command line: each flag is a flag of `convert`."""
 
 import click
 import pytest
@@ -24,7 +24,7 @@ DECLARED = {
 
 
 @pytest.mark.parametrize(("side", "name"), DECLARED, ids=[" ".join(key) for key in DECLARED])
-def test_a_flag_is_there_for_each_option_that_programs_in_python_do_not_have_alone(side, name):
+def test_each_option_has_a_flag_unless_it_is_python_only(side, name):
     option = DECLARED[side, name]
     flag = Remedy(side, name, "true", "").render(on_command_line)
     off = Remedy(side, name, "false", "").render(on_command_line)
@@ -46,5 +46,5 @@ def test_a_flag_is_there_for_each_option_that_programs_in_python_do_not_have_alo
     ],
     ids=lambda value: value.option if isinstance(value, Remedy) else "",
 )
-def test_what_a_remedy_says_that_is_no_name_of_an_option(remedy, shown):
+def test_texts_that_are_not_options_are_kept(remedy, shown):
     assert remedy.render(on_command_line) == shown

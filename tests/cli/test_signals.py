@@ -1,4 +1,7 @@
-"""Signals end the command: one line, 130, nothing left behind; a pipe that nobody reads ends it as it ends cat."""
+"""Signals end the command with one line, exit code 130 and no temporary files.
+
+A closed pipe ends it like cat.
+"""
 
 import os
 import signal
@@ -19,7 +22,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.par
 
 
 def dispositions(how):
-    """What the child does with signals when it begins, whatever this process does with them."""
+    """Sets how the child handles signals initially, regardless of this process."""
 
     def set_them():
         for kind in KINDS:
@@ -39,7 +42,7 @@ def spawn(*words, how=signal.SIG_DFL, **settings):
 
 
 def converting(target, how=signal.SIG_DFL):
-    """A conversion that waits for more, once its output is there."""
+    """Starts a conversion and returns it when its output exists and it waits for more input."""
     process = spawn(
         "-m", "rdfm", "convert", "-", "-o", target, *["--from", "nq", "--to", "nq"], how=how
     )
@@ -55,7 +58,7 @@ def converting(target, how=signal.SIG_DFL):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
-def test_interrupted(tmp_path, monkeypatch, kind, target):
+def test_interrupted_by_a_signal(tmp_path, monkeypatch, kind, target):
     monkeypatch.chdir(tmp_path)
     process = converting(target)
     process.send_signal(kind)
@@ -65,7 +68,7 @@ def test_interrupted(tmp_path, monkeypatch, kind, target):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_signal_that_is_ignored_stays_so(tmp_path, monkeypatch, kind):
+def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     process = converting("out.nq", how=signal.SIG_IGN)
     process.send_signal(kind)
@@ -75,7 +78,7 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path, monkeypatch, kind):
     assert Path("out.nq").read_text().count(LINE) == 2
 
 
-def test_many_signals_at_once_are_one(tmp_path, monkeypatch):
+def test_many_signals_at_once_count_as_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     process = converting("out/")
     for kind in KINDS * 3:
@@ -85,7 +88,7 @@ def test_many_signals_at_once_are_one(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-# Sends SIGINT at an import, counted from the first that sees to signals.
+# Sends SIGINT at the given import, counted from the first one after the signal handlers are set.
 AT_IMPORT = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
@@ -109,7 +112,7 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
-def test_interrupted_while_it_begins(tmp_path, monkeypatch, words):
+def test_interrupted_during_startup(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
 
@@ -126,13 +129,13 @@ def test_interrupted_while_it_begins(tmp_path, monkeypatch, words):
         process, _, err = run(at)
         assert b"Traceback" not in err
         assert b"ignored" not in err
-        if process.returncode != 0:  # it may have been done
+        if process.returncode != 0:  # it may have finished
             assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted"), at
         Path("out.nq").unlink(missing_ok=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.nq"]
 
 
-# A native call that does not come back, as far as a signal is concerned.
+# A native call that does not react to signals.
 STUCK = """
 import sys, threading
 from pathlib import Path
@@ -157,7 +160,7 @@ main()
 @pytest.mark.parametrize(
     "words", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
 )
-def test_interrupted_where_the_main_thread_does_not_answer(tmp_path, monkeypatch, words):
+def test_interrupted_while_the_main_thread_is_blocked(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
     process = spawn("-c", STUCK, *words.split())
@@ -180,7 +183,7 @@ def test_interrupted_where_the_main_thread_does_not_answer(tmp_path, monkeypatch
         "--version",
     ],
 )
-def test_a_pipe_that_nobody_reads_ends_it_as_cat(tmp_path, monkeypatch, words):
+def test_a_closed_pipe_ends_the_command_like_cat(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
     reading, writing = os.pipe()
@@ -191,7 +194,7 @@ def test_a_pipe_that_nobody_reads_ends_it_as_cat(tmp_path, monkeypatch, words):
     assert (process.returncode, err) == (-signal.SIGPIPE, b"")
 
 
-def test_an_output_that_nobody_reads_is_named(tmp_path, monkeypatch):
+def test_a_named_pipe_that_nobody_reads_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("big.nq").write_text(LINE * 50_000)
     os.mkfifo("pipe.nq")

@@ -24,7 +24,7 @@ def log():
     return "log.ttl"
 
 
-def test_for_people(rdfm, log):
+def test_text_output(rdfm, log):
     run = rdfm("inspect", "--stats", log)
     assert (run.code, run.err) == (0, "")
     for line in (
@@ -38,7 +38,7 @@ def test_for_people(rdfm, log):
         assert line in run.out.splitlines()
 
 
-def test_as_json(rdfm, log):
+def test_json_output(rdfm, log):
     run = rdfm("inspect", "--stats", "--json", log, log)
     first, second = map(json.loads, run.out.splitlines())
     assert first == second
@@ -46,7 +46,7 @@ def test_as_json(rdfm, log):
     assert first["quads_per_message"]["histogram"] == [[0, 0, 1], [1, 1, 1], [2, 3, 1]]
 
 
-def test_json_is_what_python_gives(rdfm, log):
+def test_json_equals_to_dict(rdfm, log):
     printed = json.loads(rdfm("inspect", "--stats", "--json", "--top", "20", log).out)
     assert printed == json.loads(json.dumps(as_dict(log)))
 
@@ -55,12 +55,12 @@ def as_dict(log):
     return rdfm.statistics(log).to_dict()
 
 
-def test_top_cuts_lists(rdfm, log):
+def test_top_limits_the_lists(rdfm, log):
     found = json.loads(rdfm("inspect", "--stats", "--json", "--top", "1", log).out)
     assert found["predicates"] == {"counts": {"http://e/p": 2}, "number": 2, "others": 0}
 
 
-def test_rdf_and_html_count_without_being_told_twice(rdfm, log):
+def test_rdf_and_html_imply_stats(rdfm, log):
     assert rdfm("inspect", "--rdf", log).out.startswith("PREFIX rb:")
     run = rdfm("inspect", "--html", "page.html", log)
     assert (run.code, run.out, run.err) == (0, "", "")
@@ -69,21 +69,21 @@ def test_rdf_and_html_count_without_being_told_twice(rdfm, log):
     assert rdfm("inspect", "--html", "-", log).out == page
 
 
-def test_the_quick_look_stays(rdfm, log):
+def test_inspect_without_stats_is_unchanged(rdfm, log):
     run = rdfm("inspect", log)
     assert "quads a message  0 to 2, 1.0 on average" in run.out
     assert "median" not in run.out
 
 
 @pytest.mark.parametrize("words", [("--stats",), ("--rdf",), ("--html", "page.html")])
-def test_a_log_that_breaks_has_exit_code_1(rdfm, words):
+def test_an_invalid_log_has_exit_code_1(rdfm, words):
     Path("b.nq").write_text("<http://e/s> <http://e/p> <http://e/o> .\n# @message\noops\n")
     run = rdfm("inspect", *words, "b.nq")
     assert run.code == 1
     assert "line 3" in (run.out if words == ("--stats",) else run.error)
 
 
-def test_patches_have_no_rdf(rdfm):
+def test_statistics_of_patches_have_no_rdf(rdfm):
     Path("c.rdfp").write_text("A <http://e/s> <http://e/p> <http://e/o> .\n")
     run = rdfm("inspect", "--rdf", "c.rdfp")
     assert run.code == 2
@@ -92,26 +92,26 @@ def test_patches_have_no_rdf(rdfm):
     assert "  operations         1 A" in run.out.splitlines()
 
 
-def test_results_have_variables(rdfm):
+def test_statistics_of_results_list_variables(rdfm):
     Path("r.tsv").write_text("?a\t?b\n<urn:s>\t1\n<urn:s>\t\n")
     run = rdfm("inspect", "--stats", "r.tsv")
     assert "  ?a                 bound in 2 rows, 1 different" in run.out.splitlines()
 
 
-def test_what_a_log_says_moves_no_cursor(rdfm):
+def test_control_characters_are_escaped(rdfm):
     Path("e.nq").write_text("<http://e/s> <http://e/p\\u202E> <http://e/o> .\n", "utf-8")
     run = rdfm("inspect", "--stats", "e.nq")
     assert "\u202e" not in run.out
     assert "\\u202e" in run.out
 
 
-def test_help_says_what_there_is(rdfm):
+def test_help_lists_the_outputs(rdfm):
     text = rdfm("inspect", "--help").out
     assert "Statistics" in text
     assert "--html FILE" in text
 
 
-def test_a_page_replaces_pages_of_rdfm_only(rdfm):
+def test_a_page_only_replaces_pages_of_rdfm(rdfm):
     for name in ("page.html", "page", "page.html.gz", "-page.html"):
         for _ in range(2):
             run = rdfm("inspect", "--html", f"./{name}", "a.nq")
@@ -151,7 +151,7 @@ def test_a_page_replaces_pages_of_rdfm_only(rdfm):
     ],
 )
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_page_is_not_named_as_a_log(rdfm, name, title, exists):
+def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
     if exists:
         Path(name).write_bytes(b"data")
     run = rdfm("inspect", "--html", name, "a.nq")
@@ -163,7 +163,7 @@ def test_a_page_is_not_named_as_a_log(rdfm, name, title, exists):
     assert not exists or Path(name).read_bytes() == b"data"
 
 
-def test_a_page_appears_when_it_is_complete(rdfm):
+def test_a_page_is_replaced_when_complete(rdfm):
     assert rdfm("inspect", "--html", "page.html", "a.nq").code == 0
     Path("link.html").symlink_to("page.html")
     before = Path("page.html").read_bytes()
@@ -194,7 +194,7 @@ def test_rdf_names_the_dataset_and_its_file(rdfm, log):
     assert rdfm("inspect", "--iri", "http://example.org/log", log).code == 2
 
 
-def test_lists_that_are_cut_say_so(rdfm):
+def test_truncated_lists_show_the_rest_as_a_count(rdfm):
     Path("many.nq").write_text("".join(f"<urn:s> <urn:p{n}> <urn:o> .\n" for n in range(30)))
     lines = rdfm("inspect", "many.nq").out.splitlines()
     assert sum("urn:p" in line for line in lines) == 10

@@ -1,4 +1,4 @@
-"""What the system refuses: one line on standard error that names the file, and nothing left behind."""
+"""Errors of the operating system: one line that names the file, and no temporary files."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ LINE = "<http://e/s> <http://e/p> <http://e/o> .\n"
 
 
 def shell(command):
-    """Run a command of a shell, where `rdfm` is this one."""
+    """Runs a shell command in which `rdfm` is this version."""
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent)}
     command = f'rdfm() {{ "{sys.executable}" -m rdfm "$@"; }}\n{command}'
     done = subprocess.run(
@@ -33,13 +33,13 @@ def shell(command):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 @pytest.mark.parametrize("words", ["/proc/x.nq", "/proc/x.nq.gz", "/proc/x/ --to nq"])
-def test_a_folder_that_takes_no_files_is_named(rdfm, words):
+def test_a_folder_that_rejects_files_is_named(rdfm, words):
     run = rdfm("convert", "a.nq", *words.split())
     assert (run.code, run.error) == (1, f"{words.split()[0]}: cannot write in /proc")
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_is_named(rdfm):
+def test_a_read_only_folder_is_named(rdfm):
     Path("fixed").mkdir(mode=0o500)
     folder = Path("fixed").resolve()
     for target in ("fixed/x.nq", "fixed/x/"):
@@ -58,7 +58,7 @@ def test_a_folder_that_may_not_be_written_is_named(rdfm):
         ("- --to nq > out.nq", "standard output"),
     ],
 )
-def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
+def test_a_file_size_limit_names_the_file(rdfm, target, named):
     text = "".join(
         f"<http://e/{n * n * 7919}> <http://e/p> <http://e/{n}> .\n" for n in range(30_000)
     )
@@ -71,7 +71,7 @@ def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "error"),
     [
         ("formats >&-", "standard output: Bad file descriptor"),
         ("convert a.nq - --to nq >&-", "standard output: Bad file descriptor"),
@@ -81,17 +81,17 @@ def test_a_limit_of_file_sizes_names_the_file(rdfm, target, named):
         ("inspect - --from nq <&-", "standard input: Bad file descriptor"),
     ],
 )
-def test_a_standard_stream_that_is_closed_is_named(rdfm, command, said):
-    assert shell(f"rdfm {command}") == (1, said)
+def test_a_closed_standard_stream_is_named(rdfm, command, error):
+    assert shell(f"rdfm {command}") == (1, error)
     assert not list(Path().glob("*out.nq*"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("command", ["formats", "--help", "--version", "convert a.nq - --to nq"])
-def test_a_standard_output_that_is_full_is_named(rdfm, command):
+def test_a_full_standard_output_is_named(rdfm, command):
     assert shell(f"rdfm {command} >/dev/full") == (1, "standard output: No space left on device")
 
 
-def test_files_do_not_take_the_places_of_closed_streams(rdfm):
+def test_files_do_not_replace_closed_streams(rdfm):
     assert shell("rdfm convert a.nq out.nq <&- >&- 2>&-") == (0, "")
     assert Path("out.nq").read_bytes() == Path("a.nq").read_bytes()

@@ -64,14 +64,14 @@ def _named(stem, suffix):
     ],
     ids=lambda words: "-".join(words).encode("utf-8", "backslashreplace").decode(),
 )
-def test_every_command_takes_them(rdfm, words):
+def test_every_command_reads_and_writes_them(rdfm, words):
     run = rdfm(*words)
     assert run.code == 0, run.err
     assert "bug" not in run.err
     assert "udc" not in run.out + run.err
 
 
-def test_files_that_options_name(rdfm):
+def test_files_named_by_options(rdfm):
     context, document = _named(b"c", b".json"), _named(b"j", b".jsonld")
     Path(context).write_text('{"@context": {"e": "http://e/"}}')
     Path(document).write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
@@ -99,7 +99,7 @@ def test_files_that_options_name(rdfm):
         assert run.code == 0, (words, run.err)
 
 
-def test_how_they_are_shown(rdfm):
+def test_names_are_escaped(rdfm):
     Path("d", os.fsdecode(b"bad\xfe.nq")).write_text("oops\n")
     Path("d", BAD).unlink()
     line = "d/bad\\xfe.nq:1:1: error: "
@@ -143,7 +143,7 @@ def test_members_of_archives(rdfm):
     assert names == ["in.tar!x\\xff.nq", "in.tar!\\xfe.nq", "in.tar!\\xff.nq"]
 
 
-def test_python_shows_them_too(rdfm):
+def test_python_escapes_names_alike(rdfm):
     with package.open_log(BAD) as log:
         assert log.source == SHOWN
         assert len(list(log)) == 3
@@ -171,7 +171,7 @@ def test_file_urls_with_such_bytes(rdfm):
         (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "compact_with"),
     ],
 )
-def test_other_texts_are_utf_8(rdfm, words, name):
+def test_other_arguments_must_be_utf_8(rdfm, words, name):
     run = rdfm(*words)
     assert run.code == 2
     assert run.error.startswith(f"{name} is not a text in UTF-8: found \\xff in ")
@@ -189,7 +189,7 @@ def test_other_texts_are_utf_8(rdfm, words, name):
         ["\udcff"],
     ],
 )
-def test_other_words_are_usage_errors(rdfm, words):
+def test_other_undecodable_words_are_usage_errors(rdfm, words):
     run = rdfm(*words)
     assert run.code == 2
     assert "\\xff" in run.error
@@ -213,7 +213,7 @@ def _in_the_c_locale(*words, code=0):
 
 
 @pytest.mark.slow
-def test_the_c_locale(rdfm):
+def test_names_in_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
     for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):

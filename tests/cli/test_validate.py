@@ -1,4 +1,4 @@
-"""`rdfm validate`: lines, JSON, annotations, numbers at the end, exit codes."""
+"""`rdfm validate`: lines, JSON, annotations, totals, exit codes."""
 
 import json
 import re
@@ -10,21 +10,21 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 @pytest.fixture
 def odd(tmp_path):
-    """A log with an error, and a warning."""
+    """A log with an error and a warning."""
     (tmp_path / "odd.nq").write_text(
         f'<http://e/s> <http://e/p> "x"^^<{XSD}int> .\n# @message\n<http://e/s> oops .\n'
     )
     return "odd.nq"
 
 
-def test_a_log_that_is_right(rdfm):
+def test_valid_logs(rdfm):
     run = rdfm("validate", "a.nq", "b.nq")
     assert (run.code, run.out) == (0, "")
     assert run.err == "rdfm: 2 logs, 4 messages: no errors, no warnings\n"
     assert rdfm("validate", "a.nq", "--quiet").err == ""
 
 
-def test_a_finding_is_a_line(rdfm, odd):
+def test_each_finding_takes_one_line(rdfm, odd):
     run = rdfm("validate", "b.nq", odd)
     assert run.code == 1
     assert run.out.splitlines() == [
@@ -35,7 +35,7 @@ def test_a_finding_is_a_line(rdfm, odd):
     assert run.err == "rdfm: 2 logs, 2 messages: 1 error, 1 warning\n"
 
 
-def test_warnings_are_no_errors_unless_strict(rdfm, tmp_path):
+def test_warnings_are_errors_with_strict(rdfm, tmp_path):
     (tmp_path / "warned.nq").write_text(f'<http://e/s> <http://e/p> "x"^^<{XSD}int> .\n')
     assert rdfm("validate", "warned.nq").code == 0
     run = rdfm("validate", "warned.nq", "--strict")
@@ -43,7 +43,7 @@ def test_warnings_are_no_errors_unless_strict(rdfm, tmp_path):
     assert ": error: 'x' is not a valid xsd:int" in run.out
 
 
-def test_errors_of_binary_logs_have_their_byte(rdfm, tmp_path):
+def test_errors_in_binary_logs_have_a_byte_offset(rdfm, tmp_path):
     rdfm("convert", "a.nq", "a.jelly")
     (tmp_path / "cut.jelly").write_bytes((tmp_path / "a.jelly").read_bytes()[:-4])
     run = rdfm("validate", "cut.jelly")
@@ -53,14 +53,14 @@ def test_errors_of_binary_logs_have_their_byte(rdfm, tmp_path):
     )
 
 
-def test_what_helps_is_said_as_the_command_line_has_it(rdfm, tmp_path):
+def test_remedies_name_command_line_options(rdfm, tmp_path):
     (tmp_path / "r.nq").write_text("<a> <http://e/p> <http://e/o> .\n")
     assert "--lenient accepts relative ones" in rdfm("validate", "r.nq").out
     assert rdfm("validate", "r.nq", "--lenient").code == 0
 
 
 @pytest.mark.parametrize("words", [["--json"], ["--format", "json"]])
-def test_json_is_an_object_a_line(rdfm, odd, words):
+def test_json_output_has_one_object_per_line(rdfm, odd, words):
     run = rdfm("validate", odd, "missing.nq", *words)
     *found, last = map(json.loads, run.out.splitlines())
     assert (run.code, run.err) == (1, "")
@@ -86,7 +86,7 @@ def test_json_is_an_object_a_line(rdfm, odd, words):
     assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}
 
 
-def test_annotations_of_github(rdfm, odd, tmp_path):
+def test_github_annotations(rdfm, odd, tmp_path):
     (tmp_path / "a,b:c%.nq").write_text("oops\n")
     run = rdfm("validate", odd, "a,b:c%.nq", "--format", "github")
     assert run.code == 1
@@ -98,7 +98,7 @@ def test_annotations_of_github(rdfm, odd, tmp_path):
     assert other.startswith("::error file=a%2Cb%3Ac%25.nq,line=1,col=1,title=syntax::")
 
 
-def test_nothing_in_a_finding_moves_the_cursor(rdfm, tmp_path):
+def test_control_characters_in_findings_are_escaped(rdfm, tmp_path):
     (tmp_path / "esc.nq").write_text(
         f'<http://e/s> <http://e/p> "\x1b[2J\\n::stop"^^<{XSD}int> .\n'
     )
@@ -108,7 +108,7 @@ def test_nothing_in_a_finding_moves_the_cursor(rdfm, tmp_path):
         assert "\x1b" not in out
 
 
-def test_the_rest_of_many_warnings_is_counted(rdfm, tmp_path):
+def test_warnings_beyond_the_limit_are_counted(rdfm, tmp_path):
     lines = (f'<http://e/s> <http://e/p> "{n}x"^^<{XSD}int> .\n' for n in range(30))
     (tmp_path / "many.nq").write_text("# @message\n".join(lines))
     run = rdfm("validate", "many.nq")

@@ -202,7 +202,7 @@ def test_bad_usage(rdfm, words, text):
         ),
     ],
 )
-def test_files_that_do_not_do(rdfm, words, text):
+def test_unusable_files(rdfm, words, text):
     run = rdfm(*words.split())
     assert text in run.error
     assert run.code == 1
@@ -216,17 +216,17 @@ def test_no_command_shows_the_help(rdfm):
     assert "rdfm [OPTIONS] COMMAND" in run.err
 
 
-def test_debug_shows_where(rdfm):
+def test_debug_raises_the_exception(rdfm):
     with pytest.raises(FileNotFoundError):
         rdfm("--debug", "convert", "nope.nq", "out.nt")
 
 
-def test_names_do_not_move_the_cursor(rdfm):
+def test_control_characters_in_names_are_escaped(rdfm):
     run = rdfm("convert", "\x1b[31mred.nq", "out.nt")
     assert run.error == "\\x1b[31mred.nq: No such file or directory"
 
 
-def test_inspect_goes_on_after_a_file_that_is_not_there(rdfm):
+def test_inspect_continues_after_a_missing_file(rdfm):
     run = rdfm("inspect", "a.nq", "nope.nq", "b.nq")
     assert run.code == 1
     assert "a.nq" in run.out
@@ -244,7 +244,7 @@ def test_inspect_goes_on_after_a_file_that_is_not_there(rdfm):
         ("convert a.nq c.nq --overwrite", "overwrite is for folders"),
     ],
 )
-def test_folders_that_do_not_do(rdfm, words, text):
+def test_unusable_folders(rdfm, words, text):
     run = rdfm(*words.split())
     assert text in run.error
     assert run.code == 2

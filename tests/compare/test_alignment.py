@@ -1,4 +1,4 @@
-"""Blank nodes of a dataset under the labels of another one."""
+"""Alignment: blank nodes of a dataset get the labels of similar nodes in another one."""
 
 import random
 
@@ -17,7 +17,7 @@ def quads(text):
 
 
 def align(old, new):
-    """As tuples."""
+    """Returns the aligned quads as tuples."""
     batches = [as_batch([each]).quads(0) for each in (old, new)]
     batch = rdfm.MessageBatch.from_messages([aligned(*batches)])
     return quads_of(batch, 0)
@@ -27,9 +27,9 @@ def align(old, new):
     ("old", "new", "wanted"),
     [
         ("_:a <a:p> '1' .", "_:z <a:p> '1' .", "_:a <a:p> '1' ."),
-        # One of two that are alike is gone.
+        # One of two indistinguishable nodes is removed.
         ("_:a <a:p> '1' .\n_:b <a:p> '1' .", "_:z <a:p> '1' .", "_:a <a:p> '1' ."),
-        # What is new takes no label that is taken.
+        # A new node does not get a label that is in use.
         (
             "_:a <a:p> '1' .",
             "_:a <a:p> '2' .\n_:z <a:p> '1' .",
@@ -39,7 +39,7 @@ def align(old, new):
         ("<a:s> <a:p> '1' .", "_:z <a:p> _:y .", "_:z <a:p> _:y ."),
         ("", "_:a <a:p> _:a .", "_:a <a:p> _:a ."),
         ("_:a <a:p> _:a .", "", ""),
-        # In every position, and in triple terms.
+        # In each position, and in triple terms.
         (
             "_:a <a:p> <<( _:b <a:p> '1' )>> _:c .",
             "_:c <a:p> <<( _:a <a:p> '1' )>> _:b .",
@@ -47,13 +47,13 @@ def align(old, new):
         ),
     ],
 )
-def test_what_is_the_same_has_the_labels_of_the_old(old, new, wanted):
+def test_equal_parts_keep_the_old_labels(old, new, wanted):
     assert align(quads(old), quads(new)) == quads(wanted)
 
 
 @given(seed=st.integers(0, 10_000), count=st.integers(0, 9), more=st.integers(0, 3))
 def test_random_datasets(seed, count, more):
-    """Of few nodes and predicates, so that much looks alike."""
+    """Few nodes and predicates, so that many nodes are similar."""
     generator = random.Random(seed)
     node = lambda: ("bnode", generator.choice("abcdefg"))  # noqa: E731
     quad = lambda: (node(), ("iri", f"a:{generator.randrange(2)}"), node(), None)  # noqa: E731
@@ -69,8 +69,8 @@ def test_random_datasets(seed, count, more):
     assert len(made) == len(new)
 
 
-def test_work_is_bounded():
-    """Many nodes that are all alike, and nothing else."""
+def test_alignment_takes_bounded_time():
+    """Many nodes, all indistinguishable."""
     ring = [
         (("bnode", str(a)), ("iri", "a:p"), ("bnode", str(b)), None)
         for a in range(12)

@@ -1,4 +1,4 @@
-"""RDFC-1.0: one text for isomorphic messages, refusals of what it does not know, and bounds."""
+"""RDFC-1.0: one text for isomorphic messages, refusal of unsupported terms, and limits."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def test_canonical_texts_are_equal_for_isomorphic_messages():
 
 
 @pytest.mark.parametrize(
-    ("quad", "says"),
+    ("quad", "reason"),
     [
         (Quad(S, P, TripleTerm(S, P, Bnode("a"))), "cannot name the blank nodes of a triple term"),
         (Quad(S, P, TripleTerm(S, P, TripleTerm(S, P, Bnode("a")))), "cannot name"),
@@ -29,8 +29,8 @@ def test_canonical_texts_are_equal_for_isomorphic_messages():
         (Quad(S, P, S, Literal("g")), "does not support generalized quads"),
     ],
 )
-def test_canonical_refuses_what_rdfc_does_not_know(quad, says):
-    with pytest.raises(EncodeError, match=rf"RDFC-1\.0: {says}"):
+def test_canonical_refuses_terms_that_rdfc_does_not_support(quad, reason):
+    with pytest.raises(EncodeError, match=rf"RDFC-1\.0: {reason}"):
         Message([quad]).canonical()
 
 
@@ -43,7 +43,7 @@ def test_canonical_and_isomorphic_agree_on_language_tags():
     assert '"x"@EN' in large.canonical()
 
 
-def test_hopeless_blank_nodes_are_refused_and_say_what_bounds_them():
+def test_too_many_steps_are_an_error_that_names_the_limit():
     nodes = [Bnode(f"b{i}") for i in range(9)]
     message = Message([Quad(a, P, b) for a in nodes for b in nodes if a is not b])
     with pytest.raises(LimitError, match="labels need more than 10,000 steps; max_steps raises it"):
@@ -56,7 +56,7 @@ def test_hopeless_blank_nodes_are_refused_and_say_what_bounds_them():
 
 
 def test_canonical_labels_are_found_at_any_depth():
-    """Two chains that differ nowhere: each is walked to its end, deeper than Python recurses."""
+    """Two identical chains: each is followed to its end, deeper than Python's recursion limit."""
     chains = [[Bnode(f"{name}{i}") for i in range(1500)] for name in "ab"]
     quads = [Quad(a, P, b) for chain in chains for a, b in itertools.pairwise(chain)]
     quads += [Quad(node, P, Literal(str(at))) for chain in chains for at, node in enumerate(chain)]

@@ -1,4 +1,4 @@
-"""Isomorphism of datasets: exact, also where blank nodes look alike, and bounded."""
+"""Isomorphism of datasets: exact, even if blank nodes are similar, and bounded."""
 
 import random
 from itertools import permutations
@@ -52,7 +52,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_other_labels_and_order_do_not_count(name):
+def test_labels_and_order_are_ignored(name):
     count, quads = SHAPES[name]
     assert isomorphic(quads, shuffled(quads, count))
     assert isomorphic(quads, quads + quads[:1])
@@ -68,7 +68,7 @@ def test_a_hexagon_is_not_two_triangles():
 
 
 def test_rook_is_not_shrikhande():
-    """Two graphs that colour refinement alone cannot tell apart."""
+    """Colour refinement cannot distinguish these two graphs."""
     cells = range(16)
     rook = edges(
         *((a, b) for a in cells for b in cells if a != b and (a // 4 == b // 4 or a % 4 == b % 4))
@@ -95,13 +95,13 @@ def test_ground_quads_must_be_equal():
     assert isomorphic([], [])
 
 
-def test_the_bound_is_an_error():
+def test_exceeding_the_limit_is_an_error():
     count, quads = SHAPES["cube"]
     with pytest.raises(LimitError, match="max_steps"):
         isomorphic(quads, shuffled(quads, count), max_steps=100)
 
 
-def test_small_datasets_against_every_relabelling():
+def test_small_datasets_compared_with_every_relabelling():
     agreed = 0
     for seed in range(300):
         source = random.Random(seed)

@@ -1,4 +1,4 @@
-"""convert: its summary, its options, and what it does when a stage fails."""
+"""convert: its summary, its options, and failures of each stage."""
 
 import contextlib
 import gzip
@@ -43,8 +43,8 @@ def test_the_summary_counts(tmp_path):
     assert summary.dropped == {}
 
 
-def test_a_message_is_counted_once_however_large():
-    """A log without delimiters is one message, which passes in parts."""
+def test_a_message_in_parts_is_counted_once():
+    """A log without delimiters is one message, which is converted in parts."""
     summary, out = converted(LINE * 50_000, max_message_bytes=1 << 20)
     assert (summary.messages, summary.quads) == (1, 50_000)
     assert out == LINE * 50_000
@@ -54,7 +54,7 @@ def test_a_message_is_counted_once_however_large():
     assert (summary.messages, summary.quads) == (1, 50_000)
 
 
-def test_namespaces_behind_the_last_message_are_dropped_and_counted():
+def test_namespaces_after_the_last_message_are_dropped_and_counted():
     prefix = b"PREFIX a: <http://a/>\n"
     summary, out = converted(prefix, from_format="ttl", to_format="ttl")
     assert (summary.dropped, out) == ({"namespaces": 1}, b"")
@@ -65,7 +65,7 @@ def test_namespaces_behind_the_last_message_are_dropped_and_counted():
     assert summary.dropped == {"namespaces": 2}
 
 
-def test_where_parts_do_not_pass_the_limit_speaks():
+def test_formats_without_parts_are_subject_to_the_limit():
     with pytest.raises(rdfm.LimitError, match="max_message_bytes"):
         converted(LINE * 50_000, to_format="jelly", max_message_bytes=1 << 18)
     summary, _ = converted(
@@ -95,7 +95,7 @@ def test_unknown_options_and_values():
         converted([])
 
 
-def test_what_the_options_say_wrong_is_said_before_anything_is_read(tmp_path):
+def test_wrong_options_are_refused_before_reading(tmp_path):
     class Unread(io.BytesIO):
         def read1(self, size=-1):
             raise AssertionError
@@ -112,7 +112,7 @@ def test_messages_before_an_error_reach_a_file_object():
     assert out.getvalue() == LINE
 
 
-def test_messages_before_a_cut_reach_a_file_object():
+def test_messages_before_a_truncation_reach_a_file_object():
     out = io.BytesIO()
     with pytest.raises(TruncatedError):
         convert(gzip.compress((LINE + MARK) * 9)[:-8], out, from_format="nq", to_format="nq")
@@ -141,13 +141,13 @@ def test_text_formats_with_delimiters_are_resumable():
 
 @pytest.mark.parametrize("target", ["nq", "jelly", "trig"])
 @pytest.mark.parametrize("source", RESUMABLE, ids=lambda format: format.name)
-def test_in_every_resumable_format_the_broken_messages_alone_are_left_out(source, target):
+def test_resumable_formats_skip_only_invalid_messages(source, target):
     quads = [
         rdfm.Quad(rdfm.Iri(f"http://e/{n}"), rdfm.Iri("http://e/p"), rdfm.Bnode("b"))
         for n in range(6)
     ]
     log = source.encode(rdfm.MessageBatch.from_messages([[quad] for quad in quads]))
-    for broken in (2, 4):  # in each its first IRI
+    for broken in (2, 4):  # in the first IRI of each
         log = log.replace(f"http://e/{broken}".encode(), b'http://e/<"\xff', 1)
     for data in (log, io.BytesIO(log)):
         summary, out = converted(data, from_format=source.name, to_format=target, on_error="skip")
@@ -158,20 +158,20 @@ def test_in_every_resumable_format_the_broken_messages_alone_are_left_out(source
         assert found == [quads[n].subject for n in (0, 1, 3, 5)]
 
 
-def test_a_cut_input_is_given_up_and_the_next_read():
+def test_a_truncated_input_is_abandoned_and_the_next_one_is_read():
     cut = gzip.compress(LOG * 100)[:-8]
     summary, _ = converted([cut, LINE], on_error="skip")
     assert (summary.skipped, summary.abandoned) == (1, ("bytes",))
     assert summary.messages >= 2
 
 
-def test_a_broken_file_for_a_message_is_left_out():
+def test_an_invalid_file_is_skipped_with_message_per_file():
     summary, out = converted([LINE, b"oops\n", b"", LINE], on_error="skip", message_per_file=True)
     assert (summary.messages, summary.skipped) == (3, 1)
     assert out == LINE + MARK + MARK + LINE
 
 
-def test_an_error_of_the_second_input_ends_all(tmp_path):
+def test_an_error_in_the_second_input_ends_the_conversion(tmp_path):
     with pytest.raises(FileNotFoundError):
         convert([LOG, tmp_path / "nope.nq"], tmp_path / "out.nq", from_format="nq")
     with pytest.raises(UnknownFormatError):
@@ -188,7 +188,7 @@ def test_an_encode_error_names_the_input(tmp_path):
 
 
 class Failing(io.BytesIO):
-    """A file that fails after some bytes."""
+    """A file that fails after the given number of bytes."""
 
     def __init__(self, data, good):
         super().__init__(data)
@@ -205,13 +205,13 @@ class Failing(io.BytesIO):
         return super().write(data)
 
 
-def test_an_error_of_reading_ends_all(tmp_path):
+def test_a_read_error_ends_the_conversion(tmp_path):
     with pytest.raises(OSError, match="Input/output error"):
         convert(Failing(LOG * 1000, 5000), tmp_path / "out.nq", from_format="nq")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_of_writing_ends_all():
+def test_a_write_error_ends_the_conversion():
     log = io.BytesIO((LINE + MARK) * 1_000_000)
     with pytest.raises(OSError, match="No space left"):
         convert(log, Failing(b"", 1), from_format="nq", to_format="nq")
@@ -219,12 +219,12 @@ def test_an_error_of_writing_ends_all():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_full_device():
+def test_a_full_device_is_an_error():
     with pytest.raises(OSError, match="No space left"):
         convert(LOG, "/dev/full", from_format="nq", to_format="nq")
 
 
-def test_no_thread_stays():
+def test_no_thread_remains():
     before = threading.active_count()
     for data in (LOG, b"oops"):
         with contextlib.suppress(DecodeError):
@@ -232,7 +232,7 @@ def test_no_thread_stays():
     assert threading.active_count() == before
 
 
-def test_the_same_output_whatever_the_pieces():
+def test_piece_sizes_do_not_change_the_output():
     class Small(io.BytesIO):
         def read1(self, size=-1):
             return super().read1(7)
@@ -243,7 +243,7 @@ def test_the_same_output_whatever_the_pieces():
 
 def test_a_channel_waits_and_ends():
     channel = Channel(10)
-    channel.put("a", 100)  # one item always passes
+    channel.put("a", 100)  # a single item is always accepted
     threading.Timer(0.1, channel.cancel).start()
     with pytest.raises(Stopped):
         channel.put("b", 1)
@@ -256,7 +256,7 @@ def test_a_channel_waits_and_ends():
         next(items)
 
 
-def test_a_limit_is_no_error_to_skip():
+def test_limit_errors_cannot_be_skipped():
     with pytest.raises(rdfm.LimitError, match="max_message_bytes") as caught:
         converted(LINE * 50_000, on_error="skip", max_message_bytes=1 << 20)
     assert 'on_error="fail"' in str(caught.value)
@@ -266,8 +266,8 @@ def test_a_limit_is_no_error_to_skip():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("number", range(1, 60))
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
-def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number, target):
-    """The interrupt comes at the n-th line that rdfm runs once the conversion has begun."""
+def test_ctrl_c_at_any_line_leaves_no_files(tmp_path, number, target):
+    """The interrupt arrives at the n-th line that rdfm runs after the conversion has started."""
     lines = 0
 
     def trace(frame, event, argument):
@@ -293,7 +293,7 @@ def test_ctrl_c_at_any_line_leaves_nothing(tmp_path, number, target):
     assert {path.name for path in tmp_path.iterdir()} <= {target.rstrip("/")}
 
 
-def test_ctrl_c_while_threads_start_leaves_nothing(tmp_path, monkeypatch):
+def test_ctrl_c_while_threads_start_leaves_no_files(tmp_path, monkeypatch):
     for wanted in range(3):
         started = []
 
@@ -310,7 +310,7 @@ def test_ctrl_c_while_threads_start_leaves_nothing(tmp_path, monkeypatch):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_input_is_refused():
+def test_inputs_of_the_wrong_type_are_refused():
     with pytest.raises(OptionError, match=r"cannot read 5 \(int\); give a path"):
         converted(5)
 
@@ -325,19 +325,19 @@ def test_what_is_no_input_is_refused():
         ({"to_format": 5}, "a format is given by its name, such as 'nq', not 5"),
     ],
 )
-def test_options_of_another_type_are_told(tmp_path, options, text):
+def test_options_of_the_wrong_type_are_refused(tmp_path, options, text):
     with pytest.raises((OptionError, rdfm.UnknownFormatError)) as caught:
         rdfm.convert(b"<x:s> <x:p> <x:o> .\n", tmp_path / "o.nq", **{"from_format": "nq"} | options)
     assert text in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_part_of_another_type_is_told(tmp_path):
+def test_a_split_size_of_the_wrong_type_is_refused(tmp_path):
     with pytest.raises(OptionError, match="split_messages is a number from 1 on, not 'x'"):
         rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
 
 
-def test_an_empty_path_is_not_the_folder_one_is_in(tmp_path, monkeypatch):
+def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "keep.nq").write_bytes(b"<x:s> <x:p> <x:o> .\n")
     monkeypatch.chdir(tmp_path)
     for use in (
@@ -364,7 +364,7 @@ def test_an_empty_path_is_not_the_folder_one_is_in(tmp_path, monkeypatch):
         ("jelly", {"frames": "flat"}),
     ],
 )
-def test_a_limit_below_the_size_of_a_batch_holds_for_parts(name, options):
+def test_a_limit_below_the_batch_size_applies_to_parts(name, options):
     text = "x" * 3000
     lines = [f'_:b{at % 7} <http://e/p> "{text}{at}" .\n' for at in range(600)]
     log = io.BytesIO()
@@ -395,7 +395,7 @@ EMPTY = b"# @message\n# @message\n"
         ("rdf-protobuf", {"framing": "rows"}, "framing=rows"),
     ],
 )
-def test_an_empty_message_that_is_read_as_none_is_counted_and_noted(name, options, remedy):
+def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy):
     options = {f"to_{key}" if key == "dialect" else key: value for key, value in options.items()}
     out = io.BytesIO()
     written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
@@ -420,7 +420,7 @@ def test_an_empty_message_that_is_read_as_none_is_counted_and_noted(name, option
         ("rdfxml", {"flat": True}),
     ],
 )
-def test_an_empty_message_that_is_read_is_not_counted(name, options):
+def test_a_readable_empty_message_is_not_counted(name, options):
     out = io.BytesIO()
     written = convert(EMPTY, out, from_format="nq", to_format=name, **options)
     assert (written.dropped, written.notes) == ({}, ())
@@ -428,7 +428,7 @@ def test_an_empty_message_that_is_read_is_not_counted(name, options):
 
 
 @pytest.mark.parametrize("target", ["folder/", "archive.tar"])
-def test_empty_files_of_rows_are_counted_and_read_with_the_noted_options(tmp_path, target):
+def test_empty_files_of_frames_are_counted_and_read_with_the_noted_options(tmp_path, target):
     line = b"<http://e/a> <http://e/p> <http://e/b> .\n"
     log = b"# @message\n# @message\n" + line + b"# @message\n# @message\n" + line
     output = f"{tmp_path}/{target}"

@@ -1,4 +1,4 @@
-"""The stages of a conversion: what is slow to write shows how far it is, and ends when it is told to."""
+"""The stages of a conversion: slow output reports progress, and stops on request."""
 
 import itertools
 import time
@@ -13,7 +13,7 @@ LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
 
 
 class Slow:
-    """A compressor of so many megabytes a second, as xz is one."""
+    """A compressor that takes `pause` seconds per megabyte, as slow as xz."""
 
     def __init__(self, pause):
         self._pause = pause
@@ -37,7 +37,7 @@ def log(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
-def test_slow_compression_shows_how_far_it_is(log, tmp_path, monkeypatch, target):
+def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
     monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))
     monkeypatch.setattr(pipeline, "OUTPUT_BYTES", 1 << 20)
     seen = []
@@ -52,13 +52,13 @@ def test_slow_compression_shows_how_far_it_is(log, tmp_path, monkeypatch, target
     assert max(late - early for early, late in itertools.pairwise(moments)) < 1.2
     steps = [progress.bytes_in for _, progress in seen]
     assert steps == sorted(steps)
-    if target == "out.nq":  # a file of a folder is there at once
+    if target == "out.nq":  # each file of a folder is written at once
         assert len(set(steps)) > 5
     last = seen[-1][1]
     assert (last.bytes_in, last.messages) == (log.stat().st_size, 2)
 
 
-def test_interrupting_slow_compression_ends_soon(log, tmp_path, monkeypatch):
+def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
     monkeypatch.setattr(compressions, "compressor", lambda _: Slow(3))
 
     def interrupt(_):
@@ -72,7 +72,7 @@ def test_interrupting_slow_compression_ends_soon(log, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [1, 10, 100])
-def test_what_is_written_in_pieces_is_the_same(size, monkeypatch):
+def test_output_does_not_depend_on_write_sizes(size, monkeypatch):
     part = pipeline.Part
     monkeypatch.setattr(pipeline, "WRITTEN_BYTES", size)
     files = [part("a", b"x" * 25, False), part("a", b"y" * 7, True), part("b", b"", True)]

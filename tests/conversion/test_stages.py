@@ -1,4 +1,4 @@
-"""convert: the same output and summary whichever of its stages is slow, and however the input comes."""
+"""convert: output and summary do not depend on which stage is slow, or on how the input arrives."""
 
 import dataclasses
 import gzip
@@ -17,12 +17,12 @@ from rdfm.logs.channel import Channel
 stages = importlib.import_module("rdfm.conversion.pipeline")
 LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
 MARK = b"# @message\n"
-MANY = (LINE + MARK) * 9000  # more messages than a batch holds
+MANY = (LINE + MARK) * 9000  # more messages than fit in a batch
 BAD = b"oops\n" + MARK
 
 
 class SlowConsumer(Channel):
-    """What is behind it begins when what is before it is at its end."""
+    """The next stage starts when the previous one has ended."""
 
     def put(self, item, cost, mark=None, meanwhile=lambda: None):
         super().put(item, 0, mark, meanwhile)
@@ -34,7 +34,7 @@ class SlowConsumer(Channel):
 
 
 class SlowProducer(Channel):
-    """What is before it goes on when what is behind it is done with all it got."""
+    """The previous stage continues when the next one has processed all items."""
 
     def put(self, item, cost, mark=None, meanwhile=lambda: None):
         super().put(item, cost, mark, meanwhile)
@@ -63,15 +63,15 @@ CASES = {
         [LINE, b'VERSION "1.2-messages"\n' + LINE],
         {"group_by": "count=2"},
     ),
-    "an error behind take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
-    "an abandoned input behind take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
+    "an error after take": ([MANY + BAD + LINE], {"on_error": "skip", "take": 9000}),
+    "an abandoned input after take": ([CUT, MANY], {"on_error": "skip", "take": 10}),
     "an abandoned input": ([JELLY[:-9], JELLY], {"on_error": "skip", "from_format": None}),
-    "namespaces behind take": (
+    "namespaces after take": (
         [TURTLE + b"PREFIX b: <http://b/>\n"],
         {"from_format": "ttl", "to_format": "ttl", "take": 9},
     ),
     "Jelly's options": ([JELLY, MANY], {"to_format": "jelly", "from_format": None}),
-    "notes behind take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
+    "notes after take": ([MANY + (LINE + b"# @Message\n" + MARK) * 9000], {"take": 10}),
     "members": (
         [archive(*[LINE, b"", BAD + LINE, LINE + MARK + BAD] * 50)],
         {"on_error": "skip", "take": 90},
@@ -87,7 +87,7 @@ def outcome(inputs, **options):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_same_whichever_stage_is_slow(case, monkeypatch):
+def test_output_does_not_depend_on_the_slow_stage(case, monkeypatch):
     inputs, options = CASES[case]
     outcomes = []
     for channel in (Channel, SlowConsumer, SlowProducer):
@@ -97,7 +97,7 @@ def test_the_same_whichever_stage_is_slow(case, monkeypatch):
 
 
 class Trickle(io.BytesIO):
-    """A pipe that gives little at a time."""
+    """A pipe that returns little data per read."""
 
     def read1(self, size=-1):
         return super().read1(1000)
@@ -105,7 +105,7 @@ class Trickle(io.BytesIO):
 
 @pytest.mark.parametrize("format", ["nq", "ttl"])
 def test_the_dialect_of_the_first_message_is_written(format):
-    """Wherever the other one begins, and however the input comes."""
+    """This is independent of where the other dialect starts and of how the input arrives."""
     for messages in (1, 20, 9000):
         log = (LINE + MARK) * messages + b'VERSION "1.2-messages"\n' + LINE + b"MESSAGE\n" + LINE
         expected = MARK.join([LINE] * (messages + 2))
@@ -117,7 +117,7 @@ def test_the_dialect_of_the_first_message_is_written(format):
     assert outcome([announced], from_format=format)[0].startswith(b'VERSION "1.2-messages"\n')
 
 
-def test_what_lies_behind_take_is_not_counted():
+def test_errors_after_take_are_not_counted():
     bad = LINE + MARK + BAD
     skip = {"on_error": "skip"}
     for group_by in ("message", "count=1", "bytes=1"):
@@ -125,20 +125,21 @@ def test_what_lies_behind_take_is_not_counted():
         assert [summary.messages for summary in counted] == [0, 1, 2, 3]
         assert [summary.skipped for summary in counted] == [0, 0, 1, 2]
         assert [len(summary.errors) for summary in counted] == [0, 0, 1, 2]
-    # All but the one behind the last quad.
+    # All except the error after the last quad.
     assert outcome([bad * 20], **skip, take=1, group_by="all")[1].skipped == 19
     summary = outcome([BAD + b"<http://e/s> <http://e/p"], **skip, take=0)[1]
     assert (summary.skipped, summary.abandoned) == (0, ())
     assert outcome([BAD + MARK + MARK + LINE], **skip, take=1)[1].skipped == 1
-    # The first of two messages of one quad each ends where the second begins, behind the error.
+    # The first of two messages of one quad each ends where the second starts, which is after the
+    # error.
     summary = outcome(
         [LINE + MARK + BAD + LINE.replace(b"/s>", b"/t>")], **skip, take=1, group_by="subject"
     )[1]
     assert (summary.messages, summary.skipped) == (1, 0)
 
 
-def test_each_progress_is_what_was_written(monkeypatch):
-    """Not what was read or encoded by then, and nobody changes it after."""
+def test_progress_reports_what_was_written(monkeypatch):
+    """It excludes data that has only been read or encoded, and a report does not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
 
@@ -165,8 +166,8 @@ def test_each_progress_is_what_was_written(monkeypatch):
 @pytest.mark.parametrize(
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )
-def test_progress_is_what_was_written_of_small_files_too(tmp_path, name, monkeypatch):
-    """What is read at once, or by a decoder from the file itself, is not done at once."""
+def test_progress_of_small_files_reports_what_was_written(tmp_path, name, monkeypatch):
+    """A file that is read at once, or by the decoder itself, is not reported as finished at once."""
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)
     count = 60_000 if "nq" in name else 200_000

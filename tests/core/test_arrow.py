@@ -1,4 +1,4 @@
-"""Batches to and from Arrow."""
+"""Conversion of batches to Arrow and back."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def batch():
 
 
 def checked(arrow):
-    """The record batch of an Arrow object, validated."""
+    """Returns the record batch of an Arrow object, validated."""
     rows = pa.record_batch(arrow)
     rows.validate(full=True)
     return rows
@@ -93,14 +93,14 @@ def test_columns_in_any_order():
     assert checked(batch().to_arrow([])).num_rows == 3
 
 
-def test_an_unknown_column_names_the_known():
+def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
     with pytest.raises(
         OptionError, match=r"'graph'; known: source, offset, quads, metadata, position, namespaces"
     ):
         batch().to_arrow(["graph"])
 
 
-def test_a_requested_schema_is_followed():
+def test_a_requested_schema_is_used():
     large = pa.schema(
         [
             ("quads", pa.list_(pa.struct([(name, pa.large_string()) for name in TERM]))),
@@ -115,13 +115,13 @@ def test_a_requested_schema_is_followed():
 @pytest.mark.parametrize(
     "make", [batch, lambda: batch().to_arrow(ALL), lambda: pa.table(batch().to_arrow(ALL))]
 )
-def test_there_and_back(make):
+def test_round_trip(make):
     back = MessageBatch.from_arrow(make())
     assert [m.quads for m in back] == [m.quads for m in MESSAGES]
     assert [m.metadata for m in back] == [m.metadata for m in MESSAGES]
 
 
-def test_namespaces_come_back():
+def test_namespaces_are_read_back():
     assert content(MessageBatch.from_arrow(batch().to_arrow(ALL))) == content(MESSAGES)
 
 
@@ -163,7 +163,7 @@ def test_sliced_and_null_rows():
         ({"subject": "<a> ", "predicate": "<b>", "object": "<c>"}, r"subject: .*\(row 1\)"),
     ],
 )
-def test_a_bad_term_names_its_row(quad, text):
+def test_the_error_of_an_invalid_term_names_its_row(quad, text):
     with pytest.raises(DecodeError, match=text) as caught:
         MessageBatch.from_arrow(pa.record_batch({"quads": [[], [quad]]}))
     assert caught.value.row == 1
@@ -183,18 +183,18 @@ def test_a_bad_term_names_its_row(quad, text):
     ],
     ids=repr,
 )
-def test_other_shapes_are_refused(wrong):
+def test_other_types_are_refused(wrong):
     with pytest.raises(TypeError):
         MessageBatch.from_arrow(wrong)
 
 
-def test_a_null_quad_names_its_row():
+def test_the_error_of_a_null_quad_names_its_row():
     quad = {"subject": "<a:a>", "predicate": "<a:a>", "object": "<a:a>"}
     with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(row 1\)"):
         MessageBatch.from_arrow(pa.record_batch({"quads": [[quad], [quad, None]]}))
 
 
-def test_deep_triple_terms_are_bounded():
+def test_the_depth_of_triple_terms_is_limited():
     term = A
     for _ in range(70):
         term = TripleTerm(A, A, term)
@@ -206,7 +206,7 @@ def test_deep_triple_terms_are_bounded():
         MessageBatch.from_arrow(rows, max_depth=101)
 
 
-def test_batches_become_one():
+def test_batches_are_merged():
     rows = checked(coalesce([batch(), batch().slice(2, 3), batch()], source="s"))
     assert rows["offset"].to_pylist() == [0, 1, 2, 2, 0, 1, 2]
     assert rows["quads"].to_pylist()[4:] == checked(batch())["quads"].to_pylist()
@@ -232,7 +232,7 @@ def test_rows_are_regrouped(max_rows, max_bytes, sizes):
 
 
 @pytest.mark.slow
-def test_strings_beyond_two_gigabytes_are_refused_or_cut():
+def test_strings_beyond_two_gigabytes_are_refused_or_split():
     huge = Quad(A, A, Literal("x" * (1 << 20)))
     batch = MessageBatch.from_messages([[huge] * 700] * 4)
     with pytest.raises(LimitError, match="smaller batches"):
@@ -243,7 +243,10 @@ def test_strings_beyond_two_gigabytes_are_refused_or_cut():
 
 
 def rows_of(counts):
-    """A record batch with so many quads in each row, the first of each told by its number."""
+    """Returns a record batch with the given numbers of quads per row.
+
+    The subjects of a row contain its number.
+    """
     quads = [
         [{"subject": f"<a:{at}>", "predicate": "<a:p>", "object": '"o"'}] * count
         for at, count in enumerate(counts)
@@ -251,7 +254,7 @@ def rows_of(counts):
     return pa.record_batch({"quads": pa.array(quads, SCHEMA.field("quads").type)})
 
 
-def test_batches_of_rows_have_a_decoders_size():
+def test_batches_of_rows_have_the_size_of_decoded_ones():
     rows = rows_of([3] * 5000 + [20_000, 0, 1] + [0] * 20_000)
     made = list(batches_from_arrow(rows, first_index=7))
     assert [batch.first_index for batch in made] == [
@@ -272,7 +275,7 @@ def test_long_terms_end_a_batch_too():
     assert [m.quads for batch in made for m in batch] == quads
 
 
-def test_batches_are_made_when_asked_for():
+def test_batches_are_built_on_demand():
     def stream():
         yield rows_of([8192])
         taken.append(True)
@@ -288,7 +291,7 @@ def test_batches_are_made_when_asked_for():
     assert next(batches, None) is None
 
 
-def test_rows_before_an_error_come_first_and_the_error_comes_again():
+def test_rows_before_an_error_are_returned_and_the_error_is_repeated():
     bad = {"subject": "<a>", "predicate": "<b>", "object": "<c"}
     rows = pa.record_batch(
         {"quads": [[], [dict(bad, object="<c>")], [dict(bad, object="<c>"), bad]]}
@@ -300,13 +303,13 @@ def test_rows_before_an_error_come_first_and_the_error_comes_again():
             next(batches)
 
 
-def test_other_columns_are_left_alone():
+def test_other_columns_are_ignored():
     rows = rows_of([1, 0])
     rows = pa.record_batch({"x": pa.array([[1], None]), "quads": rows["quads"], "y": ["a", "b"]})
     assert [batch.quad_counts() for batch in batches_from_arrow(rows)] == [[1, 0]]
 
 
-def test_namespaces_and_metadata_go_over_batches():
+def test_namespaces_and_metadata_are_kept_across_batches():
     many = [*MESSAGES, *([Message([Quad(A, B, A)] * 8192, namespaces=MESSAGES[2].namespaces)] * 2)]
     rows = MessageBatch.from_messages(many).to_arrow(ALL)
     made = list(batches_from_arrow(rows))
@@ -314,7 +317,7 @@ def test_namespaces_and_metadata_go_over_batches():
     assert [part for batch in made for part in content(batch)] == content(many)
 
 
-def test_text_that_is_no_utf8_is_an_error():
+def test_text_other_than_utf_8_is_an_error():
     for text in (b'"\xff"', b"<a:\xc3>"):
         wrong = pa.array([text]).view(pa.string())
         right = pa.array(["<a:b>"])

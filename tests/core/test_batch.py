@@ -1,4 +1,4 @@
-"""MessageBatch, and the messages that are views of one."""
+"""MessageBatch, and the messages that are views of it."""
 
 import pickle
 import threading
@@ -25,7 +25,7 @@ QUADS = [
 
 
 def batch():
-    """Three messages: full, empty, of one quad."""
+    """Returns three messages: with several quads, empty, and with one quad."""
     return MessageBatch.from_messages(
         [
             Message(QUADS, metadata={"k": b"\0\xff"}, namespaces={"ex": "http://ex/"}),
@@ -35,7 +35,7 @@ def batch():
     )
 
 
-def test_what_goes_in_comes_out():
+def test_a_batch_has_the_given_messages():
     made = batch()
     assert len(made) == 3
     assert made.quad_count == 5
@@ -54,7 +54,7 @@ def test_what_goes_in_comes_out():
     assert repr(made) == "<MessageBatch: 3 messages, 5 quads>"
 
 
-def test_a_term_is_one_object_a_batch():
+def test_equal_terms_of_a_batch_are_one_object():
     made = batch()
     assert made.quads(0)[0].subject is made.quads(2)[0].subject
 
@@ -89,12 +89,12 @@ def test_no_messages():
 
 
 @pytest.mark.parametrize("wrong", [3, [3], [[3]], [[(A, B, A)]]])
-def test_what_holds_no_quads_is_refused(wrong):
+def test_values_other_than_quads_are_refused(wrong):
     with pytest.raises(TypeError):
         MessageBatch.from_messages(wrong)
 
 
-def test_views_are_copied_in_any_order_and_mix():
+def test_views_are_copied_in_any_order_and_mixed():
     made = batch()
     views = list(made)
     mixed = MessageBatch.from_messages(
@@ -107,7 +107,7 @@ def test_views_are_copied_in_any_order_and_mix():
     assert mixed.namespaces(2)["ex"] == "http://ex/"
 
 
-def test_a_view():
+def test_a_view_of_a_message():
     view = next(iter(batch().slice(2, 3)))
     assert (view.index, view.position, len(view)) == (2, 0, 1)
     assert repr(view) == "<Message 2: 1 quad>"
@@ -117,7 +117,7 @@ def test_a_view():
     assert pickle.loads(pickle.dumps(view)) == view
 
 
-def test_a_view_can_be_changed_and_keeps_the_change():
+def test_changes_of_a_view_are_kept():
     view = next(iter(batch()))
     view.quads.pop()
     view.metadata["new"] = b"1"
@@ -141,13 +141,13 @@ def test_one_batch_in_many_threads():
     assert found == [True] * 80
 
 
-def test_messages_are_numbered_from_the_index_given():
+def test_messages_are_numbered_from_the_given_index():
     made = MessageBatch.from_messages([QUADS, QUADS], first_index=7)
     assert made.first_index == 7
     assert [message.index for message in made] == [7, 8]
 
 
-def test_views_bring_the_namespaces_in_force_in_any_order():
+def test_views_have_the_current_namespaces_in_any_order():
     made = MessageBatch.from_messages(
         [
             Message(QUADS, namespaces={"a": "http://a/1", "b": "http://b/"}),
@@ -167,7 +167,7 @@ def test_views_bring_the_namespaces_in_force_in_any_order():
             assert want.items() <= copied.namespaces(place).items()
 
 
-def test_rows_that_say_whose_they_are():
+def test_blank_nodes_of_rows_can_be_labelled_by_message():
     node, other = Bnode("x"), Bnode("y")
     term = TripleTerm(node, Iri("x:p"), TripleTerm(other, Iri("x:p"), node))
     rows = ResultBatch.from_rows(

@@ -31,7 +31,7 @@ def quads(*pieces, make=formats.nq.Decoder):
     return found
 
 
-def test_any_contiguous_buffer_is_fed(tmp_path):
+def test_any_contiguous_buffer_is_accepted(tmp_path):
     path = tmp_path / "log.nq"
     path.write_bytes(LOG)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
@@ -82,7 +82,7 @@ def test_unknown_formats():
         _core.DelimiterCounter("jelly")
 
 
-# Values at a bound, and none at all; of other options any that fits.
+# Valid values at a limit, and empty ones; other options use any valid value.
 GOOD = {"max_depth": 100, "max_prefix_table": 0, "context": {}}
 WRONG = {
     "max_message_bytes": [0, -1, (3 << 30) + 1, 1 << 70, 1.5, True, "x"], "max_depth": [0, 101],
@@ -102,25 +102,25 @@ def test_options(name, side):
     for option, declared in spec.options(side).items():
         fits = spec.values(side, {option: option_text(declared)})
         make(name, {option: GOOD.get(option, fits[option])})
-        make(name, {option: None})  # as if it were not given
+        make(name, {option: None})  # equals omitting it
         for wrong in WRONG.get(option, []):
             with pytest.raises(OptionError, match=f"^{option} is "):
                 make(name, {option: wrong})
 
 
-def test_options_that_contradict_each_other_are_refused():
+def test_contradictory_options_are_refused():
     with pytest.raises(OptionError, match=r"flat .*framing messages"):
         formats.rdf_protobuf.Encoder(flat=True, framing="messages")
 
 
-def test_options_that_are_found_out_may_be_none():
+def test_options_that_are_detected_may_be_none():
     formats.rdf_protobuf.Decoder(framing=None)
     formats.rdf_protobuf.Encoder(framing=None, prefixed_names=None)
     formats.nq.Decoder(dialect=None, announced=None)
     formats.jelly.Decoder(delimited=None)
 
 
-def test_a_decode_error_has_every_attribute():
+def test_a_decode_error_has_all_attributes():
     decoder = formats.nq.Decoder()
     decoder.feed(LOG + b"<x> y")
     decoder.finish()
@@ -143,7 +143,7 @@ def test_a_decode_error_has_every_attribute():
     )
 
 
-def test_an_encode_error_holds_what_is_complete():
+def test_an_encode_error_contains_the_completed_output():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [Quad(A, A, A)], [Quad(A, A, A, A)]])
     encoder = formats.nt.Encoder()
     with pytest.raises(EncodeError, match="merge_graphs") as caught:
@@ -154,7 +154,7 @@ def test_an_encode_error_holds_what_is_complete():
     assert pickle.loads(pickle.dumps(caught.value)).completed == caught.value.completed
 
 
-def test_jelly_options_come_back_as_the_encoder_takes_them():
+def test_decoded_jelly_options_are_valid_encoder_options():
     options = {
         "stream_name": "s", "physical_type": "triples", "logical_type": "graphs", "generalized": True,
         "rdf_star": True, "name_table": 16, "prefix_table": 0, "datatype_table": 8, "jelly_version": 1,
@@ -172,7 +172,7 @@ def test_jelly_options_come_back_as_the_encoder_takes_them():
     formats.jelly.Encoder(**decoder.header()["options"])
 
 
-def test_a_logical_type_follows_what_is_given():
+def test_the_logical_type_follows_from_other_options():
     def logical_type(**options):
         encoder = formats.jelly.Encoder(**options)
         data = encoder.encode(MessageBatch.from_messages([[Quad(A, A, A)]])) + encoder.finish()
@@ -209,7 +209,7 @@ def test_one_decoder_in_two_threads_is_an_error_or_works():
     assert all("another thread" in error for error in errors)
 
 
-def test_encoding_is_the_same_however_batches_are_cut():
+def test_encoding_does_not_depend_on_batch_sizes():
     batch = MessageBatch.from_messages([[Quad(A, A, A)], [], [Quad(A, A, A)] * 2])
     whole = formats.nq.Encoder()
     expected = whole.encode(batch) + whole.finish()
@@ -228,7 +228,7 @@ def test_importing_starts_no_thread():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_decoder_goes_on_after_a_fork():
+def test_a_decoder_continues_after_a_fork():
     code = """
 import os
 from rdfm._core import Decoder

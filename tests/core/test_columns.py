@@ -47,10 +47,10 @@ def test_rows_of_messages():
     ]
 
 
-def test_messages_that_a_filter_kept_have_their_indexes():
-    asked = Filter({})
-    asked.term("any", "<x:b>")
-    (kept,) = asked.messages(batch(), True)
+def test_filtered_messages_keep_their_indexes():
+    criteria = Filter({})
+    criteria.term("any", "<x:b>")
+    (kept,) = criteria.messages(batch(), True)
     assert [kept.index_of(at) for at in range(len(kept))] == [0, 2]
     rows, _ = TypedColumns(QUERY.variables, TYPES).of_messages(QUERY.solutions(kept), kept)
     assert pa.record_batch(rows)["message"].to_pylist() == [0, 2]
@@ -59,7 +59,7 @@ def test_messages_that_a_filter_kept_have_their_indexes():
         kept.index_of(2)
 
 
-def test_a_value_that_does_not_fit_is_an_error():
+def test_a_value_of_the_wrong_type_is_an_error():
     columns = TypedColumns(QUERY.variables, TYPES)
     with pytest.raises(UnsupportedError) as caught:
         columns.of_messages(*evaluated(), "a.ttl")
@@ -67,7 +67,7 @@ def test_a_value_that_does_not_fit_is_an_error():
     assert (caught.value.message_index, caught.value.source) == (1, "a.ttl")
 
 
-def test_rows_by_themselves():
+def test_rows_without_messages():
     rows = ResultBatch.from_rows([(Iri("x:a"), Literal("5")), (None, None)], ["a", "b"])
     made, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
     assert misfits == 0
@@ -89,12 +89,12 @@ def test_rows_by_themselves():
         (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
-def test_what_no_columns_can_be(variables, types, text):
+def test_wrong_columns_are_refused(variables, types, text):
     with pytest.raises(OptionError, match=text):
         TypedColumns(variables, types)
 
 
-def test_columns_are_of_rows():
+def test_columns_require_a_select_query():
     ask = Query("ASK { ?s ?p ?o }")
     with pytest.raises(OptionError, match="columns are of the rows of a SELECT"):
         TypedColumns([]).of_messages(ask.holds(batch()), batch())

@@ -1,4 +1,4 @@
-"""The rules of patches: the order of transactions, and the chain of `id` and `prev`."""
+"""Rules of patches: the order of transactions, and the chain of `id` and `prev`."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from rdfm import Iri, formats, open_log
 from rdfm._core import PatchBatch, PatchRules
 
 
-def broken(*logs, batch_quads=8192):
-    """What logs of RDF Patch, one after the other, break: rule, patch, row, the line of the row, text."""
+def violations(*logs, batch_quads=8192):
+    """Returns violations in consecutive logs of RDF Patch: rule, patch, row, line of the row, text."""
     rules = PatchRules()
     found = []
     for log in logs:
@@ -22,7 +22,7 @@ def broken(*logs, batch_quads=8192):
 
 
 def one(id="", prev="", rows="TX .\nA <a:s> <a:p> <a:o> .\nTC .\n"):
-    """A patch."""
+    """Returns a patch with an optional `id` and `prev`."""
     links = [("id", id), ("prev", prev)]
     return "".join(f"H {key} <a:{value}> .\n" for key, value in links if value) + rows
 
@@ -36,8 +36,8 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
     [
         (COMPLETE, []),
         ([], []),
-        ([one("5", "4")], []),  # the first patch follows any
-        ([one(), one(), one("1"), one()], []),  # and so does one without prev
+        ([one("5", "4")], []),  # the first patch may follow any other
+        ([one(), one(), one("1"), one()], []),  # so may a patch without prev
         ([*COMPLETE, one("4", "2")], [(3, "prev is <a:2>, and the patch before has the id <a:3>")]),
         (
             [one("1"), one(prev="1"), one(prev="1")],
@@ -47,14 +47,14 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
             [one("2", "1"), one("2", "1"), one("2", "1")],
             [(patch, "prev is <a:1>, and the patch before has the id <a:2>") for patch in (1, 2)],
         ),
-        # The case of names does not count, nor their order.
+        # Names are case-insensitive, and their order is irrelevant.
         (["H ID <a:1> .\n", "H Prev <a:1> .\nH id <a:2> .\n", one("3", "2")], []),
         # A literal is not an IRI.
         (
             [one("1"), 'H prev "a:1" .\n'],
             [(1, 'prev is "a:1", and the patch before has the id <a:1>')],
         ),
-        # A patch cannot follow itself, whether another patch is before it or not.
+        # A patch cannot follow itself, with or without an earlier patch.
         ([one("1", "1")], [(0, "prev is <a:1>, the id of the same patch")]),
         (
             [one("0"), "H prev <a:1> .\nH id <a:1> .\n"],
@@ -67,10 +67,10 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
     ],
 )
 def test_links(patches, expected, size):
-    together = broken("Z .\n".join(patches), batch_quads=size)
+    together = violations("Z .\n".join(patches), batch_quads=size)
     assert [(patch, text) for _, patch, _, _, text in together] == expected
     assert {rule for rule, *_ in together} <= {"chain"}
-    apart = broken(*patches, batch_quads=size)
+    apart = violations(*patches, batch_quads=size)
     assert [text for *_, text in apart] == [text for _, text in expected]
     for rule, patch, _, _, text in apart:
         assert (rule, patch) == ("chain" if "same patch" in text else "chain-of-logs", 0)
@@ -109,10 +109,10 @@ def test_links(patches, expected, size):
     ],
 )
 def test_transactions(rows, expected, size):
-    assert broken(rows, batch_quads=size) == expected
+    assert violations(rows, batch_quads=size) == expected
 
 
-def test_a_patch_after_a_gap_may_follow_any():
+def test_a_patch_after_a_gap_may_follow_any_other():
     rules = PatchRules()
     decode = lambda text: next(iter(batches(text)))  # noqa: E731
     assert rules.check(decode(one("1", rows="TX .\n"))) != []
@@ -126,8 +126,8 @@ def batches(text):
         yield from log.batches()
 
 
-def test_a_patch_goes_on_over_batches():
-    """The parts of a patch are one link, wherever its header is."""
+def test_a_patch_may_span_batches():
+    """The parts of a patch count as one link, wherever its header occurs."""
     operations = [("A", None, Iri("a:s"), Iri("a:p"), Iri(f"a:{n}"), None) for n in range(9000)]
     id_of = lambda value: ("H", "id", None, None, Iri(value), None)  # noqa: E731
     prev_of = lambda value: ("H", "prev", None, None, Iri(value), None)  # noqa: E731
@@ -154,7 +154,7 @@ def test_a_patch_goes_on_over_batches():
         assert rules.links() == 2
 
 
-def test_a_patch_with_several_prev_is_one_link():
+def test_a_patch_with_several_prev_counts_as_one_link():
     rules = PatchRules()
     for batch in batches("H prev <a:1> .\nH Prev <a:2> .\nTX .\nTC .\nZ .\nH id <a:3> .\n"):
         assert rules.check(batch) == []
@@ -163,7 +163,7 @@ def test_a_patch_with_several_prev_is_one_link():
     assert rules.links() == 1
 
 
-def test_long_identifiers_are_cut():
-    ((_, _, _, _, text),) = broken(f"H id <a:{'x' * 1000}> .\nZ .\nH prev <a:2> .\n")
+def test_long_identifiers_are_truncated():
+    ((_, _, _, _, text),) = violations(f"H id <a:{'x' * 1000}> .\nZ .\nH prev <a:2> .\n")
     assert len(text) < 300
     assert text.endswith("…")

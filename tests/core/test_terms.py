@@ -13,7 +13,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 A = Iri("http://ex/a")
 
-# Each with its canonical N-Triples and its repr, in their order.
+# Terms with their canonical N-Triples and their repr, in order.
 TERMS = [
     (Bnode("b0"), "_:b0", "Bnode('b0')"),
     (A, "<http://ex/a>", "Iri('http://ex/a')"),
@@ -71,7 +71,7 @@ def test_terms_have_a_total_order():
             assert not a >= b
 
 
-def test_equal_terms_are_one_in_a_set():
+def test_equal_terms_are_one_element_of_a_set():
     assert len({Literal("x"), Literal("x", datatype=XSD + "string")}) == 1
     assert (
         len(
@@ -115,7 +115,7 @@ def test_datatypes():
         (lambda: Quad(A, A, A, 3), TypeError),
     ],
 )
-def test_what_is_no_term_is_refused(make, error):
+def test_invalid_terms_are_refused(make, error):
     with pytest.raises(error):
         make()
 
@@ -134,7 +134,7 @@ def test_a_str_subclass_becomes_a_str():
     assert type(Iri(Text("x")).value) is str
 
 
-def test_nesting_is_bounded():
+def test_nesting_is_limited():
     term = A
     for _ in range(100):
         term = TripleTerm(A, A, term)
@@ -144,7 +144,7 @@ def test_nesting_is_bounded():
         TripleTerm(term, A, A)
 
 
-def test_deep_terms_are_copied_and_shown():
+def test_deep_terms_can_be_copied_and_printed():
     term = Bnode("no label")
     for _ in range(100):
         term = TripleTerm(term, A, Literal("x"))
@@ -156,7 +156,7 @@ def test_deep_terms_are_copied_and_shown():
         assert repr(each).count("TripleTerm(") >= 100
 
 
-def test_parts_that_triple_terms_share_are_pickled_once():
+def test_shared_parts_of_triple_terms_are_pickled_once():
     term = TripleTerm(A, A, A)
     for _ in range(12):
         term = TripleTerm(term, A, term)
@@ -165,7 +165,7 @@ def test_parts_that_triple_terms_share_are_pickled_once():
 
 
 @pytest.mark.parametrize("steps", [(), (A,), (A, (0, 0, 1)), (A, (0, 0, 0), A), (3, (0, 0, 0))])
-def test_steps_that_make_no_triple_term(steps):
+def test_steps_that_do_not_form_a_triple_term_are_refused(steps):
     with pytest.raises((ValueError, TypeError)):
         _core.build_triple_term(steps)
 
@@ -192,17 +192,17 @@ def test_quads():
 
 
 @pytest.mark.parametrize("term", [term for term, _, _ in TERMS] + [DIRECTED], ids=repr)
-def test_a_term_is_read_from_its_text(term):
+def test_terms_are_parsed_from_their_text(term):
     assert parse_term(str(term)) == term
 
 
-def test_a_text_that_is_no_term():
+def test_invalid_texts_are_refused():
     for text in ("", "x", "<a", '"x', "<a> ", "<a><b>", '"x"@'):
         with pytest.raises(DecodeError):
             parse_term(text)
 
 
-def test_reading_a_term_is_bounded_in_depth():
+def test_parsing_limits_the_depth():
     term = A
     for _ in range(70):
         term = TripleTerm(A, A, term)

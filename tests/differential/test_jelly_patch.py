@@ -1,4 +1,4 @@
-"""Jelly-Patch against Google's protobuf and the row semantics of tests/jelly_patch_proto.py."""
+"""Jelly-Patch compared with Google's protobuf and the row semantics of tests/jelly_patch_proto.py."""
 
 import jelly_patch_proto
 import pytest
@@ -14,11 +14,11 @@ EVERYTHING = {"generalized": True, "rdf_star": True}
 @pytest.mark.parametrize("statements", ["triples", "quads"])
 @pytest.mark.parametrize("stream", STREAMS)
 @given(data=st.data())
-def test_what_we_write_protobuf_reads(stream, statements, data):
+def test_protobuf_reads_our_output(stream, statements, data):
     log = data.draw(patches(graphs=statements == "quads"))
     if stream == "flat":
         log = log[:1]
-    # Of entries a generalized statement may need many.
+    # A generalized statement may need many entries.
     small = {"name_table": 32, "prefix_table": 32, "datatype_table": 32, "frame_rows": 3}
     for options in ({}, small):
         written = encode(
@@ -45,7 +45,7 @@ def test_what_we_write_protobuf_reads(stream, statements, data):
 @pytest.mark.parametrize("statements", [TRIPLES, QUADS])
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 @given(data=st.data())
-def test_what_protobuf_writes_we_read(stream, statements, short, data):
+def test_we_read_the_output_of_protobuf(stream, statements, short, data):
     log = data.draw(patches(graphs=statements == QUADS))
     if stream == FLAT:
         log = log[:1]
@@ -61,6 +61,6 @@ def test_what_protobuf_writes_we_read(stream, statements, short, data):
 
 
 @given(log=patches(graphs=True))
-def test_there_and_back(log):
+def test_round_trip(log):
     written = encode(log, statement_type="quads", **EVERYTHING)
     assert decode(written, len(written) + 1) == log

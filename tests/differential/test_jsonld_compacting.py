@@ -1,4 +1,4 @@
-"""What we write with a context of the user's, read by ourselves, by pyoxigraph and by PyLD."""
+"""JSON-LD written with a user's context, read by rdfm, pyoxigraph and PyLD."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from rdfm import formats
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 V = "http://v/"
-# Contexts with every feature that is used, and with names that a careless writer would trip over.
+# Contexts that use each supported feature, and names that are easy to confuse.
 CONTEXTS = [
     {"@vocab": V, "id": "@id", "type": "@type", "graph": "@graph"},
     {"v": V, "p": {"@id": "v:p", "@type": "@id"}, "q": {"@id": "v:q", "@type": "v:T"}},
@@ -69,7 +69,7 @@ quads = st.tuples(
 
 @st.composite
 def lists(draw):
-    """A property with lists for values."""
+    """Draws a property whose values are lists."""
     found = []
     subject = draw(names)
     for number in range(draw(st.integers(1, 2))):
@@ -93,7 +93,7 @@ def written(format, log, context, **options):
 @pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("lines", ["first", "every"])
 @given(log=near | logs(triples=False, plain="tags"))
-def test_the_same_datasets_are_read_by_everybody(lines, context, log):
+def test_all_libraries_read_the_same_datasets(lines, context, log):
     data = written("ndjsonld", log, context, context_lines=lines)
     found, error = decode("ndjsonld", data)
     assert error is None, data.decode()

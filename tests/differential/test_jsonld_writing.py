@@ -1,4 +1,4 @@
-"""What we write as JSON-LD, read by pyoxigraph and by PyLD, a message at a time."""
+"""JSON-LD written by rdfm, read by pyoxigraph and PyLD one message at a time."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from support import as_batch, assert_same, decoded, encode
 
 from rdfm import formats
 
-# Names of namespaces, some of which are schemes or keywords of JSON-LD's to whoever is careless.
+# Names of namespaces, some of which can be confused with schemes or keywords of JSON-LD.
 names = st.sampled_from(["e", "x", "urn", "http", "a.b", "type", "é", "", "id"])
 namespaces = st.sampled_from(
     [
@@ -33,7 +33,7 @@ namespaces = st.sampled_from(
 @pytest.mark.parametrize("contexts", ["first", "every", "none"])
 @pytest.mark.parametrize("reader", [pyoxigraph_reads, pyld_reads])
 @given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
-def test_others_read_the_same_datasets(reader, contexts, log, prefixes):
+def test_other_libraries_read_the_same_datasets(reader, contexts, log, prefixes):
     if reader is pyld_reads and not plainest(log):
         return
     encoder = formats.ndjsonld.Encoder(context_lines=contexts, prefixes=prefixes)
@@ -62,7 +62,7 @@ knots = st.lists(
 
 @pytest.mark.parametrize("contexts", ["first", "none"])
 @given(message=knots)
-def test_lists_and_nested_nodes_that_are_none_stay_apart(contexts, message):
+def test_structures_that_only_resemble_lists_or_nested_nodes_are_kept(contexts, message):
     encoder = formats.ndjsonld.Encoder(context_lines=contexts, prefixes={"rdf": RDF})
     data = encoder.encode(as_batch([message])) + encoder.finish()
     (document,) = wrapped(data.split(b"\n")[:-1])
@@ -71,8 +71,8 @@ def test_lists_and_nested_nodes_that_are_none_stay_apart(contexts, message):
 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
-def test_a_list_that_leads_back_into_itself_is_none(name):
-    """The cycle is cut within the list, whose cells before the cut then do not end with rdf:nil."""
+def test_a_cyclic_list_is_not_a_list(name):
+    """The cycle is broken within the list, so the cells before that point do not end with rdf:nil."""
     first, rest = (("iri", f"{RDF}{name}") for name in ("first", "rest"))
     a, b, c, nil = ("bnode", "a"), ("bnode", "b"), ("bnode", "c"), ("iri", f"{RDF}nil")
     quads = [
@@ -88,14 +88,14 @@ def test_a_list_that_leads_back_into_itself_is_none(name):
 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld"])
-def test_a_long_key_may_stand_twice(name):
+def test_a_long_key_may_occur_twice(name):
     key = ("iri", "x:" + "k" * 1100)
     log = [[(("iri", f"x:{at}"), key, literal("v"), None) for at in range(3)]]
     assert_same(decoded(name, encode(name, log)), log, order=False)
 
 
 @pytest.mark.parametrize("length", [1, 2, 40, 3000])
-def test_long_lists_are_lists_and_long_chains_are_cut(length):
+def test_long_lists_are_lists_and_long_chains_are_split(length):
     cells = [("bnode", f"c{at}") for at in range(length)] + [("iri", f"{RDF}nil")]
     head = (("iri", "x:s"), ("iri", "x:p"), cells[0], None)
     message = [head]
@@ -119,7 +119,7 @@ def depth(value):
 
 
 @given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
-def test_a_message_is_one_document(log, prefixes):
+def test_each_message_is_one_document(log, prefixes):
     for message in log:
         encoder = formats.jsonld.Encoder(prefixes=prefixes)
         data = encoder.encode(as_batch([message])) + encoder.finish()
@@ -127,7 +127,7 @@ def test_a_message_is_one_document(log, prefixes):
 
 
 @given(log=logs(triples=False, plain="tags"), prefixes=st.dictionaries(names, namespaces))
-def test_messages_made_one_keep_their_blank_nodes_apart(log, prefixes):
+def test_merged_messages_keep_distinct_blank_nodes(log, prefixes):
     encoder = formats.jsonld.Encoder(prefixes=prefixes, flat=True)
     data = encoder.encode(as_batch(log)) + encoder.finish()
     if not log:

@@ -1,4 +1,4 @@
-"""Patches that rdfm makes, applied by RDFLib; and patches that RDFLib makes, applied by rdfm."""
+"""Patches made by rdfm and applied by RDFLib, and the reverse."""
 
 import io
 import re
@@ -13,21 +13,22 @@ import rdfm
 from rdfm import patch
 
 rdflib = pytest.importorskip("rdflib")
-# Of RDFLib's parser and serializer themselves.
+# Raised by RDFLib's own parser and serializer.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset[.]:DeprecationWarning")
 
-# What RDFLib's parser takes: it knows no base directions, no triple terms, and blank nodes in a way of its own.
+# Terms that RDFLib's parser supports: no base directions, no triple terms, and no blank nodes,
+# which it reads differently.
 NODES = st.sampled_from([("iri", f"http://example.org/{name}") for name in "abc"])
 TEXTS = st.text(st.sampled_from("abc é亀'."), max_size=5)
 LITERALS = literals_of(TEXTS, known_tags).filter(
-    # It makes numbers canonical.
+    # RDFLib canonicalizes numbers.
     lambda term: term[3] is None and not re.search("XMLSchema#(?!string)", term[4])
 )
 QUADS = st.lists(st.tuples(NODES, NODES, NODES | LITERALS, st.none() | NODES), max_size=8)
 
 
 def dataset(quads):
-    """RDFLib's dataset of tuples."""
+    """Returns RDFLib's dataset of quads given as tuples."""
     return as_batch([quads]).__iter__().__next__().to_rdflib()
 
 
@@ -52,8 +53,8 @@ def test_rdflib_applies_a_difference(old, new):
 
 
 @settings(max_examples=60)
-@given(old=QUADS, new=QUADS.filter(bool))  # it takes an empty dataset for none
-def test_a_difference_by_rdflib_is_applied(old, new):
+@given(old=QUADS, new=QUADS.filter(bool))  # RDFLib treats an empty dataset as missing
+def test_rdfm_applies_a_difference_of_rdflib(old, new):
     before, after = dataset(old), dataset(new)
     text = before.serialize(format="patch", target=after, header_id="urn:1", header_prev="urn:0")
     out = io.BytesIO()

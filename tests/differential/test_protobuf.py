@@ -1,4 +1,4 @@
-"""Jelly against Google's protobuf and the row semantics of tests/jelly_proto.py."""
+"""Jelly compared with Google's protobuf and the row semantics of tests/jelly_proto.py."""
 
 import jelly_proto
 import pytest
@@ -10,7 +10,7 @@ from support import assert_same, decode, decoded, encode
 
 @pytest.mark.parametrize(("physical", "number"), [("triples", 1), ("quads", 2), ("graphs", 3)])
 @given(data=st.data())
-def test_what_we_write_protobuf_reads(physical, number, data):
+def test_protobuf_reads_our_output(physical, number, data):
     log = data.draw(logs(graphs=number > 1, generalized=True))
     written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
     assert_same(jelly_proto.decode(written), log)
@@ -23,7 +23,7 @@ def test_what_we_write_protobuf_reads(physical, number, data):
 
 @pytest.mark.parametrize("physical", [1, 2, 3])
 @given(data=st.data())
-def test_what_protobuf_writes_we_read(physical, data):
+def test_we_read_the_output_of_protobuf(physical, data):
     log = data.draw(logs(graphs=physical > 1, generalized=True))
     found, error = decode("jelly", jelly_proto.encode(log, physical))
     assert error is None
@@ -31,7 +31,7 @@ def test_what_protobuf_writes_we_read(physical, data):
 
 
 @given(log=logs(generalized=True))
-def test_frames_are_bytes_that_protobuf_would_write(log):
+def test_frames_are_the_bytes_that_protobuf_writes(log):
     """Field order and varints are canonical: parsing and serializing again gives the same bytes."""
     written = encode("jelly", log, generalized=True, rdf_star=True)
     assert jelly_proto.delimited(jelly_proto.read_frames(written)) == written
@@ -63,7 +63,7 @@ def test_namespaces_and_metadata():
 
 
 def test_the_proto_file_has_the_published_numbers():
-    """Against pyjelly's generated classes, made from the published file."""
+    """Compared with pyjelly's classes, which are generated from the published file."""
     from google.protobuf import descriptor_pb2
     from pyjelly.jelly import rdf_pb2
 

@@ -1,4 +1,4 @@
-"""The text formats both ways with pyoxigraph (RDF 1.2), a message at a time."""
+"""Text formats exchanged with pyoxigraph (RDF 1.2) in both directions, one message at a time."""
 
 import pyoxigraph as ox
 import pytest
@@ -28,7 +28,7 @@ def read(data, name):
 
 
 def lower(messages):
-    """pyoxigraph writes language tags in lower case, as BCP 47 and RDF 1.2 allow."""
+    """Lowercases language tags, like pyoxigraph; BCP 47 and RDF 1.2 allow it."""
 
     def fold(term):
         if term[0] == "literal" and term[2]:
@@ -40,7 +40,7 @@ def lower(messages):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_pyoxigraph_reads_what_we_write(name, data):
+def test_pyoxigraph_reads_our_output(name, data):
     log = data.draw(logs(graphs=formats.find(name).spec.carries["graphs"], plain="tags"))
     for message in log:
         found = read(encode(name, [message]), name)
@@ -49,7 +49,7 @@ def test_pyoxigraph_reads_what_we_write(name, data):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_we_read_what_pyoxigraph_writes(name, data):
+def test_we_read_the_output_of_pyoxigraph(name, data):
     graphs = formats.find(name).spec.carries["graphs"]
     log = data.draw(logs(graphs=graphs, plain="terms"))
     for message in log:

@@ -1,4 +1,4 @@
-"""YAML-LD and PyYAML: what we write is JSON's structure to its loaders, of YAML 1.1 and with the core schema."""
+"""YAML-LD written by rdfm, read as JSON structures by PyYAML with YAML 1.1 and the core schema."""
 
 import json
 import math
@@ -47,7 +47,7 @@ CoreLoader.add_constructor(
     lambda _loader, node: float(node.value.lower().replace(".inf", "inf").replace(".nan", "nan")),
 )
 
-# What some reader of YAML might take for something else than a string.
+# Strings that some YAML readers would read as other types.
 WORDS = r"""
 y Y no NO on Off yes null Null ~ true TRUE .inf .nan -.INF 1_000 012 0o14 0x1F 12:30 12:30:45 1e3 +1 .5 1.
 2022-08-08 2001-12-14T21:59:43.10-05:00 = << - ? : | > & * ! % @ ` # , [ ] { } a: a:b :a a# a\ #a -a --- ...
@@ -78,7 +78,7 @@ texts = st.builds(literal, words | st.text(st.characters(exclude_categories=["Cs
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader, CoreLoader])
 @pytest.mark.parametrize("contexts", ["first", "every", "none"])
 @given(log=logs(triples=False), data=st.data())
-def test_a_document_is_the_line_of_ndjson_ld(loader, contexts, log, data):
+def test_documents_have_the_structure_of_ndjson_ld(loader, contexts, log, data):
     about = ("iri", "http://example.org/s"), ("iri", "http://example.org/p")
     log = [*log, [(*about, text, None) for text in data.draw(st.lists(texts, max_size=5))]]
     batch = as_batch(log)
@@ -92,7 +92,7 @@ def test_a_document_is_the_line_of_ndjson_ld(loader, contexts, log, data):
     assert list(yaml.load_all(documents, loader)) == wanted, documents
 
 
-def test_blocks_are_as_people_write_them():
+def test_blocks_have_the_usual_style():
     ex = "http://example.org/"
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
@@ -144,7 +144,7 @@ def test_blocks_are_as_people_write_them():
 
 
 @pytest.mark.parametrize("length", [900, 990, 1100, 70_000])
-def test_a_long_key_is_a_key(length):
+def test_long_keys_are_read_back(length):
     subject = ("iri", "http://example.org/s")
     predicate = ("iri", "http://example.org/" + "p" * length)
     message = [(subject, predicate, literal("x"), None), (subject, predicate, subject, None)]
@@ -153,18 +153,18 @@ def test_a_long_key_is_a_key(length):
     assert yaml.safe_load(data) == wanted
 
 
-# To PyYAML these are line breaks, as YAML 1.1 has it, and the tag that makes strings makes nothing.
+# In YAML 1.1, and so in PyYAML, these are line breaks; the non-specific tag has no effect.
 OTHERWISE = {"\x85", "\u2028", "!"}
 
 
 @pytest.mark.parametrize("word", sorted({*WORDS.split(), *SPACED} - OTHERWISE))
-def test_scalars_without_quotes_are_what_the_core_schema_says(word):
+def test_plain_scalars_follow_the_core_schema(word):
     text = f'"@id": http://e/s\nhttp://e/p: {word}\n'
     found, error = decode("yamlld", text.encode())
     try:
         value = yaml.load(text, CoreLoader)
     except yaml.YAMLError:
-        return  # libraries differ in what they let pass
+        return  # libraries accept different inputs
     if isinstance(value["http://e/p"], float) and not math.isfinite(value["http://e/p"]):
         assert "JSON cannot represent the number" in error
         return
@@ -176,5 +176,5 @@ def test_scalars_without_quotes_are_what_the_core_schema_says(word):
 
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])
-def test_a_log_without_messages_is_read_by_all(loader):
+def test_an_empty_log_is_read_by_all_loaders(loader):
     assert list(yaml.load_all(formats.yamlld.Encoder().finish(), loader)) == [{"@context": {}}]

@@ -1,4 +1,4 @@
-"""RDF Protobuf and RDF Thrift against Google's protobuf and thriftpy2 (tests/rdf_binary.py)."""
+"""RDF Protobuf and RDF Thrift compared with Google's protobuf and thriftpy2 (tests/rdf_binary.py)."""
 
 import pytest
 import rdf_binary
@@ -21,7 +21,7 @@ def rows(kinds, quads, **given):
 
 
 @given(log=logs(generalized=True))
-def test_messages_are_what_protobuf_writes_and_reads(log):
+def test_messages_are_exchanged_with_protobuf(log):
     written = encode("rdf-protobuf", log)
     assert written == rdf_binary.protobuf_messages(log)
     assert rdf_binary.decode_protobuf_messages(written) == log
@@ -31,7 +31,7 @@ def test_messages_are_what_protobuf_writes_and_reads(log):
 
 
 @given(log=ONE)
-def test_rows_are_what_protobuf_writes_and_reads(log):
+def test_rows_are_exchanged_with_protobuf(log):
     written = encode("rdf-protobuf", log, framing="rows")
     assert written == rdf_binary.protobuf_rows(rows(rdf_binary.protobuf(), log[0]))
     assert rdf_binary.decode_protobuf_rows(written) == log[0]
@@ -43,7 +43,7 @@ def test_rows_are_what_protobuf_writes_and_reads(log):
 
 
 @given(log=ONE)
-def test_rows_are_what_thrift_writes_and_reads(log):
+def test_rows_are_exchanged_with_thrift(log):
     written = encode("rdf-thrift", log)
     assert written == rdf_binary.thrift_rows(rows(rdf_binary.thrift(), log[0]))
     assert rdf_binary.decode_thrift(written) == log[0]
@@ -57,7 +57,7 @@ PREFIXES = {"": "http://example.org/", "x": "http://example.org/a/", "xsd": XSD}
 
 @pytest.mark.parametrize("values", [False, True])
 @given(log=ONE)
-def test_names_and_values_say_the_same_terms(values, log):
+def test_prefixed_names_and_values_denote_the_same_terms(values, log):
     options = {"prefixed_names": True, "prefixes": PREFIXES, "values": values}
     protobuf = encode("rdf-protobuf", log, framing="rows", **options)
     thrift = encode("rdf-thrift", log, **options)
@@ -69,7 +69,7 @@ def test_names_and_values_say_the_same_terms(values, log):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_name_that_gets_a_meaning_of_no_use_loses_the_one_it_had(name):
+def test_a_prefix_rebound_to_an_unusable_namespace_is_not_used(name):
     log = b"PREFIX x: <http://e/>\nx:s x:p x:o .\nPREFIX x: <http://e:port/>\n<http://e/s> x:p x:o .\n"
     decoder = formats.find("ttl").Decoder(lenient=True)
     decoder.feed(log)
@@ -115,7 +115,7 @@ def test_value_forms(name, value, lexical, datatype):
 
 
 def statement(kinds, **others):
-    """A triple with other terms in some positions."""
+    """Returns a triple with other terms in some positions."""
     parts = rdf_binary.parts_of(kinds, (S, P, OBJECT)) | others
     return kinds.RDF_StreamRow(triple=kinds.RDF_Triple(**parts))
 
@@ -131,7 +131,7 @@ def kinds_of(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_prefixes_are_those_in_force(name):
+def test_prefixes_apply_from_their_declaration(name):
     kinds = kinds_of(name)
 
     def declare(prefix, iri):
@@ -173,7 +173,7 @@ def test_relative_iris_are_resolved_with_the_base():
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_what_stands_for_no_data_is_an_error(name):
+def test_terms_other_than_data_are_an_error(name):
     kinds = kinds_of(name)
     for term, reason in (
         (
@@ -191,7 +191,7 @@ def test_what_stands_for_no_data_is_an_error(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_iris_that_readers_take_for_something_else(name):
+def test_iris_that_readers_would_misread_are_refused(name):
     kinds = kinds_of(name)
     row = statement(kinds, S=kinds.RDF_Term(iri=kinds.RDF_IRI(iri="_:b")))
     assert decoded(name, write(name, [row])) == [[(("bnode", "b"), P, OBJECT, None)]]
@@ -206,7 +206,7 @@ def test_iris_that_readers_take_for_something_else(name):
 
 
 @pytest.mark.parametrize("data", [b"\xff" * 11, b"\x05\x12", b"\x02\x12\x7f", b"\x03\x13\x00\x00"])
-def test_broken_protobuf_is_an_error_there_too(data):
+def test_invalid_protobuf_is_an_error_in_both_libraries(data):
     _, error = decode("rdf-protobuf", data, framing="rows")
     assert error is not None
     with pytest.raises(Exception):  # noqa: B017 - of any kind
@@ -221,7 +221,7 @@ def nested(depth, name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_depth_is_bounded(name):
+def test_depth_is_limited(name):
     assert decode(name, nested(5, name), max_depth=5)[1] is None
     assert "a larger max_depth" in decode(name, nested(6, name), max_depth=5)[1]
 
@@ -229,16 +229,16 @@ def test_depth_is_bounded(name):
 @pytest.mark.parametrize(
     "data",
     [
-        b"\x2c\x1c\x1c\x18\xff\xff\xff\xff\x0f",  # a text of -1 bytes
+        b"\x2c\x1c\x1c\x18\xff\xff\xff\xff\x0f",  # a string of -1 bytes
         b"\x1c\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",  # a length beyond 64 bits
         b"\xf9\xfc\xff\xff\xff\xff\x1f",  # an unknown list of -1 structs
-        b"\x28\x01x",  # a triple that is a text
-        b"\x1e",  # a type that does not exist
-        b"\x00",  # nothing is set
+        b"\x28\x01x",  # a triple that is a string
+        b"\x1e",  # an undefined type
+        b"\x00",  # an empty union
     ],
     ids=lambda data: data.hex(),
 )
-def test_broken_thrift_is_an_error_at_once(data):
+def test_invalid_thrift_is_an_error_at_once(data):
     decoder = formats.find("rdf-thrift").Decoder()
     decoder.feed(data)
     with pytest.raises(rdfm.DecodeError, match=r"byte 0, message 0") as caught:
@@ -247,8 +247,8 @@ def test_broken_thrift_is_an_error_at_once(data):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_huge_length_takes_no_memory(name):
-    """A text of 2 GiB that is not there is a truncated log, or beyond the limit."""
+def test_a_huge_declared_length_takes_no_memory(name):
+    """A missing string of 2 GiB is reported as a truncated log or exceeds the limit."""
     huge = b"\xff\xff\xff\xff\x07"
     data = b"\x2c\x1c\x1c\x18" + huge if name == "rdf-thrift" else huge + b"\x12"
     decoder = formats.find(name).Decoder()
@@ -260,7 +260,7 @@ def test_a_huge_length_takes_no_memory(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_decimal_of_a_huge_scale_meets_the_limit(name):
+def test_a_decimal_with_a_huge_scale_exceeds_the_limit(name):
     kinds = kinds_of(name)
     for scale in (-(1 << 31), (1 << 31) - 1):
         value = kinds.RDF_Decimal(value=1, scale=scale)
@@ -269,7 +269,8 @@ def test_a_decimal_of_a_huge_scale_meets_the_limit(name):
 
 
 def test_unknown_fields_are_skipped():
-    # In Protobuf fields 15 of each wire type, in Thrift of each type, before the row and inside the term.
+    # Fields 15 of each wire type in Protobuf, and of each type in Thrift, before the row and inside
+    # the term.
     unknown = b"\x78\x05\x79" + bytes(8) + b"\x7a\x02xx\x7d" + bytes(4) + b"\x7b\x78\x01\x7c"
     iri = b"\x0a\x05\x0a\x03a:b"
     term = bytes([len(unknown) + len(iri)]) + unknown + iri
@@ -283,7 +284,7 @@ def test_unknown_fields_are_skipped():
     message = bytes([len(stream) & 127 | 128, len(stream) >> 7]) + stream
     assert rdf_binary.decode_protobuf_messages(message) == [[quad]]
     assert decoded("rdf-protobuf", message, framing="messages") == [[quad]]
-    # Fields 14 and on: boolean, byte, number, double, text, list of booleans, map, struct.
+    # Fields from 14: boolean, byte, number, double, string, list of booleans, map, struct.
     unknown = (
         b"\xe1\x13\x07\x15\x01\x17" + bytes(8) + b"\x18\x01x\x19\x21\x01\x02"
         b"\x1b\x01\x55\x02\x02\x1c\x15\x02\x00\x0c"
@@ -296,8 +297,8 @@ def test_unknown_fields_are_skipped():
 
 
 @given(cut=st.integers(1, 200), log=ONE)
-def test_a_cut_row_is_truncated(cut, log):
-    """Where Jena reads a cut RDF Thrift file without a word."""
+def test_a_truncated_row_is_an_error(cut, log):
+    """Jena reads a truncated RDF Thrift file without an error."""
     whole = encode("rdf-thrift", log)
     data = whole[:-cut]
     messages, error = decode("rdf-thrift", data)
@@ -309,7 +310,7 @@ def test_a_cut_row_is_truncated(cut, log):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_an_empty_language_is_none(name):
+def test_an_empty_language_is_ignored(name):
     kinds = rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
     iri = rdf_binary.term_of(kinds, ("iri", "http://e/s"))
     empty = kinds.RDF_Term(literal=kinds.RDF_Literal(lex="o", langtag=""))
@@ -323,7 +324,7 @@ def test_an_empty_language_is_none(name):
 
 
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_a_double_is_a_value_only_where_java_writes_it_so(name):
+def test_a_double_is_a_value_only_in_the_lexical_form_of_java(name):
     texts = ["1.0E7", "NaN", "-1.5E0", "0.0E0", "INF", "-INF", "2.0E23", "5.0E-324"]
     quad = "<http://e/s> <http://e/p> '{}'^^<http://www.w3.org/2001/XMLSchema#double> .\n"
     log = "".join(map(quad.format, texts)).encode()

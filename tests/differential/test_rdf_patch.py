@@ -1,4 +1,4 @@
-"""What rdfm writes of patches, held against RDFLib's patch parser and thriftpy2, over random ones."""
+"""Random patches written by rdfm, compared with RDFLib's patch parser and thriftpy2."""
 
 import random
 
@@ -13,7 +13,7 @@ from support import as_term, as_tuple
 import rdfm
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-# RDFLib's parser of patches uses what RDFLib itself calls deprecated.
+# RDFLib's patch parser uses deprecated parts of RDFLib.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
 IRIS = [("iri", f"http://example.org/{name}") for name in ("a", "b#c", "d?e=é", "%20")]
 BNODES = [("bnode", label) for label in ("b0", "x_1", "7f3d-1")]
@@ -31,14 +31,14 @@ LITERALS = [
 
 
 def quads(random):
-    """A random quad."""
+    """Returns a random quad."""
     subject = random.choice(IRIS + BNODES)
     graph = random.choice([None, None, *IRIS])
     return (subject, random.choice(IRIS), random.choice(IRIS + BNODES + LITERALS), graph)
 
 
 def changes(random, count):
-    """Rows that add and delete; what is deleted was mostly added."""
+    """Yields rows that add and delete; most deleted quads were added before."""
     added = []
     for _ in range(count):
         if added and random.random() < 0.3:
@@ -73,7 +73,7 @@ def read(path):
 
 
 def node(term):
-    """A term of RDFLib."""
+    """Returns a term of RDFLib."""
     kind, value = term[:2]
     if kind == "iri":
         return URIRef(value)
@@ -88,7 +88,7 @@ def node(term):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rdflib_reads_what_is_written(seed, tmp_path):
+def test_rdflib_reads_our_output(seed, tmp_path):
     rows = patch(random.Random(seed))
     path = tmp_path / "one.rdfp"
     write(path, [rows])
@@ -130,7 +130,7 @@ def test_rdflib_reads_prefixes(tmp_path):
     assert dict(store.namespaces())["kept"] == URIRef(iri[1])
 
 
-def test_what_rdflib_writes_is_read(tmp_path):
+def test_we_read_the_output_of_rdflib(tmp_path):
     store = Dataset()
     store.add((URIRef("http://e/s"), URIRef("http://e/p"), Literal("o"), URIRef("http://e/g")))
     store.add((BNode("b"), URIRef("http://e/p"), Literal(1)))
@@ -149,7 +149,7 @@ def test_what_rdflib_writes_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_thrift_agrees_with_another_implementation(seed, tmp_path):
+def test_thrift_agrees_with_thriftpy2(seed, tmp_path):
     rng = random.Random(seed)
     patches = [patch(rng, rng.randrange(40)) for _ in range(rng.randrange(1, 4))]
     path = tmp_path / "one.trp"

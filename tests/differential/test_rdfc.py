@@ -1,4 +1,4 @@
-"""Canonical N-Quads beside pyoxigraph's RDFC-1.0, on random small datasets."""
+"""Canonical N-Quads of small random datasets, compared with pyoxigraph's RDFC-1.0."""
 
 import random
 
@@ -19,7 +19,7 @@ GROUND = [
 
 
 def dataset(seed):
-    """Few blank nodes in few predicates, so that many look alike."""
+    """Returns quads with few blank nodes and predicates, so that many nodes are similar."""
     draw = random.Random(seed)
     nodes = [Bnode(f"n{i}") for i in range(draw.randint(1, 6))]
     predicates = PREDICATES[: draw.randint(1, 3)]
@@ -48,7 +48,7 @@ def renamed(quads, seed):
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_the_library_gives_the_same(part):
+def test_canonical_quads_agree_with_pyoxigraph(part):
     for seed in range(part * 100, part * 100 + 100):
         message = Message(dataset(seed))
         theirs = message.to_oxigraph()

@@ -1,4 +1,4 @@
-"""The text formats both ways with rdflib (RDF 1.1), a message at a time."""
+"""Text formats exchanged with rdflib (RDF 1.1) in both directions, one message at a time."""
 
 import logging
 from contextlib import suppress
@@ -14,7 +14,7 @@ from support import decode, encode
 
 from rdfm import formats
 
-# Its own parsers and serializers use what it deprecates.
+# rdflib's own parsers and serializers use deprecated parts of rdflib.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
@@ -22,7 +22,7 @@ FORMATS = {"nt": "nt11", "nq": "nquads", "ttl": "turtle", "trig": "trig"}
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """It warns of every lexical form that is none of its datatype, and would change it."""
+    """rdflib warns about each invalid lexical form, and would change it."""
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
@@ -55,7 +55,7 @@ NUMBERS = {"integer": int, "decimal": Decimal, "double": float}
 
 
 def of_rdf_1_1(message):
-    """Without base directions; language tags in lower case and numbers by value, as rdflib has them."""
+    """Removes base directions, lowercases language tags and compares numbers by value, like rdflib."""
 
     def plain(term):
         if term[0] != "literal":
@@ -71,9 +71,10 @@ def of_rdf_1_1(message):
 
 
 def without_directions(message):
-    """What rdflib can hold and write.
+    """Removes terms that rdflib cannot represent or write.
 
-    Its Turtle has the decimal `1.` bare, which is `1` and a dot, and the boolean `1`, which is an integer.
+    Its Turtle contains the decimal `1.` without quotes, which is read as `1` and a dot, and the
+    boolean `1`, which is read as an integer.
     """
 
     def plain(term):
@@ -92,7 +93,7 @@ def plain_logs(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_rdflib_reads_what_we_write(name, data):
+def test_rdflib_reads_our_output(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
@@ -102,7 +103,7 @@ def test_rdflib_reads_what_we_write(name, data):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_we_read_what_rdflib_writes(name, data):
+def test_we_read_the_output_of_rdflib(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         for quad in message:

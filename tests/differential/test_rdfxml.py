@@ -1,4 +1,4 @@
-"""RDF/XML both ways with pyoxigraph and rdflib, a document at a time."""
+"""RDF/XML exchanged with pyoxigraph and rdflib in both directions, one document at a time."""
 
 import logging
 
@@ -14,7 +14,7 @@ from oxigraph import theirs as to_oxigraph
 from samples import folded
 from support import as_batch, decoded, encode
 
-# rdflib's own parsers and serializers use what it deprecates.
+# rdflib's own parsers and serializers use deprecated parts of rdflib.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 LOGS = logs(graphs=False, triples=False, any_text=False, plain="terms")
@@ -65,19 +65,21 @@ INHERITED = st.sampled_from(
 
 @st.composite
 def nodes(draw, depth=3):
-    """A node, and what stands before it."""
+    """Draws a node, and the text before it."""
     name = draw(st.sampled_from(["r:Description", "T", "e:Ué", "r:Seq"]))
     who = draw(
         st.sampled_from(["", f' r:about="{draw(IRIS)}"', ' r:nodeID="b1"', ' r:nodeID="b2"'])
     )
-    said = draw(st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"']))
+    attributes = draw(
+        st.sampled_from(["", "", f' e:at="{draw(VALUES)}"', f' r:type="{draw(IRIS)}"'])
+    )
     inner = "".join(draw(st.lists(properties(depth), max_size=3))) if depth else ""
-    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{said}>{inner}{draw(SPACES)}</{name}>"
+    return f"{draw(SPACES)}<{name}{draw(INHERITED)}{who}{attributes}>{inner}{draw(SPACES)}</{name}>"
 
 
 @st.composite
 def properties(draw, depth):
-    """A property, and what stands before it."""
+    """Draws a property, and the text before it."""
     name = draw(st.sampled_from(["p", "e:q", "r:li", "r:_3", "r:value"]))
     start = f"{draw(SPACES)}<{name}{draw(INHERITED)}"
     end = f"{draw(SPACES)}</{name}>"
@@ -102,7 +104,7 @@ def properties(draw, depth):
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
-    """rdflib warns of every lexical form that is none of its datatype, and would change it."""
+    """rdflib warns about each invalid lexical form, and would change it."""
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
 
@@ -130,14 +132,14 @@ def of_rdflib(term):
 
 @pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_documents_are_read_as_others_read_them(read, document):
+def test_documents_are_read_like_other_libraries(read, document):
     data = document.replace("{rdf}", RDF).encode()
     (message,) = decoded("rdfxml", data)
     assert isomorphic(message, read(data))
 
 
 @given(inner=st.lists(nodes(), max_size=3).map("".join))
-def test_documents_of_any_shape_are_read_as_rdflib_reads_them(inner):
+def test_random_documents_are_read_like_rdflib(inner):
     root = f'<r:RDF xmlns:r="{RDF}" xmlns="&e;" xmlns:e="http://f/" xml:base="http://b/c/d#e">'
     document = f"{DECLARED}{root}{inner}</r:RDF>".encode()
     (message,) = decoded("rdfxml", document)
@@ -146,7 +148,7 @@ def test_documents_of_any_shape_are_read_as_rdflib_reads_them(inner):
 
 @pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
 @given(log=LOGS)
-def test_what_is_written_is_read_by_others(read, log):
+def test_other_libraries_read_our_output(read, log):
     log = folded(log, directions=False)
     lines = encode("rdfxml", log).splitlines(keepends=True)
     assert len(lines) == len(log)
@@ -159,8 +161,8 @@ def begun(term):
 
 
 @given(log=LOGS, data=st.data())
-def test_what_others_write_is_read(log, data):
-    # They write any label as it is; not all are XML names.
+def test_we_read_the_output_of_other_libraries(log, data):
+    # These libraries write labels unchanged, but not all labels are XML names.
     named = [[map_terms(quad, begun) for quad in message] for message in log]
     for message in folded(named, directions=False):
         triples = [ox.Triple(*(to_oxigraph(term) for term in quad[:3])) for quad in message]
@@ -168,7 +170,7 @@ def test_what_others_write_is_read(log, data):
         (found,) = decoded("rdfxml", by_them)
         assert isomorphic(found, message)
         if any("%" in quad[1][1] for quad in message):
-            continue  # rdflib writes that into XML names
+            continue  # rdflib writes them into XML names
         graph = next(iter(as_batch([message]))).to_rdflib().default_graph
         kind = data.draw(st.sampled_from(["xml", "pretty-xml"]))
         (found,) = decoded("rdfxml", graph.serialize(format=kind).encode())

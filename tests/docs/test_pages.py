@@ -1,4 +1,4 @@
-"""What README.md and docs/ show is what happens: code blocks run, links lead somewhere."""
+"""Code blocks in README.md and docs/ run with the output shown, and links are valid."""
 
 from __future__ import annotations
 
@@ -24,31 +24,42 @@ def checker():
 CHECK = checker()
 
 
-def test_there_are_pages():
+def test_pages_are_found():
     assert ROOT / "README.md" in PAGES
     assert ROOT / "docs/index.md" in PAGES
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_shows_is_what_happens(page):
+def test_code_blocks_print_what_they_show(page):
     errors = CHECK.block_errors(page, page.read_text("utf-8"))
     assert not errors, "\n".join(errors)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_are_valid(page):
     assert not CHECK.link_errors(page, page.read_text("utf-8"))
 
 
-def test_what_users_read_says_error():
+def test_user_documentation_uses_the_word_error():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     read = {page.name: page.read_text("utf-8") for page in pages}
-    for name in ("convert", "cat", "filter", "query", "validate", "diff", "inspect", "patch", "formats", "completion"):
+    for name in (
+        "convert",
+        "cat",
+        "filter",
+        "query",
+        "validate",
+        "diff",
+        "inspect",
+        "patch",
+        "formats",
+        "completion",
+    ):
         command = importlib.import_module(f"rdfm.cli.{name}").command
         with click.Context(command, info_name=name) as context:
             read[name] = command.get_help(context)
     for name, text in read.items():
-        prose = re.sub(r"`[^`\n]+`", "", text)  # attributes keep their names
+        prose = re.sub(r"`[^`\n]+`", "", text)  # names of attributes are exempt
         assert not re.search(r"\b(faults?|faulty|troubles?)\b", prose, re.I), name
 
 
@@ -63,7 +74,7 @@ def test_what_users_read_says_error():
         ("", "\n", True),
     ],
 )
-def test_outputs_may_differ_in_times_alone(shown, got, equal):
+def test_outputs_may_differ_only_in_times(shown, got, equal):
     assert CHECK.same(shown, got) is equal
 
 
@@ -72,7 +83,7 @@ def test_a_here_document_belongs_to_its_command():
     assert CHECK.steps(block) == [("cat > a <<'END'\nx\nEND", ""), ("ls", "a")]
 
 
-def test_a_difference_is_told(tmp_path):
+def test_a_difference_is_reported(tmp_path):
     page = ROOT / "page.md"
     errors = CHECK.block_errors(page, "```console\n$ echo a\nb\n```\n\n```python\n>>> 1\n2\n```\n")
     assert len(errors) == 2

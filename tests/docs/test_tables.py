@@ -1,4 +1,4 @@
-"""The tables of the documentation name what is there: formats, options, commands, errors."""
+"""Tables in the documentation list the existing formats, options, commands and errors."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rdfm.patch.options import APPLY, CHANGING, DIFF, FROM_LOG, TO_LOG
 ROOT = Path(__file__).parents[2]
 BUILT_IN = tuple(format.name for format in formats.built_in())
 OPTIONS = "docs/options-generated.md"
-# Options of how messages are cut into batches, which docs/limits.md explains.
+# Options of batch sizes, which docs/limits.md explains.
 BATCHING = {"batch_quads", "batch_bytes", "batch_messages"}
-# Of a plug-in in docs/plugins.md, of spark-submit, of benchmarks/run.py.
+# Options of a plug-in in docs/plugins.md, of spark-submit and of benchmarks/run.py.
 OF_OTHER_PROGRAMS = {"--no-spaces", "--conf", "--quick", "--only"}
 TITLES = {
     "messages": "Messages",
     "patches": "Patches",
     "results": "Results of SPARQL queries",
 }
-# What the tables of these kinds say of a format; that of messages says all.
+# Columns in the tables of these kinds; the table of messages has all of them.
 CARRIED = {
     "patches": ("graphs", "triple_terms", "directions", "generalized", "boundaries"),
     "results": ("triple_terms", "directions"),
@@ -39,14 +39,14 @@ def read(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """The text under a heading, up to the next of its level."""
+    """Returns the text under a heading, up to the next heading of its level."""
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found, heading
     return found[1]
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of the tables in a text, heads left out."""
+    """Returns the cells of the tables in a text, without heads."""
     cells = [
         [cell.strip() for cell in line.strip("|\n").split(" | ")]
         for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)
@@ -55,7 +55,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def carries_row(name: str, kind: str) -> list[str]:
-    """The row of a table of formats, as the registry would write it."""
+    """Returns the row of a format in the table of formats, generated from the registry."""
     format = formats.find(name).spec
     carries = format.carries
 
@@ -81,7 +81,7 @@ def carries_row(name: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", TITLES)
-def test_the_formats_table_is_what_the_registry_says(kind):
+def test_the_formats_table_matches_the_registry(kind):
     table = section(read("README.md"), "Formats").partition(f"### {TITLES[kind]}\n")[2]
     cells = [[cell.strip("| ") for cell in row] for row in rows(table.partition("\n#")[0])]
     names = [name for name in BUILT_IN if kind in formats.find(name).spec.kinds]
@@ -89,7 +89,7 @@ def test_the_formats_table_is_what_the_registry_says(kind):
 
 
 def formats_of(cell: str) -> set[str]:
-    """The formats that a cell of the table of options names."""
+    """Returns the formats that a cell in the table of options names."""
     names = set(re.findall(r"`([^`]+)`", cell))
     if cell == "all":
         return set(BUILT_IN)
@@ -97,19 +97,19 @@ def formats_of(cell: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("heading", "side"), [("Reading", "read"), ("Writing", "write")])
-def test_the_table_of_options_has_every_option_with_its_formats(heading, side):
-    told: dict[str, set[str]] = {}
+def test_the_table_of_options_lists_every_option_with_its_formats(heading, side):
+    documented: dict[str, set[str]] = {}
     for name, _flags, _value, _default, holders, _help in rows(section(read(OPTIONS), heading))[1:]:
-        told.setdefault(name.strip("`| "), set()).update(formats_of(holders))
+        documented.setdefault(name.strip("`| "), set()).update(formats_of(holders))
     declared: dict[str, set[str]] = {}
     for format in formats.built_in():
         for name in format.spec.options(side):
             declared.setdefault(name, set()).add(format.name)
-    assert told == declared
+    assert documented == declared
 
 
 @pytest.mark.parametrize("format", formats.built_in(), ids=lambda format: format.name)
-def test_a_format_has_its_own_list_of_options(format):
+def test_every_format_has_a_list_of_options(format):
     page = section(read(OPTIONS), "By format")
     listed = re.search(
         rf"^### {re.escape(format.spec.title)}\n\n- reading: (.*)\n- writing: (.*)$", page, re.M
@@ -120,7 +120,7 @@ def test_a_format_has_its_own_list_of_options(format):
 
 
 @pytest.mark.parametrize("format", formats.built_in(), ids=lambda format: format.name)
-def test_a_page_explains_a_formats_options(format):
+def test_a_page_explains_the_options_of_each_format(format):
     anchor = re.sub(r"[^\w\- ]", "", format.spec.title.lower()).replace(" ", "-")
     link = f"](../options-generated.md#{anchor})"
     (page,) = [
@@ -130,7 +130,7 @@ def test_a_page_explains_a_formats_options(format):
     assert f"`{format.name}`" in page
 
 
-def test_the_index_has_every_page():
+def test_the_index_lists_every_page():
     index = read("docs/index.md")
     pages = [path.relative_to(ROOT / "docs") for path in ROOT.glob("docs/**/*.md")]
     assert not [
@@ -143,12 +143,12 @@ def test_other_pages_link_to_the_options(name):
     assert re.search(r"\]\(options-generated\.md[#)]", read(f"docs/{name}"))
 
 
-def test_the_table_of_conversions_has_every_option_of_the_stages():
+def test_the_table_of_conversions_lists_every_stage_option():
     table = rows(section(read(OPTIONS), "Conversions"))[1:]
     assert {row[0].strip("`| ") for row in table} == set(STAGES)
 
 
-def test_the_page_of_the_command_line_explains_the_stages_of_a_conversion():
+def test_the_command_line_page_explains_the_stages_of_a_conversion():
     page = section(read("docs/cli.md"), "rdfm convert")
     assert not [
         option.option
@@ -157,12 +157,12 @@ def test_the_page_of_the_command_line_explains_the_stages_of_a_conversion():
     ]
 
 
-def test_the_table_of_changes_has_every_option_of_them():
+def test_the_table_of_changes_lists_every_option():
     table = rows(section(read(OPTIONS), "Changes"))[1:]
     assert [row[0].strip("`| ") for row in table] == [option.name for option in CHANGING]
 
 
-def test_the_page_of_the_command_line_explains_the_stages_of_changes():
+def test_the_command_line_page_explains_the_stages_of_changes():
     page = section(read("docs/cli.md"), "rdfm patch")
     for stages in (APPLY, DIFF, FROM_LOG, TO_LOG):
         assert not [
@@ -172,13 +172,13 @@ def test_the_page_of_the_command_line_explains_the_stages_of_changes():
         ]
 
 
-def test_the_batching_options_are_on_the_page_of_limits():
+def test_the_limits_page_explains_the_batching_options():
     page = read("docs/limits.md")
     assert not {option for option in BATCHING if f"`{option}`" not in page}
 
 
 def commands(group: click.Group, program: str = "rdfm") -> list[tuple[str, click.Command]]:
-    """The program and its commands, by name; those of a command too."""
+    """Returns the program and its commands by name, including nested commands."""
     context = click.Context(group)
     found: list[tuple[str, click.Command]] = [(program, group)]
     for name in group.list_commands(context):
@@ -192,7 +192,7 @@ def commands(group: click.Group, program: str = "rdfm") -> list[tuple[str, click
 
 
 @pytest.mark.parametrize(("name", "command"), commands(app), ids=lambda value: str(value))
-def test_the_page_of_the_command_line_names_every_option_of_its_own(name, command):
+def test_the_command_line_page_names_every_option_of_each_command(name, command):
     page = read("docs/cli.md")
     if name != "rdfm":
         first = name.split()[1]
@@ -207,7 +207,7 @@ def test_the_page_of_the_command_line_names_every_option_of_its_own(name, comman
     assert not missing
 
 
-def test_the_docs_name_options_of_the_command_line_that_exist():
+def test_the_docs_name_only_existing_command_line_options():
     known = {"--help", *OF_OTHER_PROGRAMS}
     for name, command in commands(app):
         for parameter in command.get_params(click.Context(command, info_name=name)):
@@ -217,7 +217,7 @@ def test_the_docs_name_options_of_the_command_line_that_exist():
         assert set(named) <= known, page.name
 
 
-def test_the_page_of_errors_draws_every_error():
+def test_the_errors_page_lists_every_error():
     page = read("docs/errors.md")
     assert not [
         name
@@ -226,7 +226,7 @@ def test_the_page_of_errors_draws_every_error():
     ]
 
 
-def test_the_page_of_checks_names_every_rule():
+def test_the_validation_page_names_every_rule():
     from rdfm.analysis.findings import RULES
 
     rows = re.findall(
@@ -235,7 +235,7 @@ def test_the_page_of_checks_names_every_rule():
     assert rows == [(name, rule.severity) for name, rule in RULES.items()]
 
 
-def test_the_page_of_checks_names_every_field_of_a_finding():
+def test_the_validation_page_names_every_field_of_a_finding():
     from rdfm.analysis.findings import Finding
 
     table = section(read("docs/validate.md"), "For programs")

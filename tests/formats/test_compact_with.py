@@ -1,4 +1,4 @@
-"""Writing JSON-LD with a context of the user's: what is written, and what is refused."""
+"""Writing JSON-LD with a user's context: the output, and the contexts that are refused."""
 
 import json
 
@@ -62,21 +62,21 @@ def written(quads, context, format="ndjsonld", **options):
 
 
 @pytest.mark.parametrize("context", [CONTEXT, {"@context": CONTEXT, "about": "x"}])
-def test_terms_are_chosen_by_what_fits_their_values(context):
+def test_terms_are_selected_by_their_values(context):
     first, second = written([QUADS], context).splitlines()
     assert json.loads(first) == {"@context": CONTEXT}
     assert json.loads(second) == NODE
     assert list(json.loads(first)["@context"]) == list(CONTEXT)
 
 
-def test_the_context_stands_in_every_message_on_request():
+def test_the_context_is_repeated_in_every_message_on_request():
     lines = written([QUADS, "", QUADS], CONTEXT, context_lines="every").splitlines()
     whole = {"@context": CONTEXT, **NODE}
     assert [json.loads(line) for line in lines] == [whole, {}, whole]
     assert json.loads(written([QUADS], CONTEXT, "jsonld")) == whole
 
 
-def test_a_protected_context_is_set_aside_by_a_context_message():
+def test_a_protected_context_is_reset_by_a_context_message():
     context = {"urn": {"@id": "http://u/", "@prefix": True, "@protected": True}}
     quads = ["<urn:x> <http://u/p> <http://u/o> .", "<http://u/x> <http://u/p> <http://u/o> ."]
     data = written(quads, context)
@@ -92,7 +92,7 @@ def test_a_protected_context_is_set_aside_by_a_context_message():
     assert all(isomorphic(a, read_quads(b)) for a, b in zip(found, quads, strict=True))
 
 
-def test_messages_of_one_document_set_the_context_aside_for_themselves():
+def test_messages_in_one_document_reset_the_context_individually():
     quads = ["<urn:x> <http://u/p> <http://u/o> .", "<http://u/x> <http://u/p> <http://u/o> ."]
     context = {"urn": {"@id": "http://u/", "@prefix": True}}
     data = written(quads, context, "jsonld", flat=True)
@@ -123,7 +123,7 @@ def test_messages_of_one_document_set_the_context_aside_for_themselves():
         ("missing.jsonld", "the context cannot be read: missing.jsonld: No such file"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
+def test_unusable_contexts_are_refused(context, reason):
     with pytest.raises(rdfm.OptionError, match=r"^[^\n]*$") as caught:
         formats.find("ndjsonld").Encoder(compact_with=context)
     assert reason in str(caught.value)
@@ -136,7 +136,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(context, reason):
         (b'{"a": "\xff"}', "it is not UTF-8 text"),
     ],
 )
-def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_path):
+def test_a_file_without_a_context_is_named_but_not_quoted(data, lack, tmp_path):
     file = tmp_path / "context.json"
     file.write_bytes(data)
     with pytest.raises(rdfm.OptionError) as caught:
@@ -144,7 +144,7 @@ def test_a_file_that_holds_no_context_is_named_and_not_quoted(data, lack, tmp_pa
     assert str(caught.value) == f"the file {file} does not contain a context: {lack}"
 
 
-def test_a_context_and_none_contradict_each_other():
+def test_a_context_and_context_lines_none_are_refused_together():
     with pytest.raises(rdfm.OptionError, match="leave one of them out"):
         formats.find("yamlld").Encoder(compact_with={"a": "http://a/"}, context_lines="none")
 
@@ -158,7 +158,7 @@ def test_namespaces_that_the_context_lacks_are_dropped_and_counted():
     assert encoder.dropped()["namespaces"] == 1
 
 
-def test_a_value_that_arrives_as_text_is_read_at_once(tmp_path):
+def test_a_path_given_as_text_is_read_at_once(tmp_path):
     path = tmp_path / "c.jsonld"
     path.write_bytes(b'\xef\xbb\xbf{"a": "http://a/"}')
     spec = formats.ndjsonld.spec

@@ -1,4 +1,4 @@
-"""The small logs of spec-fixtures, in every format, against their expected messages."""
+"""The small logs of spec-fixtures, in every format, compared with their expected messages."""
 
 import importlib.util
 
@@ -12,7 +12,7 @@ from rdfm import formats
 CASES = [path for paths in LOGS.values() for path in paths if path.parent.name != "nanopubs"]
 
 
-def test_no_fixture_is_lost():
+def test_all_fixtures_are_found():
     assert len(CASES) >= 100
     assert {formats.by_path(path.name).name for path in CASES} == set(NATIVE)
 
@@ -32,7 +32,7 @@ def test_fixture(path):
         assert_same(found, wanted)
 
 
-def test_the_made_fixtures_are_current():
+def test_generated_fixtures_are_current():
     spec = importlib.util.spec_from_file_location("make_fixtures", FIXTURES / "make.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

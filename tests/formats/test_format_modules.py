@@ -1,4 +1,4 @@
-"""decode and encode of every format module: whole logs in memory."""
+"""decode and encode of every format module, with complete logs in memory."""
 
 import pytest
 
@@ -28,14 +28,14 @@ WHOLE = [each for each in MODULES if each not in DELIMITED]
 
 
 @pytest.mark.parametrize("module", DELIMITED)
-def test_there_and_back(module):
+def test_round_trip(module):
     batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
     back = module.decode(module.encode(batch))
     assert [message.quads for message in back] == [QUADS, [], QUADS[:1]]
 
 
 @pytest.mark.parametrize("module", WHOLE)
-def test_without_boundaries_a_second_message_is_refused_or_all_are_one(module):
+def test_formats_without_boundaries_refuse_or_merge_several_messages(module):
     (one,) = module.decode(module.encode(MessageBatch.from_messages([QUADS])))
     assert one.quads == QUADS
     several = MessageBatch.from_messages([QUADS, [], QUADS[1:]])
@@ -49,7 +49,7 @@ def test_without_boundaries_a_second_message_is_refused_or_all_are_one(module):
     assert len(all_of_them.quads) == 3
     assert (
         len({quad.subject for quad in all_of_them.quads}) == 3
-    )  # labels of messages are kept apart
+    )  # labels of different messages stay distinct
 
 
 @pytest.mark.parametrize("module", DELIMITED)
@@ -58,20 +58,20 @@ def test_an_empty_log_has_no_messages(module):
 
 
 @pytest.mark.parametrize("module", DELIMITED)
-def test_a_log_of_many_batches_is_one(module):
+def test_a_log_of_many_batches_is_decoded_into_one(module):
     batch = MessageBatch.from_messages([QUADS] * 20_000)
     assert len(module.decode(module.encode(batch))) == 20_000
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_broken_log_gives_nothing(module):
+def test_an_invalid_log_is_an_error(module):
     data = module.encode(MessageBatch.from_messages([QUADS]))
     with pytest.raises(DecodeError):
         module.decode(data + b"\x01oops")
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_options_are_those_that_the_format_says(module):
+def test_unknown_options_are_refused(module):
     with pytest.raises(OptionError):
         module.decode(b"", frobnicate=1)
     with pytest.raises(OptionError):
@@ -80,7 +80,7 @@ def test_options_are_those_that_the_format_says(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_graph_names_are_carried_or_refused(module):
+def test_graph_names_are_supported_or_refused(module):
     batch = MessageBatch.from_messages([[Quad(*list(QUADS[0])[:3], Iri("http://e/g"))]])
     if module.spec.carries["graphs"]:
         assert module.decode(module.encode(batch)).has_graphs

@@ -25,7 +25,7 @@ from rdfm.sparql.options import QUERYING
         ("JELLY", "jelly"),
     ],
 )
-def test_names_that_people_use(given, name):
+def test_formats_are_found_by_common_names(given, name):
     assert formats.find(given).name == name
 
 
@@ -48,12 +48,12 @@ def test_an_unknown_name_lists_the_known_ones():
         ("", None),
     ],
 )
-def test_by_path(path, name):
+def test_formats_are_found_by_path(path, name):
     module = formats.by_path(path)
     assert (module and module.name) == name
 
 
-# What Jelly writers begin with: options in a delimited frame, in a bare frame.
+# First bytes of Jelly logs: options in a delimited frame, and in a bare frame.
 OPTIONS = (
     b"\x0a\x0b\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78\x01"[:2]
     + b"\x0a\x09\x10\x02\x48\x10\x50\x10\x58\x10\x78"
@@ -91,7 +91,7 @@ OPTIONS = (
         (b"\x00" * 100, None),
     ],
 )
-def test_by_content(head, name):
+def test_formats_are_found_by_content(head, name):
     module = formats.by_content(head)
     assert (module and module.name) == name
 
@@ -102,7 +102,7 @@ STRING = "http://www.w3.org/2001/XMLSchema#string"
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 
-def test_text_in_a_binary_log_is_no_directive():
+def test_text_in_a_binary_log_is_not_a_directive():
     iri = ("iri", "http://e/a")
     text = ("literal", "\nPREFIX e: <http://e/>\n", None, None, STRING)
     for name in ("jelly", "rdf-protobuf", "rdf-thrift"):
@@ -110,7 +110,7 @@ def test_text_in_a_binary_log_is_no_directive():
         assert formats.by_content(log[: formats.HEAD_BYTES]).name == name
 
 
-def test_a_line_cut_by_the_end_of_the_head_does_not_count():
+def test_a_line_truncated_by_the_end_of_the_head_is_ignored():
     line = b"<http://e/s> <http://e/p> <http://e/o> .\n"
     head = (line * 200)[: formats.HEAD_BYTES]
     assert formats.by_content(head).name == "nq"
@@ -120,7 +120,7 @@ def plug_in(name, **fields):
     return Format(FormatSpec(name, name.title(), **fields), None, None)
 
 
-def test_a_registered_format_is_found_and_taken_back():
+def test_a_registered_format_is_found_until_unregistered():
     module = plug_in(
         "lines", suffixes=(".lines",), aliases=("ln",), sniff=lambda head, _: head == b"lines!"
     )
@@ -143,20 +143,20 @@ def test_plug_ins_never_replace_a_built_in(module):
 
 
 @pytest.mark.parametrize("name", ["skip", "from_base", "to_x", "format"])
-def test_options_have_no_name_that_rdfm_itself_uses(name):
+def test_options_must_not_use_names_of_rdfm(name):
     format = plug_in("mine", reads=[OptionSpec(name)])
     with pytest.raises(OptionError, match=f"has an option {name}, a name that rdfm uses"):
         formats.register(format)
 
 
-def test_the_names_that_rdfm_itself_uses_are_reserved():
+def test_names_of_rdfm_options_are_reserved():
     assert set(STAGES) <= RESERVED | {name for name in STAGES if name.startswith(("from_", "to_"))}
-    # `prefixes` is of filters, and of the formats that are written.
+    # `prefixes` is an option of filters and also of formats.
     assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED
     assert {option.name for option in QUERYING} - {"prefixes"} <= RESERVED
 
 
-def test_a_format_is_an_attribute_by_its_name_or_an_alias():
+def test_formats_are_attributes_by_name_or_alias():
     assert formats.nq is formats.find("nq")
     assert formats.rdf_protobuf is formats.find("rdf-protobuf")
     assert formats.turtle is formats.find("ttl")
@@ -165,7 +165,7 @@ def test_a_format_is_an_attribute_by_its_name_or_an_alias():
 
 
 @pytest.mark.parametrize(
-    ("line", "behind_a_subject"),
+    ("line", "after_a_subject"),
     [
         (b"<<" * 2000, None),
         (b"<<>>" * 1000, None),
@@ -175,7 +175,7 @@ def test_a_format_is_an_attribute_by_its_name_or_an_alias():
         (b"prefix " + b":" * 4000, None),
     ],
 )
-def test_what_hostile_content_shows(line, behind_a_subject):
+def test_hostile_content_is_not_detected(line, after_a_subject):
     assert formats.by_content(line) is None
     found = formats.by_content(b"<http://e/s> " + line)
-    assert (found and found.name) == behind_a_subject
+    assert (found and found.name) == after_a_subject

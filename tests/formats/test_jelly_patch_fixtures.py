@@ -1,4 +1,4 @@
-"""The small logs of Jelly-Patch in spec-fixtures."""
+"""The small Jelly-Patch logs of spec-fixtures."""
 
 import importlib.util
 
@@ -17,7 +17,7 @@ def fixtures():
     return module
 
 
-def test_the_made_fixtures_are_current():
+def test_generated_fixtures_are_current():
     made = list(fixtures().made())
     assert len(made) >= 50
     for path, data in made:

@@ -1,8 +1,9 @@
-"""What small JSON-LD documents say, or which error of the specification they are, rule by rule.
+"""Quads or errors of small JSON-LD documents, rule by rule.
 
-A row is a document and its quads, or an error code. Quads are N-Quads in which an IRI without a scheme
-is one of http://e/, and a name stands for a namespace: `<s> <p> "1"^^xsd:integer .`. Each row is also
-given to the algorithms of `jsonld_reference`, which read it strictly as the specification has it.
+A row is a document and its quads, or an error code. Quads are N-Quads in which IRIs without a
+scheme are relative to http://e/, and prefixed names stand for IRIs: `<s> <p> "1"^^xsd:integer .`.
+Each row is also checked with the algorithms of `jsonld_reference`, which follow the specification
+strictly.
 """
 
 import json
@@ -37,7 +38,8 @@ REMOTE = {
     "http://c/imports": {"@context": {"@import": "vocab"}},
     "http://c/protected": {"@context": {"@protected": True, "p": "http://e/p"}},
 }
-# The error codes that reading JSON or YAML can have; the others are of HTML, HTTP, 1.0 and compaction.
+# Error codes that are possible when reading JSON or YAML; the others concern HTML, HTTP, 1.0 and
+# compaction.
 CODES = """
 colliding keywords, conflicting indexes, context overflow, cyclic IRI mapping, invalid @id value,
 invalid @import value, invalid @included value, invalid @index value, invalid @nest value,
@@ -56,7 +58,7 @@ E_CODES = [code.strip() for code in CODES.replace("\n", " ").split(",")]
 
 
 def wanted(text: str) -> list[tuple]:
-    """The quads of a row."""
+    """Returns the quads of a row."""
     text = re.sub(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)([^<>]*)>", r"<http://e/\1>", text)
     for name, namespace in NAMESPACES.items():
         text = re.sub(rf"(?<=[\s^]){name}:(\w+)", rf"<{namespace}\1>", " " + text)
@@ -65,7 +67,7 @@ def wanted(text: str) -> list[tuple]:
 
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory):
-    """The files of the remote contexts."""
+    """Files of the remote contexts."""
     folder = tmp_path_factory.mktemp("contexts")
     files = {}
     for at, (url, document) in enumerate(REMOTE.items()):
@@ -76,7 +78,7 @@ def remote(tmp_path_factory):
 
 
 def forms(document: Any) -> list[tuple[str, bytes]]:
-    """The document in each format that can have it; text is JSON as it stands."""
+    """Returns the document in each format that supports it; a text is used as JSON unchanged."""
     if isinstance(document, str):
         return [("jsonld", document.encode())]
     text = json.dumps(document, ensure_ascii=False)
@@ -96,9 +98,9 @@ def rows(table: list) -> Any:
 
 
 def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
-    """The document in each format, whole and in pieces, against the row."""
+    """Compares the document in each format, at once and in pieces, with the row."""
     options = {"base": "http://base/d/doc", "rdf_direction": "none", "context": remote, **options}
-    judge(document, expected, options)
+    check_reference(document, expected, options)
     for name, data in forms(document):
         messages, error = decode(name, data, **options)
         if expected in E_CODES:
@@ -110,8 +112,8 @@ def check(document: Any, expected: str, remote: dict, **options: Any) -> None:
             assert isomorphic(messages[0], wanted(expected)), messages[0]
 
 
-def judge(document: Any, expected: str, options: dict) -> None:
-    """The row against the algorithms of the specification."""
+def check_reference(document: Any, expected: str, options: dict) -> None:
+    """Compares the row with the algorithms of the specification."""
     expand_context = options.get("expand_context", reference.UNSET)
     direction = options["rdf_direction"]
     found = reference.read(
@@ -135,7 +137,7 @@ IRIS = [
     ({"@context": {"p": P}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
     ({"@context": {"p": {"@id": P}}, "@id": "http://e/s", "p": "x"}, '<s> <p> "x" .'),
     ({"@context": {"e": "http://e/"}, "@id": "e:s", "e:p": {"@id": "e:o"}}, "<s> <p> <o> ."),
-    # Only a simple term that ends in a gen-delim is a prefix, or one that says so.
+    # Only simple terms that end in a gen-delim, and terms with @prefix, are prefixes.
     ({"@context": {"e": "http://e/x"}, "@id": "http://e/s", "e:p": "x"}, '<s> <e:p> "x" .'),
     ({"@context": {"e": {"@id": "http://e/"}}, "@id": "e:s", P: "x"}, '<e:s> <p> "x" .'),
     (
@@ -151,7 +153,7 @@ IRIS = [
         for end in ":/?#"
     ],
     ({"@context": {"e": "_:"}, "@id": "e:b", P: {"@id": "_:b"}}, "_:b <p> _:b ."),
-    # A prefix is not looked up where the suffix begins with two slashes.
+    # A prefix is not looked up if the suffix starts with two slashes.
     (
         {"@context": {"http": "http://x/"}, "@id": "http://e/s", P: {"@id": "http:o"}},
         "<s> <p> <http://x/o> .",
@@ -204,7 +206,7 @@ IRIS = [
     ({"@context": {"@vocab": "#"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/d/doc#p> "x" .'),
     ({"@context": {"@vocab": "/v/"}, "@id": "http://e/s", "p": "x"}, '<s> <http://base/v/p> "x" .'),
     ({"@context": {"@base": None, "@vocab": "#"}, P: "x"}, "invalid vocab mapping"),
-    # It is expanded by what is in force before the context that it stands in.
+    # It is expanded with the context that was active before.
     ({"@context": {"ex": "http://e/", "@vocab": "ex:v/"}, "@id": "ex:s", "p": "x"}, '<s> <ex:v/p> "x" .'),
     ({"@context": {"@vocab": 1}, P: 1}, "invalid vocab mapping"),
     ({"@context": {"@vocab": "@id"}, P: 1}, "invalid vocab mapping"),
@@ -221,7 +223,7 @@ IRIS = [
         '<s> <n#p> "x" .',
     ),
     ({"@context": [{"@vocab": "http://e/"}, {"@vocab": None}], "p": 1, "@id": "http://e/s"}, ""),
-    # Terms that are null, and keys that look like keywords.
+    # Terms mapped to null, and keys that look like keywords.
     ({"@context": {"@vocab": "http://e/", "p": None}, "@id": "http://e/s", "p": 1, "q": "x"}, '<s> <q> "x" .'),
     (
         {"@context": {"@vocab": "http://e/", "p": {"@id": None}}, "@id": "http://e/s", "p": 1, "q": "x"},
@@ -255,7 +257,7 @@ def test_terms_prefixes_and_vocabularies(document, expected, remote):
     check(document, expected, remote)
 
 
-# References, as RFC 3986 resolves them in its section 5.4 against this base.
+# References of RFC 3986, section 5.4, resolved against this base.
 RFC_BASE = "http://a/b/c/d;p?q"
 REFERENCES = {
     "g:h": "g:h",
@@ -299,7 +301,7 @@ REFERENCES = {
     "g?y/../x": "http://a/b/c/g?y/../x",
     "g#s/./x": "http://a/b/c/g#s/./x",
     "g#s/../x": "http://a/b/c/g#s/../x",
-    # An IRI is taken as it is: dot segments are removed of references only.
+    # IRIs are unchanged; dot segments are only removed from references.
     "http:g": "http:g",
     "http://a/../g": "http://a/../g",
     "g/é": "http://a/b/c/g/é",
@@ -308,7 +310,7 @@ REFERENCES = {
 
 @pytest.mark.parametrize("given", ["option", "context", "contexts"])
 @pytest.mark.parametrize(("text", "iri"), REFERENCES.items())
-def test_references_are_resolved_as_the_rfc_has_it(text, iri, given, remote):
+def test_references_are_resolved_according_to_the_rfc(text, iri, given, remote):
     document: dict = {"@id": "http://e/s", P: {"@id": text}}
     base = RFC_BASE
     if given == "context":
@@ -341,13 +343,14 @@ def test_references_are_resolved_as_the_rfc_has_it(text, iri, given, remote):
         ("tag:e,2020:a", "?x", "tag:e,2020:a?x"),
     ],
 )
-def test_odd_bases(base, text, iri, remote):
+def test_unusual_bases(base, text, iri, remote):
     check({"@id": "http://e/s", P: {"@id": text}}, f"<s> <p> <{iri}> .", remote, base=base)
 
 
 OBJECT = {"@type": "@id", "@id": P}
 BASES = [
-    # The @base of a context is against the one before; null takes it away; a null context brings it back.
+    # The @base of a context is relative to the previous base; null removes it; a null context
+    # restores it.
     ({"@context": {"@base": "x/"}, "@id": "s", P: "v"}, '<http://base/d/x/s> <p> "v" .'),
     ({"@context": [{"@base": "x/"}, {"@base": "y/"}], "@id": "s", P: "v"}, '<http://base/d/x/y/s> <p> "v" .'),
     ({"@context": {"@base": "/"}, "@id": "s", P: "v"}, '<http://base/s> <p> "v" .'),
@@ -360,9 +363,9 @@ BASES = [
         {"@context": {"@base": "http://x/"}, "@id": "s", P: {"@context": {"@base": "y/"}, "@id": "o"}},
         "<http://x/s> <p> <http://x/y/o> .",
     ),
-    # Of a remote context it does not count.
+    # It is ignored in remote contexts.
     ({"@context": "http://c/base", "@id": "s", "p": "v"}, '<http://base/d/s> <p> "v" .'),
-    # What is against the base, and what against the vocabulary.
+    # Terms relative to the base, and terms relative to the vocabulary.
     (
         {"@context": {"@vocab": "http://e/", "p": {"@type": "@id"}}, "@id": "s", "p": "o"},
         "<http://base/d/s> <p> <http://base/d/o> .",
@@ -375,7 +378,7 @@ BASES = [
         {"@context": {"p": {"@id": P, "@type": "@vocab"}}, "@id": "s", "p": "o"},
         "<http://base/d/s> <p> <http://base/d/o> .",
     ),
-    # A term stands for its IRI as a type, and where the type is @vocab, not as an @id.
+    # A term represents its IRI in @type, and in values with the type @vocab, but not in @id.
     (
         {"@context": {"T": "http://e/T", "p": {"@id": P, "@type": "@vocab"}, "q": {"@id": "http://e/q", "@type": "@id"}}, "@id": "T", "@type": "T", "p": "T", "q": "T"},
         """<http://base/d/T> rdf:type <T> . ;; <http://base/d/T> <p> <T> .
@@ -383,7 +386,7 @@ BASES = [
     ),
     ({"@id": "http://e/s", "@type": "T"}, "<s> rdf:type <http://base/d/T> ."),
     ({"@context": {"e": "http://e/"}, "@id": "e:s", "@type": "e:T"}, "<s> rdf:type <T> ."),
-    # A name with two parts is an IRI even where nobody knows the scheme.
+    # A name with a colon is an IRI even if its scheme is unknown.
     ({"@id": "nope:s", P: {"@id": "a:b:c"}}, "<nope:s> <p> <a:b:c> ."),
     ({"@id": ":s", P: "x"}, '<http://base/d/:s> <p> "x" .'),
 ]  # fmt: skip
@@ -418,7 +421,7 @@ VALUES = [
     ({"@context": {"p": {"@id": P, "@type": "http://e/D"}}, "@id": S, "p": ["x", True, {"@value": "y"}]}, '<s> <p> "x"^^<D> . ;; <s> <p> "true"^^<D> . ;; <s> <p> "y" .'),
     ({"@context": {"p": {"@id": P, "@type": "@id"}}, "@id": S, "p": ["http://e/o", True, {"@value": "y"}]}, '<s> <p> <o> . ;; <s> <p> "true"^^xsd:boolean . ;; <s> <p> "y" .'),
     ({"@context": {"p": {"@id": P, "@type": "@none"}, "@language": "en"}, "@id": S, "p": ["x", True]}, '<s> <p> "x"@en . ;; <s> <p> "true"^^xsd:boolean .'),
-    # @type goes before @language and @direction in a term.
+    # In a term definition, @type takes precedence over @language and @direction.
     ({"@context": {"p": {"@id": P, "@type": "@id", "@language": "en"}}, "@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
     ({"@context": {"p": {"@id": P, "@type": "http://e/D", "@language": "en", "@direction": "ltr"}}, "@id": S, "p": "x"}, '<s> <p> "x"^^<D> .'),
     ({"@context": {"p": {"@id": P, "@type": "http://e/D", "@language": 1, "@direction": 1}}, "@id": S, "p": "x"}, '<s> <p> "x"^^<D> .'),
@@ -434,7 +437,7 @@ VALUES = [
     ({P: {"@value": "x", "@language": None}}, "invalid language-tagged string"),
     ({P: {"@value": 1, "@language": "en"}}, "invalid language-tagged value"),
     ({P: {"@value": True, "@language": "en"}}, "invalid language-tagged value"),
-    # Value objects with something else
+    # Value objects with other entries
     ({P: {"@value": []}}, "invalid value object value"),
     ({P: {"@value": {}}}, "invalid value object value"),
     ({P: {"@value": "x", "@id": S}}, "invalid value object"),
@@ -472,7 +475,7 @@ VALUES = [
     ({P: {"@list": ["x"], "@id": S}}, "invalid set or list object"),
     ({P: {"@list": ["x"], "@set": ["y"]}}, "invalid set or list object"),
     ({"@context": {"p": {"@id": P, "@container": "@set"}}, "@id": S, "p": "x"}, '<s> <p> "x" .'),
-    # What floats freely is dropped.
+    # Free-floating values are dropped.
     (["x", 1, None, {"@id": S}, {"@value": "x"}, {"@list": ["x"]}, {}, []], ""),
     ({"@graph": ["x", {"@id": S}, {"@value": "x"}, {"@list": [{"@id": S, P: "y"}]}]}, ""),
     ("[[[]]]", ""),
@@ -485,7 +488,7 @@ def test_values(document, expected, remote):
     check(document, expected, remote)
 
 
-# Numbers: as they are written, what they become, and what they become as xsd:double.
+# Numbers as written, the resulting value, and the value as xsd:double.
 NUMBERS = [
     ("0", "0", "0.0E0"),
     ("-0", "0", "0.0E0"),
@@ -579,21 +582,22 @@ def test_numbers_on_lines_and_in_yaml(number, whole, double):
         assert isomorphic(messages[0], wanted(expected)), name
 
 
-# What the specification leaves open, as it says nothing of how exact a number is, and what we do.
+# Cases that the specification does not determine, since it does not define the precision of
+# numbers, and rdfm's results.
 OPEN_NUMBERS = [
-    # A fraction that no double holds is one all the same.
+    # A fraction that no double can represent is still a fraction.
     ("1.00000000000000000001", literal("1.0E0", "xsd:double")),
     ("1e-400", literal("0.0E0", "xsd:double")),
     ("-1e-400", literal("0.0E0", "xsd:double")),
     ("999999999999999999999.9", literal("1.0E21", "xsd:double")),
-    # All digits of a whole number below 10^21 are kept, however it is written.
+    # All digits of an integer below 10^21 are kept, in any notation.
     ("123456789012345678901.0", literal("123456789012345678901", "xsd:integer")),
     ("1.23456789012345678901e20", literal("123456789012345678901", "xsd:integer")),
 ]
 
 
 @pytest.mark.parametrize(("number", "expected"), OPEN_NUMBERS)
-def test_numbers_that_are_left_open(number, expected, remote):
+def test_numbers_that_the_specification_leaves_open(number, expected, remote):
     messages, error = decode("jsonld", f'{{"@id": "{S}", "{P}": {number}}}'.encode())
     assert error is None
     assert isomorphic(messages[0], wanted(expected)), messages[0]
@@ -608,7 +612,7 @@ STRINGS = [
 
 
 @rows(STRINGS)
-def test_strings_that_look_like_numbers_stay_as_they_are(document, expected, remote):
+def test_strings_that_look_like_numbers_are_unchanged(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -616,7 +620,7 @@ def test_strings_that_look_like_numbers_stay_as_they_are(document, expected, rem
 
 
 def with_p(definition: dict, value: Any, **context: Any) -> dict:
-    """A node whose p is defined so."""
+    """Returns a node with a definition of `p`."""
     return {"@context": {"p": {"@id": P, **definition}, **context}, "@id": S, "p": value}
 
 
@@ -634,7 +638,7 @@ GRAPH = '<s> <p> _:g . ;; _:n <q> "x" _:g .'
 Q = "http://e/q"
 NODE = {Q: "x"}
 CONTAINERS = [
-    # Lists, with the keyword and with the container; lists of lists.
+    # Lists by keyword and by container; lists of lists.
     ({"@id": S, P: {"@list": ["x", "y"]}}, LIST),
     ({"@id": S, P: {"@list": ["x", None, "y"]}}, LIST),
     ({"@id": S, P: {"@list": "x"}}, ONE),
@@ -731,7 +735,7 @@ CONTAINERS = [
     (contained(["@graph", "@id"], {"@none": NODE}), GRAPH),
     (contained(["@graph", "@id"], {"g": {"@graph": [NODE]}}), '<s> <p> <http://base/d/g> . ;; _:n <q> "x" <http://base/d/g> .'),
     (contained(["@graph", "@id", "@set"], {"http://e/g": [NODE, {"@id": "http://e/o", Q: "y"}]}), '<s> <p> <g> . ;; _:n <q> "x" <g> . ;; <o> <q> "y" <g> .'),
-    # What is no container
+    # Invalid containers
     *[
         (contained(container, "x"), "invalid container mapping")
         for container in (
@@ -776,12 +780,12 @@ STRUCTURE = [
     ({"@id": S, "@nest": None}, "invalid @nest value"),
     ({"@id": S, "@nest": {"@value": "x"}}, "invalid @nest value"),
     ({"@context": {"v": "@value"}, "@id": S, "@nest": {"v": "x"}}, "invalid @nest value"),
-    # Its term may have a context, for that nest alone.
+    # Its term may have a context, which applies only within the nest.
     ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}, "p": Q}, "@id": S, "n": {"p": "x"}, "p": "y"}, '<s> <p> "x" . ;; <s> <q> "y" .'),
     ({"@context": {"n": {"@id": "@nest", "@context": {"@base": "http://e/"}}}, "n": {"@id": "s"}, P: {"@id": "o"}}, "<s> <p> <http://base/d/o> ."),
     ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}}, "@id": G, "n": {"@graph": {"@id": S, "p": "x"}}}, '<s> <p> "x" <g> .'),
     ({"@context": {"n": {"@id": "@nest", "@context": {"p": P}}}, "@id": G, "n": {"@included": {"@id": S, "p": "x"}}}, '<s> <p> "x" .'),
-    # A context within a nested value says nothing.
+    # A context within a nested value is ignored.
     ({"@context": {"p": P}, "@id": S, "@nest": {"@context": {"p": Q}, "p": "x"}}, '<s> <p> "x" .'),
     (with_p({"@nest": "@nest"}, "x"), '<s> <p> "x" .'),
     (with_p({"@nest": "n"}, "x"), '<s> <p> "x" .'),
@@ -846,10 +850,10 @@ STRUCTURE = [
     ({"@context": {"r": {"@reverse": P}}, "@id": S, "@reverse": {"r": {"@id": "http://e/o"}}}, "<s> <p> <o> ."),
     ({"@context": {"r": {"@reverse": P}}, "@id": S, "@reverse": {"r": {"@id": "http://e/o"}, Q: {"@id": "http://e/n"}}}, "<s> <p> <o> . ;; <n> <q> <s> ."),
     ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": {"@id": "http://e/o"}, "@reverse": {Q: {"@id": "http://e/n"}}}, "<o> <p> <s> . ;; <n> <q> <s> ."),
-    # The order of keys says nothing.
+    # The order of keys is irrelevant.
     ({P: {Q: "x", "@id": "http://e/o"}, "@id": S, "@context": {"p": P}}, '<s> <p> <o> . ;; <o> <q> "x" .'),
     ({"p": "x", "@type": "T", "@id": "s", "@context": {"@base": "http://e/", "@vocab": "http://e/", "T": {"@context": {"p": Q}}}}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
-    # A scalar in a set in a graph; a term with @prefix beside a graph container.
+    # A scalar in a set in a graph; a term with @prefix next to a graph container.
     ({"@context": {"a": {"@id": "http://e/a", "@prefix": True}, "name": {"@id": "ex:q", "@container": "@graph"}}, "name": {"@set": "1"}}, "_:a <ex:q> _:b ."),
 ]  # fmt: skip
 
@@ -868,13 +872,13 @@ JSON_LITERALS = [
     ("{}", "{}"),
     ('[ 1 , [ ] , { "b" : 2 , "a" : null } ]', '[1,[],{"a":null,"b":2}]'),
     ('{"@id": "x", "@context": {"a": 1}, "@value": []}', '{"@context":{"a":1},"@id":"x","@value":[]}'),
-    # Keys by UTF-16 code units: U+1F600 is D83D DE00, before U+FB33.
+    # Keys are ordered by UTF-16 code units: U+1F600 is D83D DE00, which precedes U+FB33.
     (
         '{"\ufb33": 1, "\U0001f600": 2, "\u20ac": 3, "\\r": 4, "1": 5, "\u0080": 6, "\u00f6": 7}',
         '{"\\r":4,"1":5,"\u0080":6,"\u00f6":7,"\u20ac":3,"\U0001f600":2,"\ufb33":1}',
     ),
     ('{"aa": 1, "a": 2, "": 3, "A": 4, "a\\u0000": 5}', '{"":3,"A":4,"a":2,"a\\u0000":5,"aa":1}'),
-    # Escapes: the short ones, \u00xx for other controls, nothing else.
+    # Escapes: the short ones, \u00xx for other control characters, and no others.
     (r'"\u0000\u0008\u0009\u000a\u000b\u000c\u000d\u001f\u007f"', '"\\u0000\\b\\t\\n\\u000b\\f\\r\\u001f\u007f"'),
     (r'"\/\"\\\u0041\u00e9\ud83d\ude00\u2028"', '"/\\"\\\\A\u00e9\U0001f600\u2028"'),
     # Numbers as ECMAScript writes them.
@@ -920,7 +924,7 @@ def test_json_literals(text, canonical, remote):
 
 
 JSON_PLACES = [
-    # The container of a term whose type is @json says nothing of what is within the value.
+    # The container of a term with the type @json does not affect the content of the value.
     (with_p({"@type": "@json", "@container": "@index"}, {"b": 1, "a": []}), '<s> <p> "{\\"a\\":[],\\"b\\":1}"^^rdf:JSON .'),
     (with_p({"@type": "@json", "@container": "@language"}, {"en": 1}), '<s> <p> "{\\"en\\":1}"^^rdf:JSON .'),
     (with_p({"@type": "@json", "@container": "@list"}, [1]), '<s> <p> _:1 . ;; _:1 rdf:first "[1]"^^rdf:JSON . ;; _:1 rdf:rest rdf:nil .'),
@@ -937,7 +941,7 @@ JSON_PLACES = [
 
 
 @rows(JSON_PLACES)
-def test_where_json_literals_stand(document, expected, remote):
+def test_positions_of_json_literals(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -997,7 +1001,7 @@ DIRECTIONS = [
 
 
 @rows(DIRECTIONS)
-def test_where_directions_come_from(document, expected, remote):
+def test_sources_of_directions(document, expected, remote):
     check(document, expected, remote, rdf_direction="literal")
 
 
@@ -1006,7 +1010,7 @@ def test_where_directions_come_from(document, expected, remote):
 V = {"@vocab": "http://e/"}
 PROTECTED = {"@protected": True, "p": P}
 CONTEXTS = [
-    # Of a property: for the value and what is below.
+    # Of a property: for the value and nested nodes.
     ({"@context": {"p": {"@id": P, "@context": {"q": Q}}, "q": "http://x/q"}, "@id": S, "p": {"q": "x", "r": 1}, "q": "y"}, '<s> <p> _:b . ;; _:b <q> "x" . ;; <s> <http://x/q> "y" .'),
     ({"@context": {"p": {"@id": P, "@context": {"q": Q}}}, "@id": S, "p": {P: {"q": "x"}}}, '<s> <p> _:b . ;; _:b <p> _:c . ;; _:c <q> "x" .'),
     (with_p({"@context": {"@language": "en"}}, "x"), '<s> <p> "x"@en .'),
@@ -1020,25 +1024,26 @@ CONTEXTS = [
     (with_p({"@context": {"q": {"@id": Q, "@container": "@list"}}, "@container": "@set"}, [{"q": "x"}]), '<s> <p> _:b . ;; _:b <q> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'),
     (with_p({"@context": {"p": {"@reverse": Q}}}, {"p": {"@id": "http://e/o"}}), "<s> <p> _:b . ;; <o> <q> _:b ."),
     (with_p({"@context": {"p": Q}}, {"p": {"p": "x"}}), '<s> <p> _:b . ;; _:b <q> _:c . ;; _:c <q> "x" .'),
-    # The keys of a map are of the context outside.
+    # Keys of a map use the outer context.
     (with_p({"@context": {"@base": "http://b/"}, "@container": "@id"}, {"o": {}}), "<s> <p> <http://base/d/o> ."),
     (with_p({"@context": {"@vocab": "http://x/"}, "@container": "@type"}, {"T": {}}, **V), "<s> <p> _:b . ;; _:b rdf:type <T> ."),
-    # Of a type: for the node, its types and values, not for the nodes below.
+    # Of a type: for the node, its types and values, not for nested nodes.
     ({"@context": {**V, "T": {"@context": {"p": Q}}}, "@id": S, "@type": "T", "p": {"p": "x"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <p> "x" .'),
     ({"@context": {**V, "T": {"@context": {"p": {"@type": "@id"}}}}, "@id": S, "@type": "T", "p": "http://e/o"}, "<s> rdf:type <T> . ;; <s> <p> <o> ."),
     ({"@context": {**V, "T": {"@context": {"@language": "en"}}}, "@id": S, "@type": "T", "p": ["x", {"@value": "y"}, {"p": "z"}]}, '<s> rdf:type <T> . ;; <s> <p> "x"@en . ;; <s> <p> "y" . ;; <s> <p> _:b . ;; _:b <p> "z" .'),
     ({"@context": {**V, "T": {"@context": {"@base": "http://b/"}}}, "@id": "s", "@type": "T", "p": {"@id": "o"}}, "<http://b/s> rdf:type <T> . ;; <http://b/s> <p> <http://b/o> ."),
     ({"@context": {**V, "T": {"@context": {"@vocab": "http://x/"}}}, "@id": S, "@type": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <http://x/p> "x" .'),
-    # Value objects, and references of @id alone, keep the context of the type.
+    # Value objects, and references with only @id, keep the context of the type.
     ({"@context": {**V, "D": "http://e/D", "T": {"@context": {"D": "http://x/D"}}}, "@id": S, "@type": "T", "p": {"@value": "x", "@type": "D", "@index": "i"}}, '<s> rdf:type <T> . ;; <s> <p> "x"^^<http://x/D> .'),
-    # Of several types the contexts are taken by their names, sorted; those of other contexts not.
+    # Contexts of several types apply in the order of their sorted names; those in other contexts do
+    # not.
     ({"@context": {**V, "A": {"@context": {"p": "http://x/1"}}, "B": {"@context": {"p": Q}}}, "@id": S, "@type": ["B", "A"], "p": "x"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <q> "x" .'),
     ({"@context": {**V, "A": {"@context": {"B": {"@id": "http://x/B", "@context": {"p": "http://x/1"}}}}, "B": {"@context": {"q": P}}}, "@id": S, "@type": ["A", "B"], "p": "x", "q": "y"}, '<s> rdf:type <A> . ;; <s> rdf:type <B> . ;; <s> <p> "x" . ;; <s> <p> "y" .'),
     ({"@context": {**V, "t": "@type", "T": {"@context": {"p": Q}}}, "@id": S, "t": "T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <q> "x" .'),
-    # The type's IRI in full names no term.
+    # The full IRI of a type does not refer to the term.
     ({"@context": {**V, "T": {"@context": {"p": Q}}}, "@id": S, "@type": "http://e/T", "p": "x"}, '<s> rdf:type <T> . ;; <s> <p> "x" .'),
     ({"@context": {**V, "T": {"@context": None}}, "@id": S, "@type": "T", "p": "x", Q: {"p": "y"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <p> "y" .'),
-    # The context of a node itself comes before those of its types.
+    # The context of a node applies before those of its types.
     ({"@context": {"p": "http://x/1"}, "@id": S, P: {"@context": {**V, "T": {"@context": {"p": Q}}}, "@type": "T", "p": "x"}}, '<s> <p> _:b . ;; _:b rdf:type <T> . ;; _:b <q> "x" .'),
     # @propagate
     ({"@context": {**V, "T": {"@context": {"@propagate": True, "p": Q}}}, "@id": S, "@type": "T", "p": {"p": "x"}}, '<s> rdf:type <T> . ;; <s> <q> _:b . ;; _:b <q> "x" .'),
@@ -1047,7 +1052,7 @@ CONTEXTS = [
     ({"@context": {**V, "q": {"@id": Q, "@context": {"@propagate": False, "p": "http://x/p"}}}, "@id": S, "q": {"p": {"p": "x"}}}, '<s> <q> _:b . ;; _:b <http://x/p> _:c . ;; _:c <p> "x" .'),
     ({"@context": {"@propagate": 1}, P: "x"}, "invalid @propagate value"),
     ({"@context": {"@propagate": None}, P: "x"}, "invalid @propagate value"),
-    # What is wrong in a scoped context is so where it stands, used or not.
+    # An error in a scoped context is reported at its definition, even if it is unused.
     (with_p({"@context": {"q": "word"}}, 1), "invalid scoped context"),
     (with_p({"@context": 1}, 1), "invalid scoped context"),
     (with_p({"@context": {"@version": 2}}, 1), "invalid scoped context"),
@@ -1067,7 +1072,7 @@ CONTEXTS = [
     ({"@context": PROTECTED, P: {"@context": {"p": Q}}}, "protected term redefinition"),
     ({"@context": {"@protected": 1}, P: 1}, "invalid @protected value"),
     ({"@context": {"p": {"@id": P, "@protected": 1}}, P: 1}, "invalid @protected value"),
-    # null takes protected terms away only in the scope of a property.
+    # null only removes protected terms in the scope of a property.
     ({"@context": [PROTECTED, None], P: 1}, "invalid context nullification"),
     ({"@context": PROTECTED, P: {"@context": None}}, "invalid context nullification"),
     ({"@context": {**PROTECTED, "T": {"@id": "http://e/T", "@context": None}}, "@type": "T"}, "invalid context nullification"),
@@ -1084,7 +1089,7 @@ CONTEXTS = [
     ({"@context": "http://c/array", "@id": S, "p": "x"}, '<s> <p> "x" .'),
     ({"@context": "http://c/d/relative", "@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
     ({"@context": "http://c/scoped", "@id": S, "p": {"p": "http://e/o"}}, "<s> <p> _:b . ;; _:b <p> <o> ."),
-    # One that names itself in the scope of a term is taken up where the term is used.
+    # A context that refers to itself in the scope of a term is loaded when the term is used.
     ({"@context": "http://c/itself", "@id": S, "p": {"p": {"p": "x"}}}, '<s> <p> _:b . ;; _:b <p> _:c . ;; _:c <p> "x" .'),
     ({"@context": "http://c/loop", P: 1}, "context overflow"),
     ({"@context": "http://c/list", P: 1}, "invalid remote context"),
@@ -1124,7 +1129,7 @@ EXPAND = [
     ({"@context": V, "@graph": []}, {"@id": S, "p": "x"}, '<s> <p> "x" .'),
     ({"@context": [V, {"p": {"@type": "@id"}}]}, {"@id": S, "p": "http://e/o"}, "<s> <p> <o> ."),
     ({"@base": "http://e/", **V}, {"@id": "s", "p": "x"}, '<s> <p> "x" .'),
-    # The document's contexts come after, and null takes this one away too.
+    # The document's contexts apply afterwards, and null also removes this one.
     (V, {"@context": {"p": Q}, "@id": S, "p": "x", "r": "y"}, '<s> <q> "x" . ;; <s> <r> "y" .'),
     (V, {"@context": None, "@id": S, "p": "x", Q: "y"}, '<s> <q> "y" .'),
     (PROTECTED, {"@context": {"p": Q}, "p": 1}, "protected term redefinition"),
@@ -1160,7 +1165,7 @@ def test_expand_context(context, document, expected, remote, tmp_path):
         assert again == (messages, error)
 
 
-def test_expand_context_holds_for_every_message():
+def test_expand_context_applies_to_every_message():
     lines = b'{"@id":"http://e/a","p":"x"}\n{"@context":{"q":"http://e/q"}}\n{"@id":"http://e/b","q":"y","r":"z"}\n'
     messages, error = decode("ndjsonld", lines, expand_context=V)
     assert error is None
@@ -1187,7 +1192,7 @@ def test_a_context_line_of_null_clears_expand_context_too():
         ("missing.jsonld", "missing.jsonld: No such file"),
     ],
 )
-def test_an_expand_context_that_is_none_is_refused(context, reason):
+def test_an_invalid_expand_context_is_refused(context, reason):
     with pytest.raises((rdfm.OptionError, rdfm.DecodeError)) as caught:
         formats.find("jsonld").decode(b"{}", expand_context=context)
     assert reason in str(caught.value)
@@ -1226,7 +1231,7 @@ DUPLICATES = [
 
 
 @pytest.mark.parametrize(("text", "key", "expected"), DUPLICATES)
-def test_a_key_that_stands_twice_is_an_error_and_with_lenient_the_last_counts(text, key, expected):
+def test_a_duplicate_key_is_an_error_or_with_lenient_the_last_one_is_used(text, key, expected):
     for name in ("jsonld", "ndjsonld"):
         messages, error = decode(name, f"{text}\n".encode())
         assert error is not None, messages
@@ -1249,7 +1254,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("text", "line", "column"), PLACES)
-def test_an_error_has_the_place_of_the_value(text, line, column):
+def test_an_error_has_the_position_of_the_value(text, line, column):
     messages, error = decode("jsonld", text.encode())
     assert error is not None, messages
     assert f"(line {line}, column {column}, " in error
@@ -1265,7 +1270,7 @@ def test_an_error_of_a_remote_context_names_it(tmp_path):
     assert "http://c/wrong" in error
 
 
-# What JSON-LD leaves out without a word, and what is no term: an error, unless lenient.
+# Data that JSON-LD drops silently, and invalid terms: an error, unless lenient.
 
 LEFT_OUT = [
     ({"@context": {"@base": None}, "@id": "s", P: "x"}, ""),
@@ -1280,12 +1285,12 @@ LEFT_OUT = [
     ({"@context": {"p": "_:p"}, "@id": S, "p": {"@id": "http://e/o", Q: "x"}}, '<o> <q> "x" .'),
     ({"@id": S, P: {"@value": "x", "@language": "a b"}, Q: "x"}, '<s> <q> "x" .'),
     ({"@context": {"@language": "123456789"}, "@id": S, P: "x", Q: 1}, '<s> <q> "1"^^xsd:integer .'),
-    # Where an item of a list is left out, its cell stands; where the list is, its cells are left out too.
+    # A dropped item keeps its list cell; the cells of a dropped list are dropped too.
     ({"@id": S, P: {"@list": [{"@id": "http://e/a b"}]}}, "<s> <p> _:1 . ;; _:1 rdf:rest rdf:nil ."),
     ({"@context": {"@base": None}, "@id": "s", P: {"@list": ["x"]}}, ""),
     ({"@id": S, "_:p": {"@list": ["x"]}}, ""),
     ({"@context": {"@base": None}, "@id": "g", "@graph": {"@id": S, P: {"@list": ["x"]}}}, ""),
-    # The key of a type map is not against the base.
+    # The key of a type map is not relative to the base.
     (contained("@type", {"T": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     ({"@id": S, P: {"@id": "@foo"}, Q: "x"}, '<s> <q> "x" .'),
     ({"@id": "@foo", P: "x"}, ""),
@@ -1295,7 +1300,7 @@ LEFT_OUT = [
 
 
 @rows(LEFT_OUT)
-def test_what_is_no_term_is_an_error_unless_lenient(document, expected, remote):
+def test_invalid_terms_are_errors_unless_lenient(document, expected, remote):
     text = json.dumps(document)
     found = reference.read(text, base="http://base/d/doc")
     assert found.left_out
@@ -1309,8 +1314,11 @@ def test_what_is_no_term_is_an_error_unless_lenient(document, expected, remote):
         assert isomorphic(messages[0], wanted(expected)), messages[0]
 
 
-def test_cells_and_nodes_of_what_is_left_out_are_left_out_too():
-    """A direction's own node stands only where its value does: not in a graph, not below what is no IRI."""
+def test_cells_and_nodes_of_dropped_values_are_dropped_too():
+    """The node of a direction exists only if its value does.
+
+    It is absent in a graph and below an invalid IRI.
+    """
     value = {"@value": "x", "@direction": "ltr"}
     for document, expected in [
         (contained("@graph", value), "<s> <p> _:g ."),
@@ -1324,7 +1332,7 @@ def test_cells_and_nodes_of_what_is_left_out_are_left_out_too():
         assert isomorphic(messages[0], wanted(expected)), messages[0]
 
 
-def test_each_node_has_a_direction_of_its_own():
+def test_each_node_has_a_separate_direction():
     index = {"i": [{"@id": "http://e/o"}, {"@id": "http://e/n"}]}
     document = with_p({"@container": "@index", "@index": Q}, index, **DIRECTION)
     messages, error = decode(
@@ -1337,7 +1345,7 @@ def test_each_node_has_a_direction_of_its_own():
     assert isomorphic(messages[0], wanted(due)), messages[0]
 
 
-def test_datatypes_that_are_no_iris_are_errors_even_with_lenient():
+def test_invalid_datatype_iris_are_errors_even_with_lenient():
     for datatype in ("http://e/a b", "rel", "_:b"):
         data = json.dumps({"@context": {"@base": None}, P: {"@value": "x", "@type": datatype}})
         for lenient in (False, True):
@@ -1355,16 +1363,16 @@ DROPPED = [
     ({"@id": S, "@reverse": {"foo": {"bar": 1}, P: {"@id": "http://e/o"}}}, ["foo"]),
     ({"@nest": {"foo": 1}, "@included": [{"bar": 1, P: 2}]}, ["foo", "bar"]),
     ({"@graph": [{"foo": 1}, {"foo": 2}]}, ["foo", "foo"]),
-    # A term that is null on purpose is not one of them, nor is anything below it.
+    # Terms intentionally mapped to null, and everything below them, are not counted.
     ({"@context": {"foo": None, "bar": {"@id": None}}, "foo": {"baz": 1}, "bar": 1, P: 2}, []),
     ({"@context": {"@vocab": "http://e/"}, "foo": 1}, []),
-    # What is no key of a node: of a JSON literal, a map, a context.
+    # Keys that do not belong to a node: of a JSON literal, a map, or a context.
     ({P: {"@type": "@json", "@value": {"foo": 1}}}, []),
     (contained("@index", {"foo": {Q: 1}}), []),
     (contained("@language", {"foo": "x"}), []),
     (contained("@id", {"foo": {"bar": 1}}), ["bar"]),
     ({"@context": {"foo": P}, "foo": 1}, []),
-    # What is below is not looked at, whatever it is.
+    # Content below a dropped key is not inspected.
     ({"foo": {"@id": 1, "@value": {}}, P: 1}, ["foo"]),
     ({"foo": [{"@context": 1}], P: 1}, ["foo"]),
     ({"": 1, P: 2}, [""]),
@@ -1398,7 +1406,7 @@ def test_keys_without_an_iri_are_counted_over_all_messages(tmp_path):
     assert len(messages) == 6
 
 
-def test_a_message_with_an_error_counts_no_keys():
+def test_a_message_with_an_error_does_not_count_keys():
     decoder = formats.find("jsonld").Decoder()
     decoder.feed(json.dumps({"foo": 1, "@id": 1}).encode())
     decoder.finish()

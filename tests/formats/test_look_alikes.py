@@ -1,4 +1,4 @@
-"""Comments that look like delimiters and are none: counted and told, however a log is read."""
+"""Comments that look like delimiters are counted and reported, however the log arrives."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ V = 'VERSION "1.2-messages"'
 
 
 def notes(name, log, size=0, **options):
-    """What a decoder notes of a log that it is fed in pieces; errors are skipped over."""
+    """Returns the decoder's notes on a log that is fed in pieces. Errors are skipped."""
     decoder = formats.find(name).Decoder(**options)
     data, resuming, finished = log.encode(), False, False
     pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
@@ -63,20 +63,20 @@ def one(text, line, delimiter="'# @message'"):
         (f"{Q}\n# message{' ' * 1200}x\n{Q}", []),
     ],
 )
-def test_a_comment_that_looks_like_a_delimiter_is_noted(name, log, expected, size):
+def test_comments_that_look_like_delimiters_are_noted(name, log, expected, size):
     assert notes(name, log, size) == expected
     assert notes(name, log.replace("MESSAGE\n", ""), size, dialect="plain") == []
 
 
 @pytest.mark.parametrize("name", ["ttl", "trig"])
-def test_inside_statements_and_graph_blocks_no_delimiter_could_stand(name):
+def test_comments_inside_statements_and_graph_blocks_are_ignored(name):
     assert notes(name, "<a:s>\n# message\n<a:p>\n# @Message\n1 .") == []
     if name == "trig":
         assert notes(name, f"<a:g> {{ {Q}\n# message\n}}\n# message") == one("# message", 4)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_dialect_that_is_asked_for_counts(name):
+def test_a_given_dialect_determines_the_delimiter(name):
     log = f"{Q}\n# @message\n{Q}\n"
     assert notes(name, log) == []
     assert notes(name, log, dialect="directive") == one("# @message", 2, "MESSAGE")
@@ -84,7 +84,7 @@ def test_the_dialect_that_is_asked_for_counts(name):
     assert notes(name, log, dialect="comment") == []
 
 
-def test_lines_that_are_skipped_after_an_error_count_too():
+def test_lines_skipped_after_an_error_are_counted_too():
     log = f"{Q}\noops\n# @Message\n{Q}\n# @message\n{Q}\n  # message\n"
     (note,) = notes("nq", log)
     assert "2 comments" in note
@@ -100,7 +100,7 @@ lines = st.sampled_from(
 @given(
     log=st.lists(lines, max_size=12), size=st.integers(1, 40), end=st.sampled_from(["\n", "\r\n"])
 )
-def test_pieces_and_batches_change_nothing(name, log, size, end):
+def test_piece_and_batch_sizes_do_not_change_the_notes(name, log, size, end):
     text = end.join(log)
     expected = notes(name, text)
     assert notes(name, text, size) == expected
@@ -114,7 +114,7 @@ def test_pieces_and_batches_change_nothing(name, log, size, end):
 
 
 @given(log=st.lists(lines.filter(lambda line: line != "oops"), max_size=12), data=st.data())
-def test_each_is_counted_in_one_split(log, data):
+def test_each_comment_is_counted_in_one_split(log, data):
     text = "\n".join(log)
     cuts = data.draw(st.lists(st.integers(1, max(len(text), 1)), unique=True).map(sorted))
     total = 0
@@ -130,7 +130,7 @@ def test_each_is_counted_in_one_split(log, data):
     assert total == sum(line in ("# @Message", "  # message") for line in log)
 
 
-def test_a_report_and_a_summary_tell_them(tmp_path):
+def test_reports_and_summaries_contain_the_notes(tmp_path):
     path, out = tmp_path / "a.trig", tmp_path / "b.nq"
     path.write_text(f"{Q}\n# @message\n{Q}\n# @message\n# @Message\n")
     assert rdfm.inspect(path).notes == rdfm.convert(path, out).notes == tuple(one("# @Message", 5))

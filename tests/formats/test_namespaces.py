@@ -1,4 +1,4 @@
-"""Logs whose namespaces change: what is written grows with the log, not with the namespaces in force."""
+"""Changing namespaces: the output grows with the log, not with the declared namespaces."""
 
 import json
 import subprocess
@@ -15,13 +15,13 @@ DELIMITER = "# @message\n"
 
 
 def log(count: int, use: str = "p{0}:s p{0}:p 'o' .\n") -> bytes:
-    """A log in which each message declares a prefix of its own."""
+    """Returns a log in which each message declares its own prefix."""
     lines = (f"PREFIX p{n}: <http://e/{n}#>\n" + use.format(n) for n in range(count))
     return DELIMITER.join(lines).encode()
 
 
 def written(tmp_path, data, name, **options):
-    """The bytes of a conversion, those of all files of a folder."""
+    """Returns the bytes of a conversion; for a folder, those of all files."""
     path = tmp_path / name
     rdfm.convert(data, f"{path}/" if name.endswith("/") else path, from_format="ttl", **options)
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
@@ -46,13 +46,13 @@ TARGETS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("use", ["p{0}:s p{0}:p 'o' .\n", "<http://s> <http://p> {0} .\n"])
 @pytest.mark.parametrize(("name", "options"), TARGETS, ids=str)
-def test_what_is_written_grows_with_the_log(tmp_path, name, options, use):
+def test_output_grows_linearly_with_the_log(tmp_path, name, options, use):
     sizes = []
     for count in (600, 1200, 2400):
         folder = tmp_path / str(count)
         folder.mkdir()
         sizes.append(len(written(folder, log(count, use), name, **options)))
-    # Four times as many names would take more than that if the growth did not stay the same.
+    # With linear growth, the second increase is about twice the first.
     assert sizes[2] - sizes[1] < 2.5 * max(sizes[1] - sizes[0], 1), sizes
 
 
@@ -89,7 +89,7 @@ NEEDED = [
 ]
 
 
-def test_a_context_line_holds_what_the_next_message_declares_or_uses(tmp_path):
+def test_a_context_line_has_the_namespaces_that_the_next_message_declares_or_uses(tmp_path):
     lines = written(tmp_path, CHANGING, "out.ndjsonld").decode().splitlines()
     assert lines == [
         '{"@context":{"a":"http://a/","b":"http://b/"}}',
@@ -109,16 +109,17 @@ def test_a_context_line_holds_what_the_next_message_declares_or_uses(tmp_path):
     ]
 
 
-def test_a_context_in_every_message_holds_what_it_declares_or_uses(tmp_path):
+def test_a_context_in_every_message_has_the_namespaces_it_declares_or_uses(tmp_path):
     out = written(tmp_path, CHANGING, "out.ndjsonld", context_lines="every")
     names = [list(json.loads(line).get("@context", {})) for line in out.splitlines()]
-    # All of a few while they stay the same, then those needed; those of an empty message come with the next.
+    # A few unchanged namespaces are all written, later only those needed. Those of an empty message
+    # are written with the next message.
     assert names == [["a", "b"], ["a", "b"], *NEEDED[2:6], [], ["a", "unused"]]
 
 
 @pytest.mark.parametrize("name", ["ndjsonld", "yamlld", "jelly", "rpb", "ttl", "parquet", "rdfxml"])
 @pytest.mark.parametrize("options", [{}, {"context_lines": "every"}], ids=str)
-def test_the_messages_come_back(tmp_path, name, options):
+def test_the_messages_are_read_back(tmp_path, name, options):
     if options and not name.endswith("ld"):
         pytest.skip("an option of JSON-LD")
     written(tmp_path, CHANGING, f"out.{name}", **options)
@@ -139,7 +140,7 @@ def test_namespaces_that_never_change_are_one_context(tmp_path, context_lines):
         assert lines == f"{{{context},{nodes[0]}}}\n{{{context},{nodes[1]}}}\n"
 
 
-def test_an_iri_that_the_context_in_force_misreads_stands_without_it(tmp_path):
+def test_an_iri_that_the_current_context_would_misread_resets_it(tmp_path):
     data = (
         "PREFIX urn: <http://u/>\n<urn:x> urn:p 1 .\n# @message\nPREFIX b: <http://b/>\n"
         "<urn:y> b:p 2 .\n# @message\n<urn:y> b:p 3 .\n# @message\n<urn:x> urn:p 4 .\n"
@@ -162,7 +163,7 @@ def column(rows):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_the_column_of_namespaces_holds_what_a_message_declares_or_uses(size):
+def test_the_namespace_column_has_what_a_message_declares_or_uses(size):
     encoder = formats.find("arrow").Encoder()
     with rdfm.open_log(CHANGING, "ttl", batch_messages=size) as source:
         data = b"".join(map(encoder.encode, source.batches())) + encoder.finish()
@@ -176,7 +177,7 @@ def test_the_column_of_namespaces_holds_what_a_message_declares_or_uses(size):
 
 
 @pytest.mark.parametrize("format", ["arrow", "ndjsonld", "ttl"])
-def test_messages_written_one_by_one_are_written_as_by_convert(tmp_path, monkeypatch, format):
+def test_messages_written_one_by_one_equal_the_output_of_convert(tmp_path, monkeypatch, format):
     monkeypatch.setattr("rdfm.logs.writer.PENDING_MESSAGES", 3)
     whole = written(tmp_path, CHANGING, f"whole.{format}")
     single = tmp_path / f"single.{format}"
@@ -189,7 +190,7 @@ def test_messages_written_one_by_one_are_written_as_by_convert(tmp_path, monkeyp
     assert column(pa.ipc.open_file(single.read_bytes()).read_all()) == NEEDED
 
 
-def test_many_namespaces_in_force_do_not_stand_in_each_of_many_logs(tmp_path):
+def test_many_namespaces_are_not_repeated_in_each_of_many_logs(tmp_path):
     many = "".join(f"PREFIX p{n}: <http://e/{n}#>\n" for n in range(300))
     data = f"{many}p1:s p2:p 1 .\n# @message\nPREFIX own: <http://own/>\np3:s p2:p 2 .\n"
     written(tmp_path, f"{data}# @message\np4:s p2:p 3 .\n".encode(), "out/", to_format="ttl")
@@ -209,7 +210,7 @@ def test_many_namespaces_in_force_do_not_stand_in_each_of_many_logs(tmp_path):
 
 
 @pytest.mark.parametrize("batch_messages", [1, 1000])
-def test_namespaces_count_for_what_they_hold(batch_messages):
+def test_namespaces_count_towards_the_message_limit(batch_messages):
     options = {"max_message_bytes": 100_000, "batch_messages": batch_messages}
     with (
         rdfm.open_log(log(1000), "ttl", **options) as source,
@@ -220,13 +221,13 @@ def test_namespaces_count_for_what_they_hold(batch_messages):
         for _ in source:
             pass
     assert 100 < error.value.message_index < 200
-    # A name that is bound anew takes no more.
+    # Rebinding a prefix does not add to the count.
     rebound = DELIMITER.join(f"PREFIX p: <http://e/{n}#>\np:s p:p 1 .\n" for n in range(1000))
     with rdfm.open_log(rebound.encode(), "ttl", **options) as source:
         assert sum(1 for _ in source) == 1000
 
 
-def test_a_batch_tells_what_its_messages_declare():
+def test_declarations_lists_the_namespaces_of_a_batch():
     batch = formats.find("ttl").decode(CHANGING)
     assert batch.declarations() == [
         (0, "a", "http://a/"),
@@ -242,7 +243,7 @@ def test_a_batch_tells_what_its_messages_declare():
     assert (second.declarations(), second.namespaces(0)) == ([], {"a": "http://a/"})
 
 
-def test_slices_share_the_namespaces_that_they_hold():
+def test_slices_share_their_namespaces():
     code = (
         "import resource, sys, rdfm\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
@@ -254,7 +255,7 @@ def test_slices_share_the_namespaces_that_they_hold():
     subprocess.run([sys.executable, "-c", code], input=log(4000), check=True, timeout=60)
 
 
-def test_slices_in_any_order_hold_the_namespaces_in_force():
+def test_slices_have_the_current_namespaces_in_any_order():
     data = log(50) + b"# @message\nPREFIX p7: <http://e/other/>\np7:s p7:p 1 .\n"
     batch = MessageBatch.from_messages(rdfm.open_log(data, "ttl"))
     for start in (40, 3, 50, 7, 8, 0, 49):

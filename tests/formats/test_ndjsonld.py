@@ -1,4 +1,4 @@
-"""NDJSON-LD: what lines mean, what errors say, and how reading goes on behind them."""
+"""NDJSON-LD: meaning of lines, errors, and resuming after them."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_contexts_replace_each_other_and_local_ones_never_leak():
     assert found == [["http://local/p"], ["http://v/p"], ["http://q/"], []]
 
 
-def test_a_context_may_be_an_array_whatever_it_holds():
+def test_a_context_may_be_an_array():
     context = b'{"@context": [{"v": "http://v/"}, {"q": {"@reverse": "v:r"}}]}\n'
     messages, error = decode("ndjsonld", context + b'{"@id": "v:a", "q": {"@id": "v:b"}}\n')
     assert error is None
@@ -61,7 +61,7 @@ def test_a_context_may_be_an_array_whatever_it_holds():
         (b'{"a": ' * 70, "a larger max_depth allows it"),
     ],
 )
-def test_an_error_is_one_sentence_behind_the_messages_before_it(line, reason):
+def test_an_error_follows_the_messages_before_it(line, reason):
     data = CONTEXT + b'{"p": 0}\n' + line + b"\n"
     found, error = objects(data)
     assert found == [["0"]]
@@ -78,7 +78,7 @@ def test_an_error_is_one_sentence_behind_the_messages_before_it(line, reason):
     assert batch.quads(0)[0].object.value == "9"
 
 
-def test_after_a_broken_context_messages_are_errors_until_the_next():
+def test_messages_after_an_invalid_context_are_errors_until_the_next_context():
     data = b'{"@context": {"@vocab": 1}}\n{"p": 1}\n' + CONTEXT + b'{"p": 2}\n'
     decoder = formats.find("ndjsonld").Decoder()
     decoder.feed(data)
@@ -91,8 +91,8 @@ def test_after_a_broken_context_messages_are_errors_until_the_next():
 
 
 @pytest.mark.parametrize("before", [b"", CONTEXT + b'{"p": 1}\n'])
-def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_over(before):
-    """Where files that begin with one are joined, it stands within the log."""
+def test_a_context_after_a_byte_order_mark_is_never_ignored_silently(before):
+    """Joined files with byte order marks have one within the log."""
     other = b'\xef\xbb\xbf{"@context": {"p": "http://other/p"}}\n{"p": 2}\n'
     messages, error = decode("ndjsonld", before + other, lenient=True)
     assert error is None
@@ -117,7 +117,7 @@ def test_a_context_behind_a_byte_order_mark_is_lost_or_read_and_never_passed_ove
         ("i18n-datatype", ("x", None, None, "https://www.w3.org/ns/i18n#ar_rtl")),
     ],
 )
-def test_base_directions_are_kept_or_become_what_is_asked_for(direction, expected):
+def test_base_directions_are_kept_or_converted_on_request(direction, expected):
     data = CONTEXT + b'{"p": {"@value": "x", "@language": "ar", "@direction": "rtl"}}\n'
     batch = formats.find("ndjsonld").decode(data, rdf_direction=direction)
     found = batch.quads(0)[0].object
@@ -133,7 +133,7 @@ def test_a_compound_literal_is_a_node():
     assert found["direction"].value == "rtl"
 
 
-def test_prefixes_become_namespaces_also_those_of_a_message():
+def test_prefixes_of_logs_and_messages_become_namespaces():
     data = b'{"@context": {"ex": "http://ex/", "t": "ex:t"}}\n{"t": 1}\n'
     data += b'{"@context": {"other": "http://o/#"}, "other:p": 2}\n'
     batch = formats.find("ndjsonld").decode(data)
@@ -142,7 +142,7 @@ def test_prefixes_become_namespaces_also_those_of_a_message():
 
 
 def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
-    """The outermost once; one that is mapped to null on purpose is none of them."""
+    """Nested keys below a dropped key are not counted, nor are keys that are mapped to null."""
     data = b'{"@context": {"p": "http://v/p", "no": null}}\n'
     data += b'{"p": 1, "no": 2, "name": {"p": 3, "other": 4}}\n{"p": [{"other": 5, "@foo": 6}]}\n'
     report = rdfm.inspect(data, "ndjsonld")
@@ -165,7 +165,7 @@ def test_keys_without_an_iri_are_counted_with_an_example(tmp_path):
         '"http://e/%d":{"@id":"p:x"}',
     ],
 )
-def test_a_long_vocabulary_is_not_written_out_for_key_after_key(rest):
+def test_a_long_vocabulary_repeated_by_many_keys_exceeds_the_limit(rest):
     context = {"@vocab": f"http://v/{'x' * 200_000}/", "p": f"http://p/{'x' * 200_000}/"}
     entries = ",".join(rest.replace("%d", str(at)) for at in range(50_000))
     line = f'{{"@context":{json.dumps(context)},{entries}}}'.encode()
@@ -173,8 +173,8 @@ def test_a_long_vocabulary_is_not_written_out_for_key_after_key(rest):
         formats.find("ndjsonld").decode(line, max_message_bytes=8 << 20)
 
 
-def test_a_scoped_context_is_that_of_its_own_document(tmp_path):
-    """The same relative URL in two documents is two contexts, also in contexts that follow each other."""
+def test_a_scoped_context_is_relative_to_its_document(tmp_path):
+    """The same relative URL in two documents is two contexts, also in nested contexts."""
     for name in "ab":
         folder = tmp_path / "r" / name
         folder.mkdir(parents=True)
@@ -202,7 +202,7 @@ def test_a_scoped_context_is_that_of_its_own_document(tmp_path):
     ],
 )
 @pytest.mark.parametrize("context", [b'"v:x"', b'["v:x", {"n": "v:n"}]', b'{"n": "v:n"}', None])
-def test_what_stands_below_a_key_without_meaning_takes_nothing_else_along(nodes, context, tmp_path):
+def test_dropping_a_key_does_not_drop_other_nodes(nodes, context, tmp_path):
     start = b'{"@index": "i", "@included": [' + nodes + b"]}"
     remote = tmp_path / "x.jsonld"
     remote.write_text('{"@context": {"o": "v:o"}}')
@@ -217,7 +217,7 @@ def test_what_stands_below_a_key_without_meaning_takes_nothing_else_along(nodes,
     assert messages[0][0][2][:2] == integer[:2]
 
 
-def test_a_key_that_another_context_gives_a_meaning_is_dropped_where_it_has_none():
+def test_a_key_is_dropped_only_if_the_active_context_does_not_define_it():
     line = (
         b'{"@context": {"x": {"@id": "v:x", "@context": {"@vocab": "v:"}}}, "@index": "i", '
         b'"@included": [{"@id": "v:b", "k": {"@id": "v:a", "v:p": 1}}, {"@id": "v:a", "v:q": 2}]}'
@@ -226,8 +226,8 @@ def test_a_key_that_another_context_gives_a_meaning_is_dropped_where_it_has_none
 
 
 @pytest.mark.slow
-def test_contexts_of_one_message_take_no_more_memory_than_is_due():
-    """Each of them would be a copy of the log's context, if tables did not share what they can."""
+def test_contexts_of_one_message_share_memory():
+    """Without shared tables, each of them would be a copy of the log's context."""
     terms = ", ".join(f'"t{at}": "http://e/{at}"' for at in range(20_000))
     nodes = ", ".join(
         f'{{"@context": {{"t{at}": "http://x/{at}"}}, "t{at}": 1}}' for at in range(4000)
@@ -238,8 +238,8 @@ def test_contexts_of_one_message_take_no_more_memory_than_is_due():
     assert found[0].count("1") == 4000
 
 
-def test_a_json_literal_is_kept_whatever_its_keys_are():
-    """Each of them means something to JSON-LD elsewhere."""
+def test_a_json_literal_is_kept_regardless_of_its_keys():
+    """Outside JSON literals, each of these keys has a meaning in JSON-LD."""
     text = (
         '{"@context":{"@protected":true,"b":"x:b"},'
         '"c":{"@direction":"rtl","@value":"\\"@language\\""},"d":[1.5,1e+21,null]}'

@@ -1,4 +1,4 @@
-"""RDF/XML: where documents end, what makes them wrong, how they are written."""
+"""RDF/XML: ends of documents, errors, and output."""
 
 import pytest
 from nquads import literal
@@ -19,7 +19,7 @@ def document(text, more=""):
 TYPED = [(S, ("iri", f"{RDF}type"), ("iri", "http://e/T"), None)]
 
 
-def test_documents_end_with_their_roots():
+def test_documents_end_with_their_root_elements():
     one, two = document("<p>1</p>"), document("<p>2\n</p>\n")
     log = f"\ufeff\n<?xml version='1.0'?><!-- <a> -->\n{one}<!-- behind -->\r\n\n<?pi?>\n{two}\n \n"
     messages, error = decode("rdfxml", log.encode())
@@ -43,7 +43,7 @@ def test_a_log_without_documents_has_no_message(log):
         ("&#x1F422;", "\U0001f422"),
     ],
 )
-def test_a_text_is_all_that_stands_in_its_element(text, value):
+def test_a_literal_is_the_complete_text_of_its_element(text, value):
     (message,) = decoded("rdfxml", document(f"<p>{text}</p>").encode())
     assert message == [*TYPED, (S, P, literal(value), None)]
 
@@ -54,7 +54,7 @@ def test_language_tags_keep_their_case_and_end():
     assert [quad[2][1:3] for quad in message[1:]] == [("a", "en-GB"), ("b", None), ("c", "fr")]
 
 
-def test_markup_declares_the_namespaces_that_it_uses():
+def test_xml_literals_declare_the_namespaces_they_use():
     text = '<p r:parseType="Literal"><b c="&lt;" a=\'"\'/>&amp;<!-- x --><r:i/></p>'
     (message,) = decoded("rdfxml", document(text).encode())
     assert message[1][2][1] == (
@@ -94,7 +94,7 @@ def test_markup_declares_the_namespaces_that_it_uses():
         ("<!DOCTYPE a [%p;]>", "parameter entities are not read"),
     ],
 )
-def test_what_is_wrong_is_said(log, text):
+def test_errors_describe_the_cause(log, text):
     messages, error = decode("rdfxml", log.encode())
     if text is None:
         assert error is None
@@ -111,15 +111,15 @@ def test_documents_before_an_error_are_delivered():
     assert "message 1" in error
 
 
-def test_nesting_has_a_bound():
+def test_nesting_is_limited():
     deep = "<p><T>" * 40 + "</T></p>" * 40
     _, error = decode("rdfxml", document(deep).encode())
     assert "elements are nested deeper than 64" in error
     assert len(decoded("rdfxml", document(deep).encode(), max_depth=100)[0]) == 81
 
 
-def test_what_a_few_bytes_expand_to_has_a_bound():
-    """Namespaces, bases and entities are said once and used often."""
+def test_expansion_of_short_input_is_limited():
+    """Namespaces, bases and entities are declared once and used often."""
     long = "x" * 10_000
     for text in (
         f'<!DOCTYPE a [<!ENTITY e "{long}">]>' + document("<p>" + "&e;" * 200 + "</p>"),
@@ -136,7 +136,7 @@ def test_what_a_few_bytes_expand_to_has_a_bound():
 
 
 def doubled(seed, times):
-    """A DOCTYPE whose entity `e` is `seed`, doubled so often."""
+    """Returns a DOCTYPE whose entity `e` is `seed`, doubled `times` times."""
     more = "".join(f'<!ENTITY e{at + 1} "&e{at};&e{at};">' for at in range(times))
     return f'<!DOCTYPE T [<!ENTITY e0 "{seed}">{more}<!ENTITY e "&e{times};">]>'
 
@@ -154,8 +154,8 @@ def doubled(seed, times):
         "<p r:parseType='Literal'><b xmlns:n='&e;'/></p>",
     ],
 )
-def test_what_a_short_document_repeats_has_a_bound(text, parts):
-    """Also what no quad holds is bounded."""
+def test_repetition_in_a_short_document_is_limited(text, parts):
+    """The limit also applies to text that is not part of any quad."""
     seed = "        " if text[0] == "&" else "a-b-c-d-"
     decoder = formats.rdfxml.decoder(
         {"max_message_bytes": 100_000}, Opening("always" if parts else "never")
@@ -167,7 +167,7 @@ def test_what_a_short_document_repeats_has_a_bound(text, parts):
     assert parts is False or "repeat more than" in str(error.value)
 
 
-def test_what_a_short_log_repeats_has_a_bound():
+def test_repetition_in_a_short_log_is_limited():
     log = f"{doubled('abcdefgh', 12)}{document('')}\n" * 100
     messages, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
     assert 0 < len(messages) < 10
@@ -176,15 +176,15 @@ def test_what_a_short_log_repeats_has_a_bound():
     assert len(decoded("rdfxml", small.encode(), max_message_bytes=10_000)) == 1000
 
 
-def test_nested_languages_have_a_bound():
+def test_nested_languages_are_limited():
     deep = "<p xml:lang='&e;a'><T xml:lang='&e;a'>" * 20 + "</T></p>" * 20
     log = doubled("a-b-c-d-", 10) + f"<!-- {'x' * 10_000} -->" + document(deep)
     _, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
     assert "the languages are longer than 100000 bytes" in error
 
 
-def test_what_an_entity_stands_for_is_read_where_it_is():
-    """`&` and `<` that an entity has as numbers are markup there, as XML says."""
+def test_entity_values_are_parsed_where_they_are_used():
+    """`&` and `<` given as character references in an entity are markup when it is used."""
     declared = "<!DOCTYPE T [<!ENTITY e 'a&#38;amp;&#38;#60;&amp;&#62;\n'>]>"
     log = declared + document("<p>&e;</p><q xmlns:n='http://n/'><T n:a='&e;'/></q>")
     (message,) = decoded("rdfxml", log.encode())
@@ -212,7 +212,7 @@ def test_a_document_of_any_size_is_read_in_parts():
     assert parts > 10
 
 
-def test_a_message_is_a_line_with_the_prefixes_of_the_log():
+def test_a_message_takes_one_line_with_the_prefixes_of_the_log():
     source = (
         'PREFIX e: <http://e/>\ne:s e:p "a\\n<b>" ; <http://f/q> e:o .\n# @message\n'
         "# @message\nPREFIX e: <http://f/>\n<http://e/s> e:q <http://e/o> ."
@@ -228,7 +228,7 @@ def test_a_message_is_a_line_with_the_prefixes_of_the_log():
     ]
 
 
-def test_of_many_namespaces_those_in_use_are_declared():
+def test_only_namespaces_in_use_are_declared():
     declared = "".join(f"PREFIX ns{at}: <http://n/{at}/>\n" for at in range(1, 50_000))
     again = "".join(f"PREFIX ns{at}: <http://n/>\n" for at in range(1, 50_000))
     quads = "# @message\n<http://s> <http://a/p> 1 ; <http://b/p> 1 ; <http://n/p> 1 .\n" * 2000
@@ -253,7 +253,7 @@ def test_of_many_namespaces_those_in_use_are_declared():
         ((S, P, O, O), "merge_graphs=True drops them"),
     ],
 )
-def test_what_cannot_be_written_is_named(quad, text):
+def test_quads_that_cannot_be_written_are_named(quad, text):
     with pytest.raises(rdfm.EncodeError) as error:
         encode("rdfxml", [[(S, P, O, None)], [quad]])
     assert text in str(error.value)

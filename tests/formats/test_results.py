@@ -1,4 +1,7 @@
-"""SPARQL results against pyoxigraph, Google's protobuf and thriftpy2, over spec-fixtures and the W3C's suites."""
+"""SPARQL results compared with pyoxigraph, Google's protobuf and thriftpy2.
+
+The files are those of spec-fixtures and the W3C's suites.
+"""
 
 import importlib.util
 import json
@@ -41,7 +44,7 @@ def files(name: str) -> list[Path]:
 
 
 def read(data: bytes, name: str):
-    """Variables, answer and rows of tuples."""
+    """Returns variables, boolean answer and rows as tuples."""
     with rdfm.open_log(data, name) as log:
         batches = list(log.batches())
     assert batches
@@ -50,7 +53,7 @@ def read(data: bytes, name: str):
 
 
 def of_oxigraph(term):
-    """A term of pyoxigraph as a tuple of `nquads`."""
+    """Returns a term of pyoxigraph as a tuple of `nquads`."""
     match term:
         case None:
             return None
@@ -73,7 +76,7 @@ def with_oxigraph(data: bytes, name: str):
 
 
 def comparable(result, name=""):
-    """Languages in lower case, as pyoxigraph has them, which trims literals in XML; directions by their names."""
+    """Makes results comparable with pyoxigraph, which lowercases languages and trims literals."""
     variables, boolean, rows = result
 
     def plain(term):
@@ -91,7 +94,7 @@ def comparable(result, name=""):
 
 
 def plain_json(data: bytes) -> bytes:
-    """A document without the members that SPARQL does not define, which pyoxigraph refuses."""
+    """Removes members that SPARQL does not define, which pyoxigraph rejects."""
     document = json.loads(data)
     if "results" in document:
         document["results"] = {"bindings": document["results"]["bindings"]}
@@ -99,7 +102,7 @@ def plain_json(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_fixtures_are_read_as_pyoxigraph_reads_them(name):
+def test_fixtures_are_read_like_pyoxigraph(name):
     refused = []
     for path in files(name):
         data = path.read_bytes()
@@ -109,12 +112,12 @@ def test_fixtures_are_read_as_pyoxigraph_reads_them(name):
             refused.append(path.stem)
             continue
         assert comparable(read(data, name), name) == comparable(wanted, name), path
-    assert refused == ["odd-names"]  # pyoxigraph checks the names of variables
+    assert refused == ["odd-names"]  # pyoxigraph validates the names of variables
 
 
 @pytest.mark.suites
 @pytest.mark.parametrize("name", TEXTS)
-def test_w3c_files_are_read_as_pyoxigraph_reads_them(name):
+def test_w3c_files_are_read_like_pyoxigraph(name):
     ending = {known: end for end, known in NAMES.items()}[name]
     logs = [data for path, data in w3c_files(SUITE).items() if path.endswith(ending)]
     agreed = 0
@@ -122,14 +125,14 @@ def test_w3c_files_are_read_as_pyoxigraph_reads_them(name):
         try:
             wanted = with_oxigraph(data, name)
         except (SyntaxError, ValueError):
-            continue  # older than some of what RDF 1.2 has
+            continue  # pyoxigraph does not support all of RDF 1.2
         assert comparable(read(data, name), name) == comparable(wanted, name), data
         agreed += 1
     assert agreed * 10 >= len(logs) * 8 > 0, (agreed, len(logs))
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_is_written_pyoxigraph_reads(name):
+def test_pyoxigraph_reads_the_output(name):
     agreed = Counter()
     for path in files("results-json"):
         data = path.read_bytes()
@@ -155,7 +158,7 @@ def write(data: bytes, source: str, target: str, **options) -> bytes:
 
 @pytest.mark.parametrize("name", ["results-thrift", "results-protobuf"])
 @pytest.mark.parametrize("case", MADE.SETS)
-def test_tuples_are_those_that_others_write_and_read(name, case):
+def test_tuples_are_exchanged_with_other_libraries(name, case):
     variables, rows = MADE.SETS[case]
     suffix, pack = {
         "results-thrift": (".srt", rdf_binary.thrift_rows),
@@ -170,17 +173,17 @@ def test_tuples_are_those_that_others_write_and_read(name, case):
     if variables:
         assert written == data
     elif suffix == ".srt":
-        # Jena leaves an empty list out, thriftpy2 does not.
+        # Jena omits an empty list, thriftpy2 does not.
         assert written == b"\x19\x0c\0" + b"\0" * len(rows)
 
 
-def test_the_made_fixtures_are_current():
+def test_generated_fixtures_are_current():
     made = dict(MADE.made())
     assert made == {path: path.read_bytes() for path in made}
     assert XSD_STRING == MADE.STRING
 
 
-def test_csv_is_written_only_where_asked_for():
+def test_csv_is_written_only_on_request():
     data = (FIXTURES / "results-json" / "basic.srj").read_bytes()
     with pytest.raises(EncodeError) as caught:
         write(data, "results-json", "results-csv")

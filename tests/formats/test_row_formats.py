@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: logs as tables, as other programs read and write them."""
+"""Parquet and Arrow IPC: logs as tables that other programs read and write."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ def quads(*values):
 
 
 def table(path):
-    """A file as pyarrow reads it."""
+    """Reads a file with pyarrow."""
     if path.suffix == ".parquet":
         return parquet.read_table(path)
     data = path.read_bytes()
@@ -32,7 +32,7 @@ def table(path):
 
 
 def save(path, rows):
-    """A file as pyarrow writes it."""
+    """Writes a file with pyarrow."""
     if path.suffix == ".parquet":
         parquet.write_table(rows, path, row_group_size=2)
         return
@@ -42,7 +42,7 @@ def save(path, rows):
 
 
 def read(source, *format, into=None, **options):
-    """The messages of a log; what comes before an error is in `into`."""
+    """Returns the messages of a log. `into` receives those before an error."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         found.extend(log)
@@ -53,7 +53,7 @@ SUFFIXES = pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", 
 
 
 @SUFFIXES
-def test_pyarrow_reads_what_is_written(tmp_path, suffix):
+def test_pyarrow_reads_the_output(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
         log.write(Message(quads("a", "b"), metadata={"k": b"v"}))
@@ -67,7 +67,7 @@ def test_pyarrow_reads_what_is_written(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_what_pyarrow_writes_is_read(tmp_path, suffix):
+def test_files_of_pyarrow_are_read(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"other": range(5), "quads": [[ROW], [], None, [ROW, ROW], [ROW]]}))
     with rdfm.open_log(path) as log:
@@ -77,7 +77,7 @@ def test_what_pyarrow_writes_is_read(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_columns_that_are_no_messages_are_named(tmp_path, suffix):
+def test_tables_without_messages_are_refused(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     for columns in ({"a": [1], "b": ["x"]}, {"a": [1], "b": ["x"], "quads": ["text"]}):
         save(path, pa.table(columns))
@@ -86,7 +86,7 @@ def test_columns_that_are_no_messages_are_named(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_rows_before_an_error_come_first(tmp_path, suffix):
+def test_rows_before_an_error_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW], [{**ROW, "object": "oops"}], [ROW]]}))
     found = []
@@ -97,7 +97,7 @@ def test_rows_before_an_error_come_first(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_a_null_among_the_quads_is_told(tmp_path, suffix):
+def test_a_null_quad_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW, None], [ROW]]}))
     found = []
@@ -107,7 +107,7 @@ def test_a_null_among_the_quads_is_told(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", ["metadata", "namespaces"])
-def test_what_pandas_makes_of_maps_is_told(tmp_path, name):
+def test_maps_written_by_pandas_are_an_error(tmp_path, name):
     path = tmp_path / "log.parquet"
     save(path, pa.table({"quads": [[ROW]], name: [[["ex", "http://e/"]]]}))
     with pytest.raises(DecodeError, match=rf"the column {name} is a map of .*omit the column"):
@@ -115,7 +115,7 @@ def test_what_pandas_makes_of_maps_is_told(tmp_path, name):
 
 
 @pytest.mark.parametrize("offsets", [(0, 1, 2_000_000_000), (0, 1, -1), (0, -2, 2)])
-def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
+def test_offsets_outside_an_arrow_log_are_an_error(offsets):
     sink = io.BytesIO()
     rows = pa.table({"quads": [[ROW], [ROW]]})
     with ipc.new_stream(sink, rows.schema) as writer:
@@ -129,7 +129,7 @@ def test_offsets_that_lead_out_of_an_arrow_log_are_told(offsets):
 
 @pytest.mark.slow
 @SUFFIXES
-def test_noise_in_a_table_is_an_error_and_no_crash(tmp_path, suffix):
+def test_random_bytes_in_a_table_are_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 3, []], "metadata": [[("k", b"v")], [], None]}))
     data = path.read_bytes()
@@ -143,7 +143,7 @@ def test_noise_in_a_table_is_an_error_and_no_crash(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_a_column_that_is_there_twice_is_told(tmp_path, suffix):
+def test_a_duplicate_column_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     column = pa.array([[ROW]])
     save(path, pa.Table.from_arrays([column, column], names=["quads", "quads"]))
@@ -152,13 +152,13 @@ def test_a_column_that_is_there_twice_is_told(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("data", [b"abc", b"Hello, this is text.", b"FEA1" + bytes(40)])
-def test_what_is_no_arrow_is_told(data):
+def test_data_other_than_arrow_is_an_error(data):
     with pytest.raises(DecodeError, match="expected an Arrow file or stream, found"):
         read(data, "arrow")
 
 
 @SUFFIXES
-def test_a_row_over_the_limit_is_told(tmp_path, suffix):
+def test_a_row_above_the_limit_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW] * 1000, [ROW]]}))
     found = []
@@ -169,7 +169,7 @@ def test_a_row_over_the_limit_is_told(tmp_path, suffix):
 
 @SUFFIXES
 @pytest.mark.parametrize("cut", [1, 7, 8, 9, 100])
-def test_a_file_that_is_cut_off_is_an_error(tmp_path, suffix, cut):
+def test_a_truncated_file_is_an_error(tmp_path, suffix, cut):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
     path.write_bytes(path.read_bytes()[:-cut])
@@ -178,7 +178,7 @@ def test_a_file_that_is_cut_off_is_an_error(tmp_path, suffix, cut):
 
 
 @pytest.mark.parametrize("suffix", [".arrow", ".arrows"])
-def test_rows_of_a_cut_off_arrow_log_come_first(tmp_path, suffix):
+def test_rows_of_a_truncated_arrow_log_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW], [ROW]]}))
     data = path.read_bytes()
@@ -191,8 +191,8 @@ def test_rows_of_a_cut_off_arrow_log_come_first(tmp_path, suffix):
 
 @SUFFIXES
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
-def test_files_are_read_by_the_thread_that_asks(suffix, codec):
-    """A thread of pyarrow that holds Python's objects when the process ends would abort it."""
+def test_files_are_read_in_the_calling_thread(suffix, codec):
+    """A pyarrow thread that references Python objects when the process ends would abort it."""
     rows, written = pa.table({"quads": [[ROW], [ROW], [ROW]]}), io.BytesIO()
     if suffix == ".parquet":
         parquet.write_table(rows, written, compression=codec or "none")
@@ -215,7 +215,7 @@ def test_files_are_read_by_the_thread_that_asks(suffix, codec):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_namespaces_have_a_column_where_the_first_message_has_some(name, tmp_path):
+def test_namespaces_have_a_column_if_the_first_message_has_some(name, tmp_path):
     path = tmp_path / "log"
     declared = Message(quads("a"), namespaces={"e": "http://e/"})
     with rdfm.create_log(path, name) as log:
@@ -235,7 +235,7 @@ def test_namespaces_have_a_column_where_the_first_message_has_some(name, tmp_pat
 
 
 @SUFFIXES
-def test_conversions_keep_where_messages_are_from(tmp_path, suffix):
+def test_conversions_keep_the_source_of_messages(tmp_path, suffix):
     sources = [tmp_path / "a.nq", tmp_path / "b.nq"]
     for source in sources:
         source.write_text("<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n")
@@ -246,7 +246,7 @@ def test_conversions_keep_where_messages_are_from(tmp_path, suffix):
 
 
 @SUFFIXES
-def test_pieces_files_and_pipes_are_read_the_same(tmp_path, suffix):
+def test_pieces_files_and_pipes_are_read_alike(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     with rdfm.create_log(path) as log:
         for number in range(3000):
@@ -275,7 +275,7 @@ def test_pieces_files_and_pipes_are_read_the_same(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_without_pyarrow_the_extra_is_named(name, monkeypatch):
+def test_a_missing_pyarrow_names_the_extra(name, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     for codec in (formats.find(name).Decoder, formats.find(name).Encoder):
         with pytest.raises(rdfm.MissingExtraError, match=r"pip install 'rdfm\[arrow\]'"):
@@ -283,7 +283,7 @@ def test_without_pyarrow_the_extra_is_named(name, monkeypatch):
 
 
 @SUFFIXES
-def test_every_truncation_is_an_error_after_the_rows_before(tmp_path, suffix):
+def test_every_truncation_is_an_error_after_the_complete_rows(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW]]}))
     data = path.read_bytes()
@@ -294,7 +294,7 @@ def test_every_truncation_is_an_error_after_the_rows_before(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_texts_of_other_kinds_are_read(name, tmp_path):
+def test_other_string_types_are_read(name, tmp_path):
     quads_type = pa.large_list(pa.struct([(part, pa.large_string()) for part in ROW]))
     rows = pa.table(
         {
@@ -309,18 +309,18 @@ def test_texts_of_other_kinds_are_read(name, tmp_path):
 
 
 @pytest.mark.slow
-def test_fewer_rows_of_parquet_are_held_where_they_are_large(tmp_path, monkeypatch):
+def test_large_parquet_rows_are_read_in_smaller_batches(tmp_path, monkeypatch):
     path = tmp_path / "log.parquet"
     large = [[{**ROW, "object": f'"{at}{"x" * (4 << 20)}"'}] for at in range(20)]
     parquet.write_table(pa.table({"quads": large}), path, use_dictionary=False)
-    held = []
+    batch_sizes = []
     batches = RowDecoder.record_batches
 
     def watched(self):
         for rows in batches(self):
-            held.append(rows.num_rows)
+            batch_sizes.append(rows.num_rows)
             yield rows
 
     monkeypatch.setattr(RowDecoder, "record_batches", watched)
     assert len(read(path)) == 20
-    assert max(held) < 10
+    assert max(batch_sizes) < 10

@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: patches there and back, and results as tables."""
+"""Parquet and Arrow IPC: round trips of patches, and results as tables."""
 
 import io
 import subprocess
@@ -44,14 +44,14 @@ ROWS = [(S, None), (Literal("x"), Bnode("b")), (None, None)]
 
 
 def table(data, name):
-    """A log as pyarrow reads it."""
+    """Reads a log with pyarrow."""
     if name == "parquet":
         return parquet.read_table(io.BytesIO(data))
     return ipc.open_file(data).read_all()
 
 
 def save(path, rows):
-    """A file as pyarrow writes it."""
+    """Writes a file with pyarrow."""
     if path.suffix == ".parquet":
         parquet.write_table(rows, path, row_group_size=2)
         return
@@ -60,7 +60,7 @@ def save(path, rows):
 
 
 def read(path, *format):
-    """All messages of a log."""
+    """Returns all messages of a log."""
     with rdfm.open_log(path, *format) as log:
         return list(log)
 
@@ -71,7 +71,7 @@ def operations_of(batch):
 
 @pytest.mark.parametrize("name", TABLES)
 @given(log=patch_logs(graphs=True))
-def test_patches_come_back(name, log):
+def test_patches_are_read_back(name, log):
     batch = as_batch(log)
     back = formats.find(name).decode(formats.find(name).encode(batch))
     if len(batch):
@@ -81,7 +81,7 @@ def test_patches_come_back(name, log):
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("other", PATCH_FORMATS)
-def test_patches_of_every_format_are_converted_there_and_back(tmp_path, name, other):
+def test_patches_of_every_format_survive_a_round_trip(tmp_path, name, other):
     first, there, back = (tmp_path / part for part in ("first", "there", "back"))
     with rdfm.create_log(first, other) as log:
         for patch in LOG:
@@ -96,7 +96,7 @@ def test_patches_of_every_format_are_converted_there_and_back(tmp_path, name, ot
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_log_takes_one_kind(tmp_path, name):
+def test_a_log_contains_one_kind(tmp_path, name):
     with rdfm.create_log(tmp_path / "log", name) as log:
         for patch in LOG:
             log.write(patch)
@@ -123,7 +123,7 @@ def test_options_of_messages_are_refused(name, option, reason):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_columns_say_the_kind(tmp_path, suffix):
+def test_columns_determine_the_kind(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     bare = {part: None for part in ("name", "subject", "predicate", "object", "graph")}
     operations = [[{"op": "TX", **bare}], None, []]
@@ -147,7 +147,7 @@ OPERATIONS = pa.list_(pa.struct([(part, pa.string()) for part in ("op", *PARTS[:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_patches_before_a_wrong_operation_come_first(tmp_path, suffix):
+def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
@@ -187,7 +187,7 @@ def test_results_are_not_read_back(tmp_path, name):
         read(tmp_path / "t", name)
     with pytest.raises(OptionError, match=r"not read back, since nothing.*results-thrift"):
         rdfm.open_results(tmp_path / "t", name)
-    # Nor are they taken for messages, whatever the variables are called.
+    # They are not read as messages either, regardless of variable names.
     with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:
         results.write([S])
     with pytest.raises(DecodeError, match="found quads string; a table of results"):
@@ -195,7 +195,7 @@ def test_results_are_not_read_back(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_results_that_are_no_table_are_refused(tmp_path, name):
+def test_results_that_are_not_tables_are_refused(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
         (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is no table"),
@@ -216,7 +216,7 @@ def test_results_that_are_no_table_are_refused(tmp_path, name):
         encoder.encode(ResultBatch.from_rows([], ["b", "a"]))
 
 
-def test_a_name_with_nul_is_refused_by_a_reader_and_a_writer(tmp_path):
+def test_names_with_nul_are_refused_by_readers_and_writers(tmp_path):
     head = b'{"head": {"vars": ["a\\u0000b"]}, "results": {"bindings": []}}'
     with pytest.raises(ValueError, match="contains a NUL"):
         rdfm.open_results(head, "results-json").to_arrow()
@@ -227,7 +227,7 @@ def test_a_name_with_nul_is_refused_by_a_reader_and_a_writer(tmp_path):
 
 
 def test_many_variables_take_linear_time():
-    # Comparing each name with those before it takes a minute.
+    # Comparing each name with all earlier ones takes a minute.
     count = 200_000
     batch = ResultBatch.from_rows([[None] * count], list(map(str, range(count))))
     start = time.process_time()
@@ -235,7 +235,7 @@ def test_many_variables_take_linear_time():
     assert time.process_time() - start < 15
 
 
-def test_wide_tables_are_written_with_a_codec_that_is_cheap_for_each_column():
+def test_wide_tables_use_a_codec_with_little_overhead_per_column():
     for count, codec in [(WIDE_COLUMNS, "ZSTD"), (WIDE_COLUMNS + 1, "SNAPPY")]:
         batch = ResultBatch.from_rows([[S] * count], list(map(str, range(count))))
         data = formats.parquet.encode(batch)
@@ -275,7 +275,7 @@ def test_batches_are_arrow():
 
 
 def log_of(tmp_path, kind):
-    """A log of a kind, and how many rows it has."""
+    """Returns a log of a kind, and its number of rows."""
     if kind == "results":
         path = tmp_path / "r.srt"
         with rdfm.create_results(path, ["a", "b"]) as results:
@@ -315,7 +315,7 @@ def test_a_stream_has_its_columns_without_rows(tmp_path):
     assert pa.table(rdfm.open_log(tmp_path / "r.srj")).schema.names == ["a"]
 
 
-def test_an_error_ends_a_stream_behind_the_rows_before(tmp_path):
+def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
     path, count = log_of(tmp_path, "patches")
     with path.open("a") as file:
         file.write("oops\n")
@@ -336,8 +336,8 @@ def test_an_error_ends_a_stream_behind_the_rows_before(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["messages", "patches", "results"])
-def test_streams_that_nobody_reads_take_nothing(tmp_path, kind):
-    """DuckDB asks for streams to see the schema, before the one that it reads."""
+def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
+    """DuckDB requests streams for the schema before the one that it reads."""
     path, count = log_of(tmp_path, kind)
     with (rdfm.open_results if kind == "results" else rdfm.open_log)(path) as log:
         for _ in range(2):
@@ -347,7 +347,7 @@ def test_streams_that_nobody_reads_take_nothing(tmp_path, kind):
             pa.table(log)
 
 
-def test_logs_of_other_columns_end_a_stream(tmp_path):
+def test_logs_with_other_columns_end_a_stream(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     for name, variables in (("1.srj", ["a"]), ("2.srj", ["b"])):
@@ -377,7 +377,7 @@ def test_a_stream_needs_pyarrow(monkeypatch):
         log.__arrow_c_stream__()
 
 
-def test_polars_takes_results(tmp_path):
+def test_polars_reads_results(tmp_path):
     import polars
 
     path, count = log_of(tmp_path, "results")
@@ -386,7 +386,7 @@ def test_polars_takes_results(tmp_path):
     assert frame["a"][3] == '"3"'
 
 
-def test_duckdb_takes_results(tmp_path):
+def test_duckdb_reads_results(tmp_path):
     import duckdb
 
     path, count = log_of(tmp_path, "results")
@@ -407,7 +407,7 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.slow
 def test_streams_take_bounded_memory(tmp_path):
-    """A log of ten times as many results takes about as much memory."""
+    """Ten times as many results take about the same memory."""
     found = []
     for count in (20_000, 200_000):
         path = tmp_path / "r.srj"

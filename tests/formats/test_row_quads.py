@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC with a row for each quad, and with terms as structs."""
+"""Parquet and Arrow IPC with one row per quad, and with terms as structs."""
 
 import io
 from pathlib import Path
@@ -35,14 +35,14 @@ EVERY = pytest.mark.parametrize("name", TABLES)
 
 
 def table(data, name):
-    """A log as pyarrow reads it."""
+    """Reads a log with pyarrow."""
     if name == "parquet":
         return parquet.read_table(io.BytesIO(data))
     return ipc.open_file(data).read_all()
 
 
 def save(path, rows, step=2):
-    """A file as pyarrow writes it."""
+    """Writes a file with pyarrow."""
     if path.suffix == ".parquet":
         parquet.write_table(rows, path, row_group_size=step)
         return
@@ -51,7 +51,7 @@ def save(path, rows, step=2):
 
 
 def read(path, into=None, **options):
-    """The messages of a log; what comes before an error is in `into`."""
+    """Returns the messages of a log. `into` receives those before an error."""
     found = [] if into is None else into
     with rdfm.open_log(path, **options) as log:
         found.extend(list(message) for message in log)
@@ -59,13 +59,13 @@ def read(path, into=None, **options):
 
 
 def flat(count, length=8):
-    """A flat log of so many quads."""
+    """Returns a flat log with the given number of quads."""
     lines = (f'<a:s{at}> <a:p> "{at:0{length}}" .\n' for at in range(count))
     return "".join(lines).encode()
 
 
 @EVERY
-def test_a_row_is_a_quad(name):
+def test_each_row_is_a_quad(name):
     log = [Message([Quad(S, P, Literal("a")), Quad(S, P, Literal("b"), S)]), Message([])]
     log.append(Message([Quad(S, P, Literal("c"))]))
     data = formats.find(name).encode(MessageBatch.from_messages(log), rows="quads")
@@ -81,14 +81,14 @@ def test_a_row_is_a_quad(name):
 @EVERY
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @given(log=logs(generalized=True))
-def test_rows_of_quads_come_back(name, terms, log):
+def test_rows_of_quads_are_read_back(name, terms, log):
     data = encode(name, log, rows="quads", terms=terms)
     assert decoded(name, data) == [message for message in log if message]
 
 
 @EVERY
 @given(log=logs(generalized=True))
-def test_messages_with_structs_come_back(name, log):
+def test_messages_with_structs_are_read_back(name, log):
     data = encode(name, log, terms="structs")
     assert decoded(name, data) == log
     type = table(data, name).schema.field("quads").type
@@ -98,7 +98,7 @@ def test_messages_with_structs_come_back(name, log):
 @EVERY
 @pytest.mark.parametrize("rows", ["messages", "quads"])
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_structs_say_what_terms_say(tmp_path, path, name, rows):
+def test_structs_equal_the_terms(tmp_path, path, name, rows):
     out = tmp_path / "log"
     rdfm.convert(path, out, to_format=name, rows=rows, terms="structs", from_generalized=True)
     found = table(out.read_bytes(), name)
@@ -130,7 +130,7 @@ def check(struct, term):
         assert found == ["triple term", str(term), None, None, None], kind
 
 
-def test_structs_say_what_pyoxigraph_says(tmp_path):
+def test_structs_agree_with_pyoxigraph(tmp_path):
     path, out = FIXTURES / "literals" / "comment.nq", tmp_path / "log.parquet"
     rdfm.convert(path, out, rows="quads", terms="structs")
     found = [row["object"] for row in parquet.read_table(out).to_pylist()]
@@ -146,7 +146,7 @@ def test_structs_say_what_pyoxigraph_says(tmp_path):
 
 
 @EVERY
-def test_what_rows_of_quads_cannot_hold_is_counted(tmp_path, name):
+def test_data_dropped_from_rows_of_quads_is_counted(tmp_path, name):
     log = [
         Message([Quad(S, P, S)], metadata={"k": b"v"}, namespaces={"e": "http://e/"}),
         Message([]),
@@ -165,7 +165,7 @@ def test_what_rows_of_quads_cannot_hold_is_counted(tmp_path, name):
 
 
 @EVERY
-def test_what_no_rows_of_quads_can_say_is_refused(tmp_path, name):
+def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
     format = formats.find(name)
     with pytest.raises(OptionError, match="namespaces is for rows that are messages"):
         format.Encoder(rows="quads", namespaces=True)
@@ -202,7 +202,7 @@ def test_terms_of_patches_and_of_results_may_be_structs(tmp_path, name):
 
 
 @EVERY
-def test_consecutive_rows_with_the_same_source_and_message_are_a_message(tmp_path, name):
+def test_consecutive_rows_with_equal_source_and_message_form_a_message(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 6 for part in ("object", "predicate", "subject")}
     numbers = pa.array([4, 4, 4, 2, 2, 4], pa.int16())
@@ -216,7 +216,7 @@ def test_consecutive_rows_with_the_same_source_and_message_are_a_message(tmp_pat
 
 
 @EVERY
-def test_rows_of_quads_that_are_none_are_told_behind_those_before(tmp_path, name):
+def test_invalid_rows_of_quads_are_reported_after_those_before(tmp_path, name):
     path = tmp_path / f"log.{name}"
     terms = {part: ["<a:b>"] * 5 for part in ("subject", "predicate")}
     objects = ['"a"', '"b"', '"c"', "oops", '"d"']
@@ -241,7 +241,7 @@ def test_rows_of_quads_that_are_none_are_told_behind_those_before(tmp_path, name
 
 
 @EVERY
-def test_a_large_message_is_read_in_parts_or_meets_the_limit(tmp_path, name):
+def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
     path, back = tmp_path / f"log.{name}", tmp_path / "back.nt"
     data = flat(30_000)
     assert rdfm.convert(data, path, from_format="nt", rows="quads").messages == 1
@@ -257,8 +257,8 @@ def test_a_large_message_is_read_in_parts_or_meets_the_limit(tmp_path, name):
 
 
 @EVERY
-def test_parts_of_a_flat_log_are_written_as_they_come(name):
-    """No message of the log need be held whole, as one that is a row must."""
+def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
+    """Unlike a message that is one row, the message is not buffered completely."""
     data = flat(30_000)
     small = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
     out = io.BytesIO()
@@ -284,7 +284,7 @@ def test_flat_rows_of_quads_are_one_message(tmp_path, name):
 
 
 @EVERY
-def test_conversions_keep_where_quads_are_from(tmp_path, name):
+def test_conversions_keep_the_source_of_quads(tmp_path, name):
     folder = tmp_path / "logs"
     folder.mkdir()
     for number in range(3):
@@ -305,7 +305,7 @@ def test_a_log_without_quads_has_its_columns(name):
         assert len(formats.find(name).decode(data)) == 0
 
 
-def test_batches_are_arrow_with_a_row_a_quad():
+def test_batches_are_arrow_with_one_row_per_quad():
     batch = MessageBatch.from_messages([[Quad(S, P, S)], [Quad(S, P, P), Quad(S, P, S, S)]])
     rows = pa.record_batch(batch.to_arrow(rows="quads", source="a"))
     assert rows.schema.names == COLUMNS
@@ -327,8 +327,8 @@ def test_batches_are_arrow_with_a_row_a_quad():
 
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
-def test_duckdb_and_polars_write_what_is_read(tmp_path, terms):
-    """Tables that other programs filtered and sorted are logs again."""
+def test_tables_of_duckdb_and_polars_are_read(tmp_path, terms):
+    """Tables that other programs have filtered and sorted are still logs."""
     import duckdb
     import polars
 

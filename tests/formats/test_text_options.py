@@ -1,4 +1,4 @@
-"""Options given as text: values by their kind."""
+"""Options given as text: values converted by kind."""
 
 import pytest
 
@@ -25,7 +25,7 @@ JELLY = formats.jelly.spec
         ("write", "prefixes", '{"ex": "http://ex/"}', {"ex": "http://ex/"}),
     ],
 )
-def test_a_value_is_converted_by_its_kind_and_fits_the_codec(side, name, text, value):
+def test_values_are_converted_by_kind_for_the_codec(side, name, text, value):
     assert JELLY.values(side, {name: text}) == {name: value}
     (formats.jelly.Decoder if side == "read" else formats.jelly.Encoder)(**{name: text})
 
@@ -44,7 +44,7 @@ def test_a_value_is_converted_by_its_kind_and_fits_the_codec(side, name, text, v
         ("write", "prefixes", '{"ex": 1}'),
     ],
 )
-def test_a_value_that_does_not_fit_is_an_error_that_names_the_option(side, name, text):
+def test_an_invalid_value_is_an_error_that_names_the_option(side, name, text):
     with pytest.raises(OptionError, match=f"^{name} is .*, not "):
         JELLY.values(side, {name: text})
 

@@ -1,4 +1,4 @@
-"""Files of another format than their name says: told as such, at their position; cut files are told apart."""
+"""Files in another format than their name suggests, and truncated files."""
 
 import tarfile
 
@@ -35,7 +35,7 @@ def read(path):
 
 @pytest.mark.parametrize("name", NOT)
 @pytest.mark.parametrize("text", [*TEXTS, TEXTS[0] * 100])
-def test_text_is_told(name, text):
+def test_text_is_detected_in_binary_formats(name, text):
     messages, error = decode(name, text)
     assert messages == []
     assert NOT[name] in error
@@ -44,22 +44,22 @@ def test_text_is_told(name, text):
 @pytest.mark.parametrize("name", NOT)
 @settings(max_examples=60)
 @given(data=st.text(max_size=80).map(str.encode) | st.binary(max_size=40))
-def test_it_is_told_alike_however_it_is_cut(name, data):
+def test_detection_does_not_depend_on_piece_sizes(name, data):
     decode(name, data)
 
 
 @pytest.mark.parametrize("name", NOT)
-def test_a_log_that_is_cut_is_told_as_cut(name):
+def test_a_truncated_log_is_reported_as_truncated(name):
     log = encode(name, [[(IRI, IRI, IRI, None)]])
     for end in range(1, len(log)):
         _, error = outcome(formats.find(name).Decoder, log[:end], end)
-        if end > 4:  # where the first row shows
+        if end > 4:  # the first row is visible
             assert error is None or " the log ends inside " in error
             assert error is None or "not a" not in error
         assert error is None or "another format" not in error
 
 
-def test_its_class_and_position(tmp_path):
+def test_the_error_has_a_class_and_a_position(tmp_path):
     for suffix, offset in (("jelly", 3), ("rpb", 0), ("rt", 0)):
         path = tmp_path / f"log.{suffix}"
         path.write_bytes(TEXTS[0] * 2)

@@ -1,4 +1,4 @@
-"""YAML-LD: what its aliases may repeat, and where an error is."""
+"""YAML-LD: limits of repetition by aliases, and positions of errors."""
 
 import pytest
 from support import decode
@@ -9,8 +9,8 @@ from rdfm import formats
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["", '"@index": i\n'])
-def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
-    """The index makes the message one for the complete way, which is given its text written out."""
+def test_text_repeated_by_aliases_is_counted_each_time(way):
+    """The index forces the complete algorithm, which receives the expanded text."""
     text = "k" * 100_000
     aliases = ", ".join(["*s"] * 100_000)
     document = f'{way}"@id": x:a\nx:s: &s "{text}"\nx:l: [{aliases}]\n'
@@ -19,7 +19,7 @@ def test_texts_that_aliases_repeat_count_as_often_as_they_stand(way):
     assert "a larger max_message_bytes allows it" in error
 
 
-def test_a_tab_is_found_where_it_stands():
+def test_a_tab_is_an_error_at_its_position():
     messages, error = decode("yamlld", b'"@id": x:a\n---\n"@id": x:b\nx:p:\n  x:q: 1\n\tx:r: 2\n')
     assert len(messages) == 1
     assert "found a tab" in error
@@ -27,13 +27,13 @@ def test_a_tab_is_found_where_it_stands():
 
 
 @pytest.mark.parametrize("text", ["@context:\n  ex: http://e/\n", "ex:a: @none\n"])
-def test_what_begins_with_an_at_sign_is_to_be_quoted(text):
+def test_keys_with_an_at_sign_must_be_quoted(text):
     with pytest.raises(rdfm.DecodeError, match='use quotes, as in "@context"'):
         list(rdfm.open_log(text.encode(), "yamlld"))
 
 
 @pytest.mark.parametrize("messages", [[], [[]], [[], []]])
-def test_a_log_ends_with_its_end(messages):
+def test_a_log_ends_with_a_document_end_marker(messages):
     module = formats.find("yamlld")
     data = module.encode(rdfm.MessageBatch.from_messages(messages))
     assert data.endswith(b"...\n")

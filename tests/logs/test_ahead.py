@@ -1,4 +1,4 @@
-"""What is decoded ahead in a thread is what the driver gives, its errors and its end too."""
+"""Decoding ahead in a thread yields the same items, errors and end as the driver."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ def counted(items):
     return sum(len(item.batch) for item in items if isinstance(item, Read) and item.batch)
 
 
-def test_items_are_those_of_the_driver():
+def test_items_equal_those_of_the_driver():
     driver = Driver([LOG], Reading("nq"))
     assert counted(ahead(driver)) == 30_000
     broken = LOG + b"oops\n# @message\n" + LOG
@@ -27,7 +27,7 @@ def test_items_are_those_of_the_driver():
     assert Broken in kinds[0]
 
 
-def test_errors_come_behind_what_was_before():
+def test_errors_follow_the_items_before_them():
     driver = Driver([LOG, "/nowhere/a.nq"], Reading("nq"))
     items = ahead(driver)
     seen = 0
@@ -48,7 +48,7 @@ def test_the_thread_ends_with_its_reader():
     assert threading.active_count() == before
 
 
-def test_statistics_end_at_an_error_as_before(tmp_path):
+def test_statistics_end_at_an_error(tmp_path):
     found = rdfm.statistics(LOG + b"oops\n", "nq")
     assert found.error is not None
     assert found.messages == 29_999

@@ -1,4 +1,4 @@
-"""Tar archives and folders: logs of many files, read and written."""
+"""Tar archives and folders: logs in many files, read and written."""
 
 import gzip
 import io
@@ -37,7 +37,7 @@ def quads(*values):
 
 
 def read(source, *format, into=None, **options):
-    """Source, index and values of the messages; what comes before an error is in `into`."""
+    """Returns source, index and values of the messages. `into` receives those before an error."""
     found = [] if into is None else into
     with rdfm.open_log(source, *format, **options) as log:
         for message in log:
@@ -60,7 +60,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_plain_file_inside_is_refused_by_name(case):
+def test_members_other_than_files_are_refused_by_name(case):
     name = REFUSED[case][0]
     data = tar(("a.nq", line(1)), REFUSED[case], ("c.nq", line(3)))
     found = []
@@ -97,7 +97,7 @@ def test_a_pipe_in_a_folder_is_refused_by_name(tmp_path, glob):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
-def test_a_pipe_that_is_named_is_read(tmp_path):
+def test_a_pipe_given_as_input_is_read(tmp_path):
     pipe = tmp_path / "a.nq"
     os.mkfifo(pipe)
     for read_pipe in (read, rdfm.inspect, lambda name: rdfm.convert(name, tmp_path / "b.nq")):
@@ -108,12 +108,12 @@ def test_a_pipe_that_is_named_is_read(tmp_path):
     assert (tmp_path / "b.nq").read_bytes() == line(1)
 
 
-def test_a_pax_size_is_what_counts():
+def test_a_pax_size_overrides_the_header_size():
     data = tar(("a.nq", line(1)), ("b.nq", line(2), {"pax_headers": {"size": str(len(line(2)))}}))
     assert [values for _, _, values in read(data)] == [["1"], ["2"]]
 
 
-def test_members_are_logs_of_their_own(tmp_path):
+def test_members_are_separate_logs(tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(
         tar(
@@ -143,7 +143,7 @@ def test_members_are_logs_of_their_own(tmp_path):
         read(tar(("a.ttl", b"@prefix e: <http://e/> ."), ("b.ttl", b"e:s e:p 1 .")))
 
 
-def test_an_error_ends_its_member_alone():
+def test_an_error_ends_only_its_member():
     data = tar(
         ("a.ttl", line(1)),
         ("b.ttl", b"<http://e/s> oops"),
@@ -161,12 +161,12 @@ def test_an_error_ends_its_member_alone():
     assert [message.quads for message in found] == [quads(1), quads(3), quads(4), quads(5)]
 
 
-def test_a_format_that_is_given_is_that_of_the_members():
+def test_a_given_format_applies_to_all_members():
     data = tar(("a", b"<a:s> a <a:o> ."), ("b.nq", b"@prefix e: <http://e/> . e:s a e:o ."))
     assert len(read(data, "ttl")) == 2
 
 
-def test_files_and_members_that_are_no_logs_are_refused_one_by_one(tmp_path):
+def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
     inner = tar(("x.nq", line("x")))
     others = {
         "README": (b"Hello.", "neither its name nor its content shows its format"),
@@ -211,7 +211,7 @@ def test_files_and_members_that_are_no_logs_are_refused_one_by_one(tmp_path):
         assert report.error is not None
 
 
-def test_options_are_for_the_formats_that_take_them():
+def test_options_apply_to_the_formats_that_support_them():
     data = tar(("a.nq", line(1)), ("b.ttl", b"<s> <p> '2' ."))
     assert len(read(data, base="http://e/", generalized=True)) == 2
     with pytest.raises(OptionError, match="no format takes the option 'frobnicate'"):
@@ -221,7 +221,7 @@ def test_options_are_for_the_formats_that_take_them():
 
 
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"])
-def test_an_archive_is_written_as_riverbench_names_it(tmp_path, suffix):
+def test_members_of_an_archive_are_named_as_in_riverbench(tmp_path, suffix):
     path = tmp_path / f"out{suffix}"
     with rdfm.create_log(path, "ttl") as log:
         for number in range(1001):
@@ -241,7 +241,7 @@ def test_an_archive_is_written_as_riverbench_names_it(tmp_path, suffix):
     assert (tmp_path / f"again{suffix}").read_bytes() == first
 
 
-def test_every_member_declares_what_it_uses(tmp_path):
+def test_every_member_declares_the_prefixes_it_uses(tmp_path):
     source = tmp_path / "in.ttl"
     source.write_text("@prefix e: <http://e/> .\ne:s e:p 1 .\n# @message\ne:s e:p 2 .\n")
     rdfm.convert(source, tmp_path / "out.ttl.tar")
@@ -251,7 +251,7 @@ def test_every_member_declares_what_it_uses(tmp_path):
             assert b"prefix e:" in found.extractfile(member).read().lower()
 
 
-def test_the_cut_into_batches_changes_no_byte_of_an_archive(tmp_path):
+def test_batch_sizes_do_not_change_an_archive(tmp_path):
     messages = [Message(quads(n), namespaces={"e": "http://e/"}) for n in range(20)]
     with rdfm.create_log(tmp_path / "a.tar") as log:
         for message in messages:
@@ -261,7 +261,7 @@ def test_the_cut_into_batches_changes_no_byte_of_an_archive(tmp_path):
     assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
 
 
-def test_a_folder_gets_a_file_for_each_message(tmp_path):
+def test_a_folder_contains_one_file_per_message(tmp_path):
     source = tmp_path / "in.tar"
     source.write_bytes(tar(*[(f"{n}.nq", line(n)) for n in range(12)]))
     out = tmp_path / "out"
@@ -273,7 +273,7 @@ def test_a_folder_gets_a_file_for_each_message(tmp_path):
     assert [values for _, _, values in read(out)] == [[str(n)] for n in range(12)]
 
 
-def test_files_of_a_folder_come_in_natural_order(tmp_path):
+def test_files_of_a_folder_are_read_in_natural_order(tmp_path):
     for name in ("10.nq", "9.nq", "x/1.nq", "_a.nq", ".b.nq"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -292,7 +292,7 @@ def test_files_of_a_folder_come_in_natural_order(tmp_path):
         read(f"{tmp_path}/none*.nq")
 
 
-def test_files_of_fsspec_are_read_as_folders_are():
+def test_folders_of_fsspec_are_read_like_local_folders():
     from fsspec.implementations.memory import MemoryFileSystem
 
     storage = MemoryFileSystem()
@@ -319,7 +319,7 @@ def test_parts_are_whole_logs(tmp_path):
     assert [len(read(path)) for path in sorted((tmp_path / "more").iterdir())] == [5, 5]
 
 
-def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+def test_a_folder_appears_completely_or_not_at_all(tmp_path):
     out = tmp_path / "out"
     with pytest.raises(DecodeError):
         rdfm.convert(line(1) + b"# @message\noops", f"{out}/", from_format="nq", to_format="nq")
@@ -336,7 +336,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert len(read(tmp_path / "out.partial")) == 1
 
 
-def test_nothing_is_written_into_a_folder_that_was_discarded(tmp_path):
+def test_nothing_is_written_to_a_discarded_folder(tmp_path):
     output = FolderOutput(f"{tmp_path}/out/", None, False)
 
     def parts():
@@ -352,7 +352,7 @@ def test_nothing_is_written_into_a_folder_that_was_discarded(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_holds_something_is_replaced_on_request_only(tmp_path):
+def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     rdfm.convert(line(1), out, from_format="nq", to_format="nq")
@@ -364,7 +364,7 @@ def test_a_folder_that_holds_something_is_replaced_on_request_only(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_an_output_in_a_folder_that_is_read_is_refused(tmp_path):
+def test_an_output_in_an_input_folder_is_refused(tmp_path):
     (tmp_path / "a.nq").write_bytes(line(1))
     with pytest.raises(OptionError, match="which is read; write elsewhere"):
         rdfm.convert(tmp_path, tmp_path / "all.nq")
@@ -385,7 +385,7 @@ def test_an_input_is_never_overwritten(tmp_path):
     assert (tmp_path / "in" / "b.nq").read_bytes() == line(1)
 
 
-def test_options_of_folders_are_refused_elsewhere(tmp_path):
+def test_options_for_folders_are_refused_for_files(tmp_path):
     for target in (tmp_path / "a.tar", io.BytesIO()):
         with pytest.raises(OptionError, match="are for folders"):
             rdfm.create_log(target, "nq", split_messages=1)
@@ -397,7 +397,7 @@ def test_options_of_folders_are_refused_elsewhere(tmp_path):
         rdfm.create_log(f"{tmp_path}/out/")
 
 
-def test_messages_before_a_refused_one_are_in_the_partial_output(tmp_path):
+def test_messages_before_an_invalid_one_are_in_the_partial_output(tmp_path):
     graph = [Quad(S, P, Literal("x"), Iri("http://e/g"))]
     for target, name in ((tmp_path / "a.tar", "a.tar.partial"), (tmp_path / "d/", "d.partial")):
         writer = rdfm.create_log(
@@ -425,7 +425,7 @@ def test_inspect_counts_over_all_logs(tmp_path):
 
 
 @pytest.mark.parametrize("skip", [False, True])
-def test_a_conversion_reads_members_as_open_log_does(tmp_path, skip):
+def test_a_conversion_reads_members_like_open_log(tmp_path, skip):
     errors = [("bad.ttl", b"oops"), ("link.nq", b"", {"type": tarfile.SYMTYPE})] if skip else []
     members = [(f"{n}.nq", line(n)) for n in range(2000)]
     data = tar(*members[:1000], *errors, *members[1000:], ("big.nq", line("b" * 2_000_000)))
@@ -439,7 +439,7 @@ def test_a_conversion_reads_members_as_open_log_does(tmp_path, skip):
     ]
 
 
-def test_each_member_is_a_message_where_that_is_asked_for():
+def test_each_member_is_a_message_on_request():
     out = io.BytesIO()
     data = tar(("a.nq", line(1)), ("empty.nq", b""), ("c.nq", line(3)))
     summary = rdfm.convert(data, out, to_format="nq", message_per_file=True)
@@ -466,7 +466,7 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
         assert [where.endswith(f"000000000{n}{suffix}") for n, (where, *_) in enumerate(found)] == [
             True
         ] * 5
-        # Without boundaries too: each message has a file of its own.
+        # Also without boundaries: each message has its own file.
         summary = rdfm.convert(
             source or target, f"{tmp_path}/again/", to_format=name, overwrite=True
         )
@@ -475,8 +475,8 @@ def test_every_format_is_written_and_read_in_members_and_files(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig"])
 @pytest.mark.parametrize("out", ["out.tar", "out/"])
-def test_an_empty_message_alone_in_a_log_announces_nothing(tmp_path, name, out):
-    """In the directive dialect too: readers without messages refuse a lone `MESSAGE`."""
+def test_an_empty_message_alone_in_a_file_is_not_announced(tmp_path, name, out):
+    """Also in the directive dialect: readers without message support reject a lone `MESSAGE`."""
     target = tmp_path / out
     target = f"{target}/" if out.endswith("/") else target
     log = [[], quads(1), []]
@@ -515,7 +515,7 @@ def test_several_messages_of_a_file_are_announced_though_they_are_empty(tmp_path
     assert texts == [f"{version}MESSAGE\nMESSAGE\n", f"{version}MESSAGE\n"]
 
 
-def test_what_single_members_drop_is_counted():
+def test_data_dropped_from_members_is_counted():
     kept = b'[{"@id":"http://e/s","http://e/p":[{"@id":"http://e/o"}]}]'
     lost = b'[{"@id":"http://e/s","nothing":1,"http://e/p":[{"@id":"http://e/o"}]}]'
     data = tar(*((f"{at}.jsonld", text) for at, text in enumerate([kept, lost, kept, lost, kept])))
@@ -547,7 +547,7 @@ def test_a_split_log_does_not_replace_a_file(tmp_path):
         rdfm.create_log(tmp_path / "out", "nq", split_messages=1)
 
 
-def test_the_name_of_a_folder_may_say_the_format_of_its_files(tmp_path):
+def test_the_suffix_of_a_folder_selects_the_format_of_its_files(tmp_path):
     rdfm.convert(line(1), f"{tmp_path}/x.ttl/", from_format="nq")
     assert [path.suffix for path in (tmp_path / "x.ttl").rglob("*.*")] == [".ttl"]
     with pytest.raises(UnknownFormatError):

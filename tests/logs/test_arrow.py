@@ -1,4 +1,4 @@
-"""Logs as tables: Arrow streams and batches with a row for each message or quad."""
+"""Logs as tables: Arrow streams and batches with one row per message or quad."""
 
 import pyarrow as pa
 import pytest
@@ -13,7 +13,7 @@ COLUMNS = {
     "messages": ["source", "offset", "quads", "metadata"],
     "quads": ["source", "message", "subject", "predicate", "object", "graph"],
 }
-# 9,000 messages of two quads.
+# 9,000 messages with two quads each.
 COUNT = 9000
 
 
@@ -27,7 +27,7 @@ def log(tmp_path_factory):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("rows", ["messages", "quads"])
-def test_pyarrow_takes_a_log(log, rows, terms):
+def test_pyarrow_reads_a_log(log, rows, terms):
     table = pa.table(rdfm.open_log(log, rows=rows, terms=terms))
     assert table.schema.names == COLUMNS[rows]
     assert table.num_rows == (COUNT if rows == "messages" else 2 * COUNT)
@@ -47,7 +47,7 @@ def test_pyarrow_takes_a_log(log, rows, terms):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("rows", ["messages", "quads"])
-def test_polars_takes_a_log(log, rows, terms):
+def test_polars_reads_a_log(log, rows, terms):
     import polars
 
     frame = polars.DataFrame(rdfm.open_log(log, rows=rows, terms=terms))
@@ -61,7 +61,7 @@ def test_polars_takes_a_log(log, rows, terms):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("rows", ["messages", "quads"])
-def test_duckdb_takes_a_log(log, rows, terms):
+def test_duckdb_reads_a_log(log, rows, terms):
     import duckdb
 
     opened = rdfm.open_log(log, rows=rows, terms=terms)  # noqa: F841 - DuckDB finds it by its name
@@ -73,7 +73,7 @@ def test_duckdb_takes_a_log(log, rows, terms):
 
 
 @pytest.mark.parametrize("rows", ["messages", "quads"])
-def test_pandas_takes_a_log(log, rows):
+def test_pandas_reads_a_log(log, rows):
     pandas = pytest.importorskip("pandas")
     if not hasattr(pandas.DataFrame, "from_arrow"):
         pytest.skip(f"pandas {pandas.__version__} has no DataFrame.from_arrow, which came with 3.0")
@@ -105,21 +105,21 @@ def test_batches_of_a_table_are_arrow(log):
     with rdfm.open_log(log, terms="structs") as opened:
         first = pa.record_batch(next(opened.batches()))
     assert first.schema.field("quads").type.value_type.field("object").type.num_fields == 5
-    # Of no rows there is no batch.
+    # A log without quads has no batch.
     assert list(rdfm.open_log(b"# @message\n# @message\n", "nq", rows="quads").batches()) == []
-    # And without them they are messages as ever.
+    # Without `rows="quads"`, reading yields messages.
     with rdfm.open_log(log, rows="messages", terms="ntriples") as opened:
         assert isinstance(next(opened.batches()), MessageBatch)
 
 
-def test_a_loop_over_a_table_goes_on_where_it_was_left(log):
+def test_a_second_loop_over_a_table_continues_the_first(log):
     with rdfm.open_log(log, rows="quads") as opened:
         first = next(opened.batches())
         rest = sum(map(len, opened.batches()))
     assert len(first) + rest == 2 * COUNT
 
 
-def test_a_log_of_several_files_names_each(tmp_path):
+def test_rows_of_several_files_name_their_source(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.nq").write_text("<a:s> <a:p> <a:o> .\n" * 2)
     table = pa.table(rdfm.open_log(tmp_path, rows="quads"))
@@ -128,7 +128,7 @@ def test_a_log_of_several_files_names_each(tmp_path):
     assert table["message"].to_pylist() == [0] * 4
 
 
-def test_only_the_messages_that_are_wanted_have_rows(log):
+def test_only_selected_messages_have_rows(log):
     with rdfm.open_log(log, rows="quads", messages="100:102") as some:
         assert pa.table(some)["message"].to_pylist() == [100, 100, 101, 101]
     with rdfm.open_log(log, rows="quads") as opened:
@@ -148,7 +148,7 @@ def test_a_flat_log_is_read_in_parts():
         pa.table(log)
 
 
-def test_rows_before_an_error_come_first():
+def test_rows_before_an_error_are_returned():
     log = rdfm.open_log(b"<a:s> <a:p> <a:o> .\n# @message\noops\n", "nq", rows="quads")
     found = []
     with pytest.raises(DecodeError):
@@ -157,7 +157,7 @@ def test_rows_before_an_error_come_first():
     assert sum(map(len, found)) == 1
 
 
-def test_what_is_no_table_is_refused(tmp_path):
+def test_invalid_table_options_are_refused(tmp_path):
     with pytest.raises(OptionError, match="rows is one of 'messages', 'quads', not 'quad'"):
         rdfm.open_log(LOG, rows="quad")
     with pytest.raises(OptionError, match="terms is one of 'ntriples', 'structs'"):
@@ -179,7 +179,7 @@ def test_what_is_no_table_is_refused(tmp_path):
         assert pa.table(log).schema.names[2] == "operations"
 
 
-def test_results_have_structs_too(tmp_path):
+def test_results_support_structs_too(tmp_path):
     path = tmp_path / "r.srj"
     with rdfm.create_results(path, ["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])

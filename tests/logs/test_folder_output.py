@@ -1,4 +1,4 @@
-"""Folders that are written: interrupted at any line, the folder under the name is the old one or the new one."""
+"""Folders as output: an interrupt at any line leaves either the old or the new content."""
 
 import shutil
 import signal
@@ -30,7 +30,7 @@ def written(target):
 
 
 def interrupted(work, line):
-    """Whether Ctrl-C came, at so many lines of what writes and removes folders."""
+    """Whether `work` was interrupted at the given line of the code that writes and removes folders."""
     count = 0
 
     def trace(frame, event, _):
@@ -55,9 +55,7 @@ def interrupted(work, line):
 
 @pytest.mark.parametrize("before", [None, {}, OLD])
 @pytest.mark.parametrize("end", ["commit", "discard", "keep_partial"])
-def test_a_folder_that_is_interrupted_at_any_line_is_the_old_one_or_the_new_one(
-    tmp_path, before, end
-):
+def test_an_interrupt_at_any_line_leaves_the_old_or_the_new_folder(tmp_path, before, end):
     line = 0
     while True:
         line += 1
@@ -88,7 +86,7 @@ def test_a_folder_that_is_interrupted_at_any_line_is_the_old_one_or_the_new_one(
         assert content(target) == NEW
 
 
-# Ends as the command does, while the main thread is at something that takes long.
+# Ends like the command, while the main thread is in a slow call.
 SLOW = """
     import os, shutil, signal, sys, threading, time
     from rdfm.cli import signals
@@ -114,9 +112,11 @@ SLOW = """
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="of Unix")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGTERM") or sys.platform == "win32", reason="signals of Unix"
+)
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_process_that_is_ended_while_it_removes_the_old_folder_leaves_nothing(tmp_path, at):
+def test_a_process_ended_while_it_removes_the_old_folder_leaves_no_temporary_files(tmp_path, at):
     target = tmp_path / "out"
     target.mkdir()
     for name, data in OLD.items():
@@ -127,7 +127,7 @@ def test_a_process_that_is_ended_while_it_removes_the_old_folder_leaves_nothing(
     assert content(target) == NEW
 
 
-def test_what_is_put_into_an_empty_folder_meanwhile_is_kept(tmp_path):
+def test_files_added_to_an_empty_folder_meanwhile_are_kept(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
     made = FolderOutput(target, None, overwrite=False)

@@ -1,4 +1,4 @@
-"""Processes that fork while a log is written: the child leaves the parent's unfinished output alone."""
+"""Forks of a process that writes a log: the child does not touch the parent's unfinished output."""
 
 import os
 import subprocess
@@ -88,7 +88,7 @@ log.close()
 }
 
 
-# Python 3.12 and newer warn about every fork while other threads run, which these tests are about.
+# Python 3.12 and newer warn about every fork while other threads run; these tests fork on purpose.
 THREADS = ("-W", "ignore:This process:DeprecationWarning")
 
 
@@ -112,7 +112,7 @@ def messages(path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("child", FORKS)
-def test_a_child_leaves_an_open_log_alone(tmp_path, target, options, child):
+def test_a_child_does_not_touch_an_open_log(tmp_path, target, options, child):
     run((BEGIN + FORKS[child]).format(target=target, options=options), tmp_path)
     assert messages(tmp_path / target) == 2001
     assert len(list(tmp_path.iterdir())) == 1
@@ -214,7 +214,7 @@ storage.finish(file)
 """
 
 
-def test_a_child_writes_nothing_of_a_part_of_spark(tmp_path):
+def test_a_child_does_not_write_a_part_of_spark(tmp_path):
     run(BEGIN.format(target="out.nq", options={}) + SPARK, tmp_path)
     assert messages(tmp_path / "out.nq") == 2001
 
@@ -266,7 +266,7 @@ assert pids
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "options"), TARGETS)
 @pytest.mark.parametrize("where", CONVERTS)
-def test_a_child_leaves_a_conversion_alone(tmp_path, target, options, where):
+def test_a_child_does_not_touch_a_conversion(tmp_path, target, options, where):
     code = (BEGIN + CONVERTS[where]).format(target=target, options=options)
     run(code.replace("def end_child", f"{CONVERT}\ndef end_child"), tmp_path, *THREADS)
     assert messages(tmp_path / target) == 4000

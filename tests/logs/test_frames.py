@@ -1,4 +1,4 @@
-"""Readers as tables of pyarrow and data frames of pandas and Polars."""
+"""Readers as pyarrow tables and as pandas and Polars data frames."""
 
 import datetime
 import sys
@@ -60,7 +60,7 @@ def test_tables_and_frames_have_the_same_rows_and_columns(name):
             assert found.where(found.notna(), None).tolist() == expected
 
 
-def test_integers_and_booleans_stay_exact_beside_null():
+def test_integers_and_booleans_are_exact_in_columns_with_nulls():
     frame = solutions(types=TYPES).to_pandas()
     assert frame["n"].tolist() == [9007199254740993, 2]
     assert frame["b"].tolist() == [True, pandas.NA]
@@ -82,7 +82,7 @@ def test_integers_and_booleans_stay_exact_beside_null():
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_pandas_refuses_a_reader_and_says_what_to_call(name):
+def test_pandas_refuses_a_reader_and_names_to_pandas(name):
     reader = READERS[name]()
     with pytest.raises(TypeError, match=r"is not an array; call to_pandas\(\)"):
         pandas.DataFrame(reader)
@@ -90,7 +90,7 @@ def test_pandas_refuses_a_reader_and_says_what_to_call(name):
 
 
 @pytest.mark.parametrize("method", ["to_arrow", "to_pandas", "to_polars"])
-def test_rows_are_read_once(method):
+def test_rows_can_be_read_once(method):
     with solutions() as found:
         getattr(found, method)()
         with pytest.raises(ValueError, match="have been read to their end"):
@@ -98,7 +98,7 @@ def test_rows_are_read_once(method):
 
 
 @pytest.mark.parametrize("method", ["to_arrow", "to_pandas", "to_polars"])
-def test_an_error_is_raised_as_it_is(method):
+def test_errors_are_raised_unchanged(method):
     with pytest.raises(rdfm.DecodeError) as raised:
         getattr(rdfm.open_log(LOG + b"<x:a> oops .", "trig"), method)()
     assert (raised.value.line, raised.value.message_index) == (5, 2)
@@ -128,7 +128,7 @@ def test_a_missing_package_is_named_and_nothing_is_read(
     assert reader.to_arrow().num_rows > 0
 
 
-def test_an_answer_is_not_a_table():
+def test_a_boolean_answer_is_not_a_table():
     answer = b'{"head": {}, "boolean": true}'
     with pytest.raises(ValueError, match="answer of an ASK query is no table"):
         rdfm.open_results(answer, "results-json").to_pandas()

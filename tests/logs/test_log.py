@@ -1,4 +1,4 @@
-"""open_log and create_log: where bytes come from and go to, and what is left after an error."""
+"""open_log and create_log: inputs and outputs, and the files that remain after an error."""
 
 import bz2
 import gc
@@ -27,7 +27,7 @@ def sizes(*args, **options):
 
 
 class Trickle(io.RawIOBase):
-    """Gives a byte at a time."""
+    """A file that returns one byte per read."""
 
     def __init__(self, data):
         self.rest = data
@@ -51,17 +51,17 @@ def test_sources(tmp_path):
     assert sizes(tmp_path / "noname") == [1, 2]
     assert sizes(LOG) == sizes(bytearray(LOG)) == sizes(memoryview(LOG)) == [1, 2]
     assert sizes(io.BytesIO(LOG), "nt") == [1, 2]
-    with path.open("rb") as file:  # the suffix of its name tells the format
+    with path.open("rb") as file:  # the suffix of its name determines the format
         assert sizes(file) == [1, 2]
         assert not file.closed
 
 
 @pytest.mark.parametrize("data", [LOG, gzip.compress(LOG), bz2.compress(LOG)])
-def test_a_byte_at_a_time(data):
+def test_inputs_may_arrive_byte_by_byte(data):
     assert sizes(Trickle(data)) == [1, 2]
 
 
-def test_a_reader_says_what_it_reads(tmp_path):
+def test_a_reader_has_a_format_and_a_source(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(LOG)
     with rdfm.open_log(path) as log:
@@ -73,14 +73,14 @@ def test_a_reader_says_what_it_reads(tmp_path):
         assert sum(batch.quad_count for batch in log.batches()) == 3
 
 
-def test_the_header_of_a_broken_log_comes_before_its_error():
+def test_the_header_of_an_invalid_log_is_available_before_its_error():
     with rdfm.open_log(b"oops", "nq") as log:
         assert log.header == {}
         with pytest.raises(DecodeError, match=r"^bytes: nq: "):
             list(log)
 
 
-def test_a_cut_off_file_gives_its_whole_messages_first():
+def test_a_truncated_file_yields_its_complete_messages_first():
     cut = gzip.compress(LOG * 1000)[:-9]
     with rdfm.open_log(cut, "nq") as log:
         messages = iter(log)
@@ -90,7 +90,7 @@ def test_a_cut_off_file_gives_its_whole_messages_first():
                 pass
 
 
-def test_compression_can_be_said():
+def test_compression_can_be_specified():
     with pytest.raises(DecodeError):
         sizes(gzip.compress(LOG), "nq", compression="none")
 
@@ -101,7 +101,7 @@ def test_text_files_are_refused(tmp_path):
         sizes(file)
 
 
-def test_an_input_that_does_not_show_its_format():
+def test_an_undetectable_format_is_an_error():
     with pytest.raises(UnknownFormatError, match=r"bytes is empty; format=\"nt\", .* says it"):
         sizes(b"")
     with pytest.raises(UnknownFormatError, match="neither by its name nor by its content"):
@@ -120,7 +120,7 @@ def test_options_are_checked():
         rdfm.create_log(io.BytesIO(), "nq", prefixes={})
 
 
-def test_a_file_appears_when_it_is_complete(tmp_path):
+def test_a_file_is_created_when_complete(tmp_path):
     path = tmp_path / "out.nq"
     with rdfm.create_log(path) as log:
         log.write([QUAD])
@@ -148,7 +148,7 @@ def test_compressed_files(tmp_path, suffix):
     assert data.compression == names[suffix]
 
 
-def test_nothing_is_left_after_an_exception(tmp_path):
+def test_an_exception_leaves_no_files(tmp_path):
     with pytest.raises(RuntimeError), rdfm.create_log(tmp_path / "out.nq") as log:
         log.write([QUAD])
         raise RuntimeError
@@ -160,7 +160,7 @@ def test_nothing_is_left_after_an_exception(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_written_is_kept_on_request(tmp_path):
+def test_partial_output_is_kept_on_request(tmp_path):
     path = tmp_path / "out.nt.gz"
     with pytest.raises(EncodeError), rdfm.create_log(path, keep_partial=True) as log:
         log.write([QUAD])
@@ -185,7 +185,7 @@ def test_an_encode_error_names_the_message_of_the_log(format, bad):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("wrong", "text"),
     [
         (3, "a message is a Message or an iterable of Quad, not int"),
         ("text", "the items of a message are Quad, not str"),
@@ -193,11 +193,11 @@ def test_an_encode_error_names_the_message_of_the_log(format, bad):
         (QUAD, "an iterable of Quad, not a Quad; put it into a list"),
     ],
 )
-def test_what_is_no_message_is_refused_at_once(tmp_path, wrong, says):
+def test_invalid_messages_are_refused_at_once(tmp_path, wrong, text):
     file = io.BytesIO()
     with rdfm.create_log(file, "nq") as log:
         log.write([QUAD])
-        with pytest.raises(TypeError, match=says):
+        with pytest.raises(TypeError, match=text):
             log.write(wrong)
         with pytest.raises(TypeError, match="write_batch takes a MessageBatch, not list"):
             log.write_batch([QUAD])
@@ -210,7 +210,7 @@ def test_what_is_no_message_is_refused_at_once(tmp_path, wrong, says):
     assert (tmp_path / "a.nq.partial").read_bytes() == LOG
 
 
-def test_messages_and_patches_are_not_written_to_logs_of_the_other():
+def test_messages_and_patches_cannot_be_mixed():
     messages, patches = io.BytesIO(), io.BytesIO()
     with rdfm.create_log(messages, "nq") as log:
         with pytest.raises(TypeError, match=r"nq holds messages, not patches; rdfm\.patch\.to_log"):
@@ -229,17 +229,17 @@ def test_messages_and_patches_are_not_written_to_logs_of_the_other():
     assert patches.getvalue() == b"TX .\n"
 
 
-def test_a_message_spoilt_after_it_was_accepted_takes_no_other_with_it(tmp_path):
-    spoilt = rdfm.Message([QUAD])
+def test_a_message_made_invalid_after_writing_does_not_affect_others(tmp_path):
+    invalid = rdfm.Message([QUAD])
     with pytest.raises(TypeError), rdfm.create_log(tmp_path / "a.nq", keep_partial=True) as log:
         log.write([QUAD])
         log.write([QUAD, QUAD])
-        log.write(spoilt)
-        spoilt.quads.append(3)
+        log.write(invalid)
+        invalid.quads.append(3)
     assert (tmp_path / "a.nq.partial").read_bytes() == LOG
 
 
-def test_a_message_is_copied_with_its_own_prefix_alone():
+def test_a_message_is_copied_with_only_its_own_prefixes():
     file = io.BytesIO()
     with rdfm.create_log(file, "trig") as log:
         for i in range(4000):
@@ -252,7 +252,7 @@ def test_a_message_is_copied_with_its_own_prefix_alone():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_prefixes_stay_in_their_message_however_many_a_batch_holds(size):
+def test_prefixes_stay_in_their_message_for_each_batch_size(size):
     lines = [f"PREFIX p{i}: <http://e/{i}#>\np{i}:s p{i}:p p{i}:o .\n" for i in range(7)]
     data = "# @message\n".join(lines).encode()
     copy = io.BytesIO()
@@ -266,7 +266,7 @@ def test_prefixes_stay_in_their_message_however_many_a_batch_holds(size):
 
 
 @pytest.mark.slow
-def test_megabytes_of_prefixes_are_all_in_force():
+def test_megabytes_of_prefixes_are_all_applied():
     prefixes = "".join(f"@prefix p{i}: <http://example.org/{i}/> .\n" for i in range(200_000))
     data = f"{prefixes}<p1:s> <p2:p> p199999:o .".encode()
     with rdfm.open_log(data, "trig", max_message_bytes=1 << 30) as log:
@@ -302,7 +302,7 @@ def test_devices_are_written_directly():
     assert Path("/dev/null").is_char_device()
 
 
-def test_places_that_cannot_be_written(tmp_path):
+def test_unwritable_outputs_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such folder"):
         rdfm.create_log(tmp_path / "no" / "out.nq")
     (tmp_path / "held").mkdir()
@@ -325,7 +325,7 @@ def test_urls_are_read_through_fsspec():
         sizes("gopher://example.org/x.nq")
 
 
-def test_a_loop_that_was_left_is_continued():
+def test_a_second_loop_continues_the_first():
     with rdfm.open_log(LOG * 2, "nq", batch_messages=2) as log:
         for first in log:
             assert len(first) == 1
@@ -336,7 +336,7 @@ def test_a_loop_that_was_left_is_continued():
         assert [batch.quad_count for batch in log.batches()] == [2]
 
 
-def test_a_log_that_was_read_is_not_empty():
+def test_reading_a_log_twice_is_an_error():
     with rdfm.open_log(LOG, "nq") as log:
         assert len(list(log)) == 2
         for again in (log, log.batches()):
@@ -350,7 +350,10 @@ def test_a_log_that_was_read_is_not_empty():
 
 
 def everything(log):
-    """Messages as (index, quads), errors as what was skipped, in order; then the error that ended it."""
+    """Returns what a log yields, and the error that ended it.
+
+    Messages are (index, number of quads), errors are (index, skipped bytes).
+    """
     found = []
     while True:
         try:
@@ -370,19 +373,19 @@ BROKEN_LOG_READ = [(0, b"bad 1\n"), (1, 1), (2, 2), (3, b"bad 2\nrest\n"), (4, 1
 
 @pytest.mark.parametrize("header_first", [False, True])
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress, Trickle])
-def test_reading_goes_on_behind_an_error(wrap, header_first):
+def test_reading_resumes_after_an_error(wrap, header_first):
     with rdfm.open_log(wrap(BROKEN_LOG), "nq") as log:
         if header_first:
             assert log.header == {}
         assert everything(log) == (BROKEN_LOG_READ, None)
 
 
-def test_an_error_at_the_end_is_gone_over():
+def test_an_error_at_the_end_can_be_skipped():
     with rdfm.open_log(LOG + b"# @message\nbad", "nq") as log:
         assert everything(log) == ([(0, 1), (1, 2), (2, b"bad")], None)
 
 
-def test_what_only_follows_from_a_skipped_message_is_told():
+def test_errors_caused_by_a_skipped_message_are_marked():
     log = b"bad PREFIX e: <http://e/>\n# @message\ne:s e:p e:o .\n# @message\n[] <http://e/p> 1 ."
     found = []
     with rdfm.open_log(log, "trig") as reader:
@@ -398,7 +401,7 @@ def test_what_only_follows_from_a_skipped_message_is_told():
     assert "(it may have been declared in message 0, which was skipped) (line 3, " in text
 
 
-def test_nothing_goes_on_in_a_format_without_delimiters_to_find():
+def test_formats_without_delimiters_cannot_resume():
     with rdfm.open_log(
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>\nbad\n"
     ) as log:
@@ -410,7 +413,7 @@ def test_nothing_goes_on_in_a_format_without_delimiters_to_find():
         assert again.value is end
 
 
-def test_nothing_goes_on_behind_broken_compression():
+def test_reading_cannot_resume_after_invalid_compression():
     whole = gzip.compress(BROKEN_LOG)
     with rdfm.open_log(whole[:-10], "nq") as log:
         found, end = everything(log)
@@ -419,7 +422,7 @@ def test_nothing_goes_on_behind_broken_compression():
     assert found == BROKEN_LOG_READ[: len(found)]
 
 
-def test_without_an_error_nothing_is_skipped():
+def test_skip_message_without_an_error_is_refused():
     with rdfm.open_log(LOG, "nq") as log:
         with pytest.raises(ValueError, match="there is no error to skip"):
             log.skip_message()
@@ -428,7 +431,7 @@ def test_without_an_error_nothing_is_skipped():
             log.skip_message()
 
 
-def test_a_writer_that_nobody_closed_leaves_nothing(tmp_path):
+def test_an_unclosed_writer_leaves_no_files(tmp_path):
     log = rdfm.create_log(tmp_path / "out.nq")
     log.write([QUAD])
     with warnings.catch_warnings(record=True) as caught:
@@ -439,7 +442,7 @@ def test_a_writer_that_nobody_closed_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_earlier_partial_file_stays(tmp_path):
+def test_an_earlier_partial_file_is_kept(tmp_path):
     (tmp_path / "out.nt.partial").write_bytes(b"precious")
     for _ in range(2):
         with (
@@ -457,7 +460,7 @@ def test_an_earlier_partial_file_stays(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="names of 255 bytes")
 @pytest.mark.parametrize("letter", ["a", "é", "𝄞"])
-def test_the_longest_names(tmp_path, letter):
+def test_the_longest_file_names_can_be_written(tmp_path, letter):
     name = letter * (252 // len(letter.encode())) + ".nt"
     with rdfm.create_log(tmp_path / name) as log:
         log.write([QUAD])
@@ -468,7 +471,7 @@ def test_the_longest_names(tmp_path, letter):
 
 
 @pytest.mark.parametrize("given", [5, None])
-def test_what_is_no_file_is_refused(given):
+def test_inputs_and_outputs_other_than_files_are_refused(given):
     with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); give a path"):
         rdfm.open_log(given)
     with pytest.raises(OptionError, match=f"cannot write to {given} "):
@@ -476,14 +479,14 @@ def test_what_is_no_file_is_refused(given):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_errors_of_the_system_name_the_file():
+def test_operating_system_errors_name_the_file():
     with pytest.raises(OSError, match="No space left") as caught:
         rdfm.convert(LOG, "/dev/full", from_format="nq", to_format="nq")
     assert caught.value.filename == "/dev/full"
-    assert str(caught.value).endswith(": '/dev/full'")  # and no second name behind it
+    assert str(caught.value).endswith(": '/dev/full'")  # with no second name after it
 
 
-def test_a_url_of_a_file_of_this_machine_is_written_to(tmp_path):
+def test_local_file_urls_can_be_written(tmp_path):
     for name, url in (("a.nq", f"file:{tmp_path}/a.nq"), ("b.nq", f"file://{tmp_path}/b.nq")):
         with rdfm.create_log(url) as log:
             log.write([QUAD])
@@ -495,7 +498,7 @@ def test_a_url_of_a_file_of_this_machine_is_written_to(tmp_path):
     assert sizes(tmp_path / "out") == [1]
 
 
-def test_one_slash_writes_nothing_here(tmp_path, monkeypatch):
+def test_a_url_with_one_slash_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:").mkdir()  # left by an earlier mistake
     for target, how in (("dbfs:/x.nq", "dbfs:///x.nq"), (Path("s3://b/x.nq"), "s3://b/x.nq")):
@@ -514,7 +517,7 @@ def test_one_slash_writes_nothing_here(tmp_path, monkeypatch):
     assert sizes("dbfs:/x.nq") == [1]
 
 
-def test_a_text_file_is_not_written_to():
+def test_files_in_text_mode_are_refused():
     with pytest.raises(rdfm.OptionError, match="output is open in text mode; open it in binary"):
         rdfm.convert(LOG, io.StringIO(), from_format="nq", to_format="nq")
     with pytest.raises(rdfm.OptionError, match="output is open in text mode"):

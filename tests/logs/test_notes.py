@@ -1,4 +1,4 @@
-"""Notes: what summaries and reports tell of logs that are not broken."""
+"""Notes: remarks of summaries and reports on valid logs."""
 
 import io
 
@@ -13,7 +13,7 @@ def log(name):
     return Input(io.BytesIO(name.encode()))
 
 
-def test_the_last_notes_of_a_log_count():
+def test_the_last_notes_of_a_log_replace_earlier_ones():
     notes, one = Notes(), log("one")
     notes.update(one, ["3 seen"])
     notes.update(one, ["5 seen", "odd"])
@@ -21,14 +21,14 @@ def test_the_last_notes_of_a_log_count():
     assert notes.texts() == ("5 seen", "odd")
 
 
-def test_of_several_logs_each_note_has_a_name():
+def test_notes_on_several_logs_are_named():
     notes = Notes()
     notes.update(log("one"), [])
     notes.update(log("other"), ["odd"])
     assert notes.texts() == ("input: odd",)
 
 
-def test_ten_are_listed_and_the_others_counted():
+def test_ten_notes_are_listed_and_the_others_are_counted():
     notes = Notes()
     for number in range(1500):
         notes.update(log(str(number)), ["odd"])
@@ -36,7 +36,7 @@ def test_ten_are_listed_and_the_others_counted():
     assert notes.texts()[-1] == "and 1,490 more"
 
 
-def test_a_writer_tells_what_readers_should_know():
+def test_a_writer_notes_how_readers_interpret_the_log():
     def notes(messages, **options):
         with rdfm.create_log(io.BytesIO(), "jelly", **options) as writer:
             for _ in range(messages):

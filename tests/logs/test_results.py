@@ -1,4 +1,4 @@
-"""open_results and create_results: rows, heads, answers, and what is left after an error."""
+"""open_results and create_results: rows, heads, boolean answers, and files after an error."""
 
 import bz2
 import gzip
@@ -39,7 +39,7 @@ def written(rows, variables, name, **options):
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_rows_there_and_back(name, tmp_path):
+def test_rows_round_trip(name, tmp_path):
     suffix = rdfm.formats.find(name).spec.suffixes[0]
     path = tmp_path / f"r{suffix}"
     with rdfm.create_results(path, ["a", "b"]) as results:
@@ -54,7 +54,7 @@ def test_rows_there_and_back(name, tmp_path):
     assert path.read_bytes() == written(ROWS, ("a", "b"), name)
 
 
-def test_csv_holds_texts():
+def test_csv_contains_text_without_term_kinds():
     with pytest.raises(EncodeError, match="does not say what a term is"):
         written(ROWS, ["a", "b"], "results-csv")
     data = written(ROWS, ["a", "b"], "results-csv", lossy=True)
@@ -66,7 +66,7 @@ def test_csv_holds_texts():
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("variables", [[], ["a"], ["a", "é ²", "c"]])
 @pytest.mark.parametrize("rows", [0, 1, 2])
-def test_any_number_of_variables_and_rows(name, variables, rows):
+def test_any_number_of_variables_and_rows_round_trips(name, variables, rows):
     unbound = [(None,) * len(variables)] * rows
     with rdfm.open_results(written(unbound, variables, name), name) as results:
         assert results.variables == tuple(variables)
@@ -75,7 +75,7 @@ def test_any_number_of_variables_and_rows(name, variables, rows):
 
 @pytest.mark.parametrize("name", ["results-json", "results-xml"])
 @pytest.mark.parametrize("answer", [True, False])
-def test_answers_there_and_back(name, answer):
+def test_boolean_answers_round_trip(name, answer):
     data = written([], (), name, boolean=answer, links=["more", "http://e/"])
     with rdfm.open_results(data, name) as results:
         assert results.boolean is answer
@@ -84,7 +84,7 @@ def test_answers_there_and_back(name, answer):
 
 
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"results-json", "results-xml"}))
-def test_answers_are_refused_where_there_is_no_form(name, tmp_path):
+def test_answers_are_refused_by_formats_without_booleans(name, tmp_path):
     path = tmp_path / "answer"
     with pytest.raises(EncodeError, match="ASK"):
         rdfm.create_results(path, format=name, boolean=True)
@@ -100,7 +100,7 @@ def test_links_that_are_dropped_are_counted():
     assert file.getvalue() == b"?a\n<http://e/s>\n<http://e/s>\n"
 
 
-def test_the_head_is_read_with_the_first_rows_only(tmp_path):
+def test_the_head_needs_only_the_first_rows(tmp_path):
     path = tmp_path / "r.tsv.gz"
     path.write_bytes(gzip.compress(b"?a\n" + b'"x"\n' * 500_000))
     with rdfm.open_results(path) as results:
@@ -111,7 +111,7 @@ def test_the_head_is_read_with_the_first_rows_only(tmp_path):
         assert len(first) + sum(map(len, batches)) == 500_000
 
 
-def test_a_loop_that_was_left_is_continued():
+def test_a_second_loop_continues_the_first():
     with rdfm.open_results(TSV, "results-tsv") as results:
         for row in results:
             assert row == ROWS[0]
@@ -126,7 +126,7 @@ def test_a_loop_that_was_left_is_continued():
             list(results.batches())
 
 
-def test_rows_before_an_error_come_first():
+def test_rows_before_an_error_are_returned():
     with rdfm.open_results(TSV[:-20] + b"oops\n", "results-tsv") as results:
         rows = []
         with pytest.raises(DecodeError, match="line 5") as caught:
@@ -138,7 +138,7 @@ def test_rows_before_an_error_come_first():
         assert results.variables == ("a", "b")
 
 
-def test_an_error_in_the_head_is_raised_by_whatever_asks_first():
+def test_an_error_in_the_head_is_raised_by_the_first_access():
     for ask in (
         lambda results: results.variables,
         lambda results: results.boolean,
@@ -168,7 +168,7 @@ def test_other_kinds_are_refused(tmp_path):
         assert not target.exists()
 
 
-def test_formats_and_options_that_cannot_be_told(tmp_path):
+def test_undetectable_formats_and_unknown_options_are_refused(tmp_path):
     with pytest.raises(UnknownFormatError):
         rdfm.create_results(tmp_path / "r.unknown", ["a"])
     with pytest.raises(UnknownFormatError):
@@ -201,14 +201,14 @@ def test_options_of_the_decoder():
         ({"variables": ["a"], "boolean": True}, "ASK query have no variables"),
     ],
 )
-def test_heads_that_are_none(heads, reason, tmp_path):
+def test_invalid_heads_are_refused(heads, reason, tmp_path):
     path = tmp_path / "r.srj"
     with pytest.raises(OptionError, match=reason):
         rdfm.create_results(path, **heads)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_variables_that_stand_twice_or_are_no_text(tmp_path):
+def test_duplicate_and_non_string_variables_are_refused(tmp_path):
     for name in FORMATS:
         with pytest.raises(EncodeError, match="'a' occurs twice"):
             rdfm.create_results(tmp_path / "r", ["a", "b", "a"], name)
@@ -217,7 +217,7 @@ def test_variables_that_stand_twice_or_are_no_text(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_row_that_is_none_changes_nothing():
+def test_an_invalid_row_changes_nothing():
     file = io.BytesIO()
     with rdfm.create_results(file, ["a", "b"], "results-tsv") as results:
         results.write(ROWS[0])
@@ -271,7 +271,7 @@ def test_batches_are_written_between_rows():
         assert list(results) == [(S, S), *ROWS, (None, S)]
 
 
-def test_more_rows_than_are_gathered(tmp_path):
+def test_more_rows_than_one_batch(tmp_path):
     rows = [(Literal(str(number)), None) for number in range(10_000)]
     with rdfm.open_results(written(rows, ["a", "b"], "results-thrift"), "results-thrift") as found:
         assert list(found) == rows
@@ -294,7 +294,7 @@ def test_compression_by_name(tmp_path):
     assert bz2.decompress(path.read_bytes()) == TSV
 
 
-def test_nothing_is_left_after_an_exception(tmp_path):
+def test_an_exception_leaves_no_files(tmp_path):
     path = tmp_path / "r.tsv"
     with pytest.raises(KeyError), rdfm.create_results(path, ["a"]) as results:
         results.write([S])
@@ -302,11 +302,11 @@ def test_nothing_is_left_after_an_exception(tmp_path):
     assert list(tmp_path.iterdir()) == []
     results = rdfm.create_results(path, ["a"])
     results.discard()
-    results.close()  # nothing is left to close
+    results.close()  # nothing more to close
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_written_is_kept_where_asked_for(tmp_path):
+def test_partial_output_is_kept_on_request(tmp_path):
     path = tmp_path / "r.tsv"
     with pytest.raises(KeyError), rdfm.create_results(path, ["a"], keep_partial=True) as results:
         results.write([S])
@@ -315,7 +315,7 @@ def test_what_was_written_is_kept_where_asked_for(tmp_path):
     assert (partial.name, partial.read_bytes()) == ("r.tsv.partial", b"?a\n<http://e/s>\n")
 
 
-def test_a_row_that_the_format_cannot_hold_ends_the_results(tmp_path):
+def test_a_row_that_cannot_be_written_ends_the_results(tmp_path):
     path = tmp_path / "r.srx"
     results = rdfm.create_results(path, ["a"])
     results.write([S])
@@ -329,7 +329,7 @@ def test_a_row_that_the_format_cannot_hold_ends_the_results(tmp_path):
     results.close()
 
 
-def test_closed_results_take_nothing(tmp_path):
+def test_closed_results_refuse_rows(tmp_path):
     path = tmp_path / "r.srj"
     results = rdfm.create_results(path, ["a"])
     results.close()
@@ -344,25 +344,25 @@ def test_closed_results_take_nothing(tmp_path):
         assert list(found) == []
 
 
-def test_an_answer_that_is_read():
+def test_a_boolean_answer_is_read():
     with rdfm.open_results(ASK, "results-json") as results:
         (batch,) = results.batches()
     assert (batch.boolean, batch.variables, batch.links, len(batch)) == (False, (), ("more",), 0)
 
 
-def test_rows_of_open_log_are_those_of_open_results():
+def test_open_log_yields_the_rows_of_open_results():
     with rdfm.open_log(TSV, "results-tsv") as log:
         assert list(log) == ROWS
 
 
-def test_a_log_does_not_take_rows(tmp_path):
+def test_create_log_refuses_rows(tmp_path):
     with rdfm.create_log(tmp_path / "r.srj") as log:
         with pytest.raises(TypeError, match=r"rdfm\.create_results"):
             log.write([S])
         log.write_batch(ResultBatch.from_rows([[S]], ["a"]))
 
 
-def test_a_batch():
+def test_a_batch_of_rows():
     batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
     assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
     assert repr(ResultBatch.from_rows([[S]], ["a"])) == "<ResultBatch: 1 row of 1 variable>"
@@ -408,7 +408,7 @@ def test_terms_are_shared_by_the_rows_of_a_batch():
         ([], [1], TypeError),
     ],
 )
-def test_rows_that_are_none(rows, variables, error):
+def test_invalid_rows_are_refused(rows, variables, error):
     with pytest.raises(error):
         ResultBatch.from_rows(rows, variables)
 

@@ -1,4 +1,4 @@
-"""Messages of the middle and of the end of large files are those of a reader that reads all of it."""
+"""Messages read from the middle or the end of a large file equal those of a complete read."""
 
 import random
 
@@ -13,7 +13,10 @@ SLICES = ("0", "5", "500", "777:780", "-1", "-5", "-700:-698", "-3:", "990:", ":
 
 
 def log(delimiter, *, head="", first_empty=False, count=1000):
-    """A log of messages of different sizes, with numbers as objects, and whose last is not empty."""
+    """Returns a log of messages of different sizes with numbers as objects.
+
+    The last message is not empty.
+    """
     drawn = random.Random(count)
     messages = [
         "".join(
@@ -46,7 +49,7 @@ def _small_steps(monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["nq", "nt"])
 @pytest.mark.parametrize("name", LOGS)
-def test_messages_are_those_of_the_whole_log(name, suffix, tmp_path):
+def test_selected_messages_equal_those_of_the_complete_log(name, suffix, tmp_path):
     path = tmp_path / f"a.{suffix}"
     path.write_text(LOGS[name])
     with rdfm.open_log(path) as whole:
@@ -74,7 +77,7 @@ def test_messages_are_those_of_the_whole_log(name, suffix, tmp_path):
 @pytest.mark.parametrize(
     ("text", "start"), [("500", True), ("-3:", True), ("0", False), ("-3:5", False)]
 )
-def test_what_need_not_be_read_is_not(text, start, tmp_path):
+def test_data_before_the_selection_is_not_read(text, start, tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(LOGS["comment"])
     split = seeking.seek(path, Reading(), as_slice(parse_messages(text)))
@@ -82,7 +85,7 @@ def test_what_need_not_be_read_is_not(text, start, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.nq.gz", "a.trig", "a/"])
-def test_what_has_no_splits_is_read_from_its_start(name, tmp_path):
+def test_logs_that_cannot_be_split_are_read_from_the_start(name, tmp_path):
     source = tmp_path / "b.nq"
     source.write_text(LOGS["comment"])
     path = tmp_path / name
@@ -96,7 +99,7 @@ def test_what_has_no_splits_is_read_from_its_start(name, tmp_path):
         assert [list(each.quads) for each in log] == [list(message.quads)]
 
 
-def test_an_error_before_the_messages_is_not_met(tmp_path):
+def test_an_error_before_the_selection_is_not_reached(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text("<a:b> <a:b> <a:b> .\n# @message\noops\n# @message\n" + LOGS["comment"])
     with rdfm.open_log(path, messages="500") as log:
@@ -105,13 +108,13 @@ def test_an_error_before_the_messages_is_not_met(tmp_path):
         list(log)
 
 
-def test_a_selection_and_a_split_are_two_parts(tmp_path):
+def test_a_selection_and_a_split_are_refused_together(tmp_path):
     split = rdfm.split.Split(5, 10, format="nq")
     with pytest.raises(rdfm.OptionError, match="messages and split are two parts of a log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 
 
-def test_a_number_may_be_a_number():
+def test_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
     assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
     with pytest.raises(rdfm.OptionError, match="messages is a number such as 5000, or a slice"):

@@ -1,4 +1,4 @@
-"""Slices and samples choose what Python's own slices choose, however messages are cut into batches."""
+"""Slices and samples select the same messages as Python's slices, for any batch size."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ P = Iri("http://e/p")
 
 
 def batches(cuts):
-    """Messages with numbers as objects, so many a batch."""
+    """Yields batches with the given numbers of messages, whose objects are consecutive numbers."""
     number = 0
     for count in cuts:
         numbers = range(number, number + count)
@@ -23,7 +23,7 @@ def batches(cuts):
 
 
 def chosen(made, given_batches):
-    """The numbers of the messages that a selection chooses, read until it is done."""
+    """Returns the numbers of the messages that a selection chooses, read until it is done."""
     out = []
     for batch in given_batches:
         out += made.take(Read(None, batch, {}, 0))
@@ -43,7 +43,7 @@ number = st.none() | st.integers(-30, 30)
 
 
 @given(st.lists(st.integers(0, 7), max_size=8), st.builds(slice, number, number, st.integers(1, 7)))
-def test_a_slice_is_that_of_a_list(cuts, wanted):
+def test_a_slice_selects_like_a_list(cuts, wanted):
     assert chosen(sliced(wanted), batches(cuts)) == list(range(sum(cuts)))[wanted]
 
 
@@ -58,7 +58,7 @@ def test_a_number_is_one_message_or_an_error(cuts, wanted):
 
 
 def in_parts(sizes):
-    """Batches of messages of so many quads each, which come in parts of about ten quads."""
+    """Yields batches of messages with the given numbers of quads, in parts of about ten quads."""
     log = b"# @message\n".join(
         b"".join(b"<http://e/p> <http://e/p> <http://e/%d> .\n" % at for _ in range(size))
         for at, size in enumerate(sizes)
@@ -76,43 +76,43 @@ def in_parts(sizes):
     st.lists(st.integers(1, 35), min_size=1, max_size=6),
     st.builds(slice, number, number, st.integers(1, 3)),
 )
-def test_a_message_in_parts_is_chosen_whole_or_not_at_all(sizes, wanted):
+def test_a_message_in_parts_is_chosen_completely_or_not_at_all(sizes, wanted):
     parts = list(in_parts(sizes))
     expected = [at for at in range(len(sizes))[wanted] for _ in range(sizes[at])]
     assert chosen(sliced(wanted), parts) == expected
 
 
-def test_there_are_messages_in_parts():
+def test_messages_in_parts_are_generated():
     assert any(batch.continues for batch in in_parts([35]))
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-2", "::-1", "--1", "-:", "1:2:3:4", "1:2:0", "1.5"])
-def test_what_is_no_slice_is_refused(text):
+def test_invalid_slices_are_refused(text):
     with pytest.raises(OptionError, match=r"messages (is a number such as 5000|has a step)"):
         parse_messages(text)
 
 
-def test_numbers_from_the_end_hold_so_much(monkeypatch):
+def test_counting_from_the_end_is_limited(monkeypatch):
     monkeypatch.setattr(selection, "MAX_HELD_BYTES", 1000)
     with pytest.raises(OptionError, match=r"the last 100 messages take more than .* count from"):
         chosen(sliced(slice(-100, None)), batches([10] * 20))
 
 
 @pytest.mark.slow
-def test_a_share_is_about_that_share_and_the_same_for_a_seed():
+def test_a_share_is_approximate_and_reproducible():
     counts = [3000] * 10
     drawn = chosen(share(0.1, 7), batches(counts))
     assert 2700 < len(drawn) < 3300
     assert drawn == sorted(set(drawn)) == chosen(share(0.1, 7), batches([30000]))
     assert drawn != chosen(share(0.1, 8), batches(counts))
-    # Each third of the log is drawn from alike.
+    # Each third of the log contributes about equally.
     for third in range(3):
         assert 850 < sum(third * 10000 <= each < (third + 1) * 10000 for each in drawn) < 1150
     assert chosen(share(1.0, 1), batches([5, 5])) == list(range(10))
 
 
 @given(st.integers(1, 50), st.lists(st.integers(0, 9), max_size=8), st.integers(0, 3))
-def test_so_many_messages_are_drawn(count, cuts, seed):
+def test_the_requested_number_of_messages_is_drawn(count, cuts, seed):
     drawn = chosen(some(count, sum(cuts), seed), batches(cuts))
     assert len(drawn) == len(set(drawn)) == min(count, sum(cuts))
     assert drawn == sorted(drawn)
@@ -121,12 +121,12 @@ def test_so_many_messages_are_drawn(count, cuts, seed):
 @pytest.mark.parametrize(
     ("text", "value"), [("1%", 0.01), ("0.5%", 0.005), (".5%", 0.005), ("100%", 1.0), ("12", 12)]
 )
-def test_a_sample_is_a_share_or_a_number(text, value):
+def test_samples_are_shares_or_numbers(text, value):
     assert parse_sample(text) == value
     assert type(parse_sample(text)) is type(value)
 
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "101%", "-1", "1.5", "%", "1 %", "many"])
-def test_what_is_no_sample_is_refused(text):
+def test_invalid_samples_are_refused(text):
     with pytest.raises(OptionError, match="sample is a share such as 1%"):
         parse_sample(text)

@@ -1,6 +1,6 @@
-"""Threads with 128 KiB of stack, the default of musl: the deepest input is read, written and compared.
+"""Threads with a stack of 128 KiB, musl's default, can read, write and compare the deepest input.
 
-A stack overflow ends the process, so each case runs in one of its own.
+A stack overflow ends the process, so each case runs in a separate one.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""What a live log shows before it ends, and what is read of the web."""
+"""Format detection of live logs before they end, and logs read over HTTP."""
 
 import functools
 import http.server
@@ -24,7 +24,7 @@ TRIPLE = b"<http://e/s> <http://e/p> <http://e/o> .\n"
         (rdfm.formats.find("jelly").encode(rdfm.MessageBatch.from_messages([[]])), "jelly"),
     ],
 )
-def test_a_live_log_shows_its_format_at_its_first_lines(start, name):
+def test_the_format_of_a_live_log_is_detected_from_its_first_lines(start, name):
     read, write = os.pipe()
     try:
         os.write(write, start)
@@ -34,7 +34,7 @@ def test_a_live_log_shows_its_format_at_its_first_lines(start, name):
         os.close(write)
 
 
-def test_triples_wait_for_more():
+def test_detection_waits_after_triples():
     """Turtle may follow, and the format must not depend on how the log arrives."""
 
     pieces = [TRIPLE, b"@prefix e: <http://e/> .\n", b""]
@@ -83,7 +83,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_what_breaks_while_reading_the_web_names_the_url(monkeypatch):
+def test_errors_while_reading_over_http_name_the_url(monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFile
 

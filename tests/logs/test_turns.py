@@ -1,4 +1,4 @@
-"""Readers that several threads use at once."""
+"""Readers used by several threads at once."""
 
 import io
 import threading
@@ -14,8 +14,8 @@ COUNT = 4000
 IN_USE = "in use by another thread; open it once for each thread"
 
 
-class Held(io.RawIOBase):
-    """A file that waits at its end until it is released."""
+class BlockingFile(io.RawIOBase):
+    """A file that blocks at its end until it is released."""
 
     def __init__(self, data):
         self.data = io.BytesIO(data)
@@ -33,35 +33,35 @@ class Held(io.RawIOBase):
         return size
 
 
-def held_log():
-    file = Held(MESSAGE * COUNT)
+def blocking_log():
+    file = BlockingFile(MESSAGE * COUNT)
     return file, rdfm.open_log(file, "nq", compression="none")
 
 
-def held_results():
-    file = Held(b"?a\n" + b'"x"\n' * COUNT)
+def blocking_results():
+    file = BlockingFile(b"?a\n" + b'"x"\n' * COUNT)
     return file, rdfm.open_results(file, "results-tsv", compression="none")
 
 
-def held_solutions():
-    file = Held(MESSAGE * COUNT)
+def blocking_solutions():
+    file = BlockingFile(MESSAGE * COUNT)
     return file, rdfm.select("SELECT ?s { ?s ?p ?o }", file, format="nq", compression="none")
 
 
 USES = {
-    "messages": (held_log, iter),
-    "batches": (held_log, lambda log: log.batches()),
-    "a log's table": (held_log, lambda log: pa.RecordBatchReader.from_stream(log)),
-    "rows": (held_results, iter),
-    "batches of results": (held_results, lambda results: results.batches()),
-    "solutions": (held_solutions, lambda solutions: solutions.rows()),
-    "record batches": (held_solutions, iter),
+    "messages": (blocking_log, iter),
+    "batches": (blocking_log, lambda log: log.batches()),
+    "a log's table": (blocking_log, lambda log: pa.RecordBatchReader.from_stream(log)),
+    "rows": (blocking_results, iter),
+    "batches of results": (blocking_results, lambda results: results.batches()),
+    "solutions": (blocking_solutions, lambda solutions: solutions.rows()),
+    "record batches": (blocking_solutions, iter),
 }
 
 
 @pytest.mark.parametrize("is_shared", [True, False], ids=["one loop", "a loop each"])
 @pytest.mark.parametrize("use", USES)
-def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
+def test_a_second_thread_gets_an_error_and_the_first_gets_all_items(use, is_shared):
     make, loop = USES[use]
     file, reader = make()
     items = loop(reader)
@@ -82,8 +82,8 @@ def test_a_second_thread_gets_an_error_and_the_first_all_items(use, is_shared):
     reader.close()
 
 
-def test_what_a_reader_knows_is_not_asked_by_a_second_thread():
-    file, log = held_log()
+def test_a_second_thread_cannot_read_properties_of_a_reader():
+    file, log = blocking_log()
     first = threading.Thread(target=lambda: list(log))
     first.start()
     try:

@@ -1,6 +1,6 @@
-"""The peers that are no Python packages: fetched into build/peers once, one process for all tests.
+"""Peers outside Python: fetched into build/peers once, with one process for all tests.
 
-Both speak the line protocol described in jvm/Peer.java, Patches.java and Results.java.
+Both use the line protocol described in jvm/Peer.java, Patches.java and Results.java.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ DELIMITER = "--- message\n"
 
 
 class Peer:
-    """A running peer: files in and out, since that is what both sides are made for."""
+    """A running peer, which reads and writes files."""
 
     def __init__(self, command: list[str | Path], folder: Path, **environment: str) -> None:
         self.folder = folder
@@ -33,10 +33,10 @@ class Peer:
         )
 
     def convert(self, data: bytes, source: str, target: str, *options: object) -> bytes:
-        """Has the peer read `data` in one of its formats and write it in another.
+        """Makes the peer read `data` in one of its formats and write it in another.
 
         Raises:
-            ValueError: The peer refused; the text is its own.
+            ValueError: If the peer refuses; the text is that of the peer.
         """
         given, taken = self.folder / "in", self.folder / "out"
         given.write_bytes(data)
@@ -49,12 +49,12 @@ class Peer:
         return taken.read_bytes()
 
     def messages(self, data: bytes, source: str) -> list[list[tuple]]:
-        """What the JVM reads, message by message."""
+        """Returns what the JVM reads, message by message."""
         text = self.convert(data, source, "messages").decode()
         return [read_quads(part) for part in text.split(DELIMITER)[1:]]
 
     def quads(self, data: bytes, source: str) -> list[tuple]:
-        """What the peer reads in one document."""
+        """Returns what the peer reads from one document."""
         return read_quads(self.convert(data, source, "nq").decode())
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 
 def prepared(name: str, files: list[Path], prepare: Callable[[Path], None]) -> Path:
-    """The folder of a peer, made anew when one of the files that it is made from changed."""
+    """Returns the folder of a peer, which is rebuilt if one of its files changed."""
     folder, stamp = BUILD / name, BUILD / name / "made-from"
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
     if not stamp.exists() or stamp.read_text() != digest:

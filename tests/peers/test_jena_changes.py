@@ -1,4 +1,4 @@
-"""RDF Patch with Jena, both ways: as text and in Thrift."""
+"""RDF Patch exchanged with Jena in both directions, as text and in Thrift."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,10 @@ NOTHING = (None,) * 4
 
 @st.composite
 def patches(draw):
-    """Logs of patches that Jena can hold: headers in front, each a transaction, prefixes of no graph."""
+    """Draws patch logs that Jena supports.
+
+    Headers come first, each patch is one transaction, and prefixes have no graph.
+    """
     found = []
     for number, message in enumerate(draw(logs(graphs=True, plain="terms"))):
         rows = [("H", "id", None, None, ("iri", f"uuid:{number}"), None), ("TX", None, *NOTHING)]
@@ -44,12 +47,15 @@ def decoded(name, data):
 
 
 def theirs(jvm, name, data):
-    """What Jena reads."""
+    """Returns what Jena reads."""
     return patches_of(rows_of_text(jvm.convert(data, name, "rows").decode()))
 
 
 def folded(log):
-    """Without what Jena changes: language tags in lower case, and no base directions, which its Thrift lacks."""
+    """Removes differences that Jena makes.
+
+    It lowercases language tags, and its Thrift lacks base directions.
+    """
     return [
         [
             (*row[:2], *terms)
@@ -63,7 +69,7 @@ def folded(log):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(log=patches())
-def test_jena_reads_our_patches_and_we_read_its(jvm, name, log):
+def test_patches_are_exchanged_with_jena(jvm, name, log):
     wanted = folded(log)
     written = encoded(name, wanted)
     assert folded(theirs(jvm, name, written)) == wanted

@@ -1,4 +1,4 @@
-"""SPARQL results with Jena, both ways, through each of its formats."""
+"""SPARQL results exchanged with Jena in both directions, through each of its formats."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def theirs(jvm, name, data):
-    """What Jena reads: variables, and rows of terms."""
+    """Returns what Jena reads: variables, and rows of terms."""
     head, *lines = jvm.convert(data, name, "table").decode().split("\n")[:-1]
     if not head:
         return [], [()] * len(lines)
@@ -32,7 +32,7 @@ def term_of(text):
 
 
 def folded(found):
-    """Without what Jena changes: labels by first appearance, and language tags in lower case without directions."""
+    """Removes differences that Jena makes: labels, case of language tags, and directions."""
     variables, rows = found
     labels = {}
 
@@ -47,7 +47,7 @@ def folded(found):
 
 
 def undirected(rows):
-    """Without base directions, which Jena's formats lack."""
+    """Removes base directions, which Jena's formats lack."""
 
     def change(term):
         return literal(term[1], term[2]) if term[0] == "literal" and term[2] else term
@@ -57,8 +57,8 @@ def undirected(rows):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(given_results=results(any_text=False, generalized=False))
-def test_jena_reads_our_results_and_we_read_its(jvm, name, given_results):
-    variables = [f"v{number}" for number in range(len(given_results[0]))]  # as queries have them
+def test_results_are_exchanged_with_jena(jvm, name, given_results):
+    variables = [f"v{number}" for number in range(len(given_results[0]))]  # as in queries
     rows = undirected(given_results[1])
     written = encoded(FORMATS[name], variables, rows)
     wanted = folded((variables, rows))
@@ -69,7 +69,7 @@ def test_jena_reads_our_results_and_we_read_its(jvm, name, given_results):
 
 @pytest.mark.parametrize("answer", [True, False])
 @pytest.mark.parametrize("name", ["srj", "srx"])
-def test_answers(jvm, name, answer, tmp_path):
+def test_boolean_answers_are_exchanged_with_jena(jvm, name, answer, tmp_path):
     import rdfm
 
     path = tmp_path / f"answer.{name}"

@@ -1,4 +1,4 @@
-"""Jena and Jelly-JVM, both ways: they read what we write, and we read what they write."""
+"""Logs exchanged with Jena and Jelly-JVM in both directions."""
 
 import gzip
 import json
@@ -24,20 +24,20 @@ DELIMITER = "--- message\n"
 
 
 def physical_types(log):
-    """The Jelly types that can hold a log."""
+    """Returns the Jelly types that can represent a log."""
     graphs = any(quad[3] for message in log for quad in message)
     return ["quads", "graphs"] if graphs else ["triples", "quads", "graphs"]
 
 
 def jelly(log, physical, tables):
-    """The log as we write it."""
+    """Returns the log as Jelly written by rdfm."""
     names, prefixes, datatypes = tables
     sizes = {"name_table": names, "prefix_table": prefixes, "datatype_table": datatypes}
     return encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True, **sizes)
 
 
 def messages_text(log):
-    """The log as the JVM's format "messages"."""
+    """Returns the log in the JVM's format "messages"."""
     return "".join(
         DELIMITER + encode("nq", [message], dialect="plain").decode() for message in log
     ).encode()
@@ -46,16 +46,16 @@ def messages_text(log):
 @pytest.mark.parametrize(
     "path", sorted(FIXTURES.glob("*/*.jelly")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_they_read_the_fixtures_as_we_do(jvm, path):
+def test_fixtures_are_read_alike(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
-    if path.stem == "flat":  # they give it frame by frame
+    if path.stem == "flat":  # Jelly-JVM returns it frame by frame
         found = [whole(found)]
     wanted = read_expected(path.parent / "expected.txt")
     assert_same(folded(found), folded(wanted))
 
 
-def there_and_back(jvm, log, physical, tables):
-    """Ours to theirs, theirs to ours."""
+def assert_round_trip(jvm, log, physical, tables):
+    """Checks that each side reads the output of the other."""
     written = jelly(log, physical, tables)
     assert_same(folded(jvm.messages(written, "jelly")), folded(log))
     again = jvm.convert(written, "jelly", "jelly", physical, "all", *tables)
@@ -64,15 +64,15 @@ def there_and_back(jvm, log, physical, tables):
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
 @pytest.mark.parametrize("name", NAMES)
-def test_jelly_to_them_and_back(jvm, name, tables):
+def test_jelly_round_trips_through_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
-        there_and_back(jvm, log, physical, tables)
+        assert_round_trip(jvm, log, physical, tables)
 
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "generalized"])
-def test_jelly_that_they_made_from_text(jvm, name, tables):
+def test_we_read_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
         made = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
@@ -83,14 +83,14 @@ def test_jelly_that_they_made_from_text(jvm, name, tables):
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @given(data=st.data())
-def test_random_jelly_to_them_and_back(jvm, physical, data):
+def test_random_jelly_round_trips_through_jelly_jvm(jvm, physical, data):
     log = data.draw(logs(graphs=physical != "triples", generalized=True, plain="terms"))
     assume(log)
-    there_and_back(jvm, log, physical, BIG)
+    assert_round_trip(jvm, log, physical, BIG)
 
 
 def assert_no_larger(jvm, capsys, name, messages, physical):
-    """Our Jelly of these messages of N-Quads is read by them as it should, and as small as theirs."""
+    """Checks that Jelly-JVM reads rdfm's Jelly, and that it is not larger than its own."""
     text = "".join(DELIMITER + message for message in messages).encode()
     batch = formats.find("nq").decode("# @message\n".join(messages).encode())
     written = formats.find("jelly").encode(batch, physical_type=physical)
@@ -104,17 +104,17 @@ def assert_no_larger(jvm, capsys, name, messages, physical):
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @pytest.mark.parametrize(("name", "count"), [("osm", 2000), ("iot", 5000)])
-def test_our_triples_are_no_larger_than_theirs(jvm, capsys, name, count, physical):
+def test_our_triples_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, name, count, physical):
     assert_no_larger(jvm, capsys, name, generated(name, count), physical)
 
 
 @pytest.mark.parametrize("physical", ["quads", "graphs"])
-def test_our_quads_are_no_larger_than_theirs(jvm, capsys, physical):
+def test_our_quads_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, physical):
     assert_no_larger(jvm, capsys, "nanopubs", generated("nanopubs", 1000), physical)
 
 
 def real_logs():
-    """Logs made elsewhere: name, format, bytes."""
+    """Yields real logs: name, format, bytes."""
     weather = suites.path("data", "jelly", "assist-iot-weather_100kt.jelly.gz")
     yield "weather", "jelly", gzip.decompress(weather.read_bytes())
     samples = sorted(suites.path("data", "riverbench", "osm2rdf-denmark").glob("*.ttl"))
@@ -122,7 +122,7 @@ def real_logs():
 
 
 @pytest.mark.suites
-def test_real_logs_are_no_larger_than_theirs(jvm, capsys):
+def test_real_logs_are_not_larger_than_those_of_jelly_jvm(jvm, capsys):
     for name, format, data in real_logs():
         log = formats.find(format).decode(data)
         messages = ["".join(f"{quad}\n" for quad in log.quads(at)) for at in range(len(log))]
@@ -130,7 +130,7 @@ def test_real_logs_are_no_larger_than_theirs(jvm, capsys):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
-def test_jena_reads_our_text_and_we_read_its(jvm, name, format):
+def test_text_is_exchanged_with_jena(jvm, name, format):
     log = folded(log_of(name))
     written = encode(format, log_of(name), dialect="comment")
     assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(whole(log))
@@ -139,7 +139,7 @@ def test_jena_reads_our_text_and_we_read_its(jvm, name, format):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
-def test_we_read_what_jena_writes_for_people(jvm, name, format):
+def test_we_read_pretty_printed_output_of_jena(jvm, name, format):
     for message in log_of(name)[:10]:
         pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
         back = whole(folded(decoded(format, pretty)))
@@ -148,7 +148,7 @@ def test_we_read_what_jena_writes_for_people(jvm, name, format):
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
-def test_jena_reads_any_text_of_ours_and_we_read_its(jvm, format, data):
+def test_random_text_is_exchanged_with_jena(jvm, format, data):
     message = whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
     wanted = relabelled(whole(folded([message])))
@@ -158,7 +158,7 @@ def test_jena_reads_any_text_of_ours_and_we_read_its(jvm, format, data):
 
 
 def outcome(text):
-    """What Jena makes of a JSON-LD document."""
+    """Returns Jena's result for a JSON-LD document."""
     if not text.startswith("#"):
         return Outcome(in_short(well_formed(read_quads(text))))
     code = re.search(r"code=([A-Z_]+)\]", text)
@@ -166,7 +166,7 @@ def outcome(text):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_jena_reads_the_same_json_ld(jvm, numbers):
+def test_json_ld_is_read_like_jena(jvm, numbers):
     def read(documents):
         data = "".join(json.dumps(one) + "\n" for one in documents).encode()
         answers = jvm.convert(data, "jsonld-lines", "messages", BASE).decode()

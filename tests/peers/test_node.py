@@ -1,4 +1,4 @@
-"""N3.js both ways: it reads our text, and we read what it writes; and JSON-LD as jsonld.js reads it."""
+"""Text exchanged with N3.js in both directions, and JSON-LD read like jsonld.js."""
 
 import json
 import re
@@ -23,8 +23,8 @@ from support import decoded, encode
 pytestmark = pytest.mark.peers
 
 
-def there_and_back(node, log, format):
-    """It sees the comment dialect as one document."""
+def assert_round_trip(node, log, format):
+    """N3.js reads the comment dialect as one document."""
     wanted = relabelled(whole(folded(log)))
     written = encode(format, log, dialect="comment")
     assert relabelled(whole(folded([node.quads(written, format)]))) == wanted
@@ -33,20 +33,20 @@ def there_and_back(node, log, format):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
-def test_n3_reads_our_text_and_we_read_its(node, name, format):
-    there_and_back(node, log_of(name), format)
+def test_text_is_exchanged_with_n3(node, name, format):
+    assert_round_trip(node, log_of(name), format)
 
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
-def test_n3_reads_any_text_of_ours_and_we_read_its(node, format, data):
-    there_and_back(
+def test_random_text_is_exchanged_with_n3(node, format, data):
+    assert_round_trip(
         node, [whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
     )
 
 
 def term(given):
-    """A term of jsonld.js as a tuple of `nquads`; one that it could not make is no IRI."""
+    """Returns a term of jsonld.js as a tuple of `nquads`; a missing term is an invalid IRI."""
     kind = given["termType"] if given else "NamedNode"
     if kind == "DefaultGraph":
         return None
@@ -68,7 +68,7 @@ def outcome(line):
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
-def test_jsonld_js_reads_the_same_json_ld(node, numbers):
+def test_json_ld_is_read_like_jsonld_js(node, numbers):
     def read(documents):
         lines = [json.dumps(without_false_protected(one)) + "\n" for one in documents]
         data = "".join(lines).encode()

@@ -1,4 +1,4 @@
-"""The benchmarks compare like with like."""
+"""Benchmarks compare equal work on both sides."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ def data(tasks, tmp_path_factory):
     return folder
 
 
-def test_both_sides_of_a_writing_row_write_into_the_same_kind_of_file(tasks, data, monkeypatch):
+def test_both_sides_of_writing_rows_write_to_the_same_kind_of_file(tasks, data, monkeypatch):
     import work as shared  # the fixture puts its folder on the path
 
     files = []
@@ -56,7 +56,7 @@ def test_both_sides_of_a_writing_row_write_into_the_same_kind_of_file(tasks, dat
             assert work.size() > quads, row.name
 
 
-def test_both_sides_of_a_reading_row_read_as_many_quads_of_a_message(tasks, data):
+def test_both_sides_of_reading_rows_read_the_same_number_of_quads(tasks, data):
     rows = {row.name: row for row in tasks.rows()}
     for name in ("nq read, batches (iot)", "nq read, Python objects (iot)"):
         row = rows[name]
@@ -75,14 +75,14 @@ def test_both_sides_of_a_reading_row_read_as_many_quads_of_a_message(tasks, data
         ("several nodes (nanopubs)", 30),
     ],
 )
-def test_both_sides_of_a_row_of_json_ld_read_as_many_quads_of_a_message(tasks, data, row, quads):
+def test_both_sides_of_json_ld_rows_read_the_same_number_of_quads(tasks, data, row, quads):
     found = next(found for found in tasks.rows() if found.name == f"ndjsonld read, {row}")
     messages = SIZES[re.search(r"\((\w+)\)", row)[1]]
     ours, theirs = found.ours(data, messages), found.peer[1](data, messages)
     assert ours.run() == theirs.run() == messages * quads
 
 
-def test_both_sides_of_rows_of_patches_and_results_count_alike(tasks, data):
+def test_both_sides_of_patch_and_result_rows_have_equal_counts(tasks, data):
     import kinds
 
     rows = kinds.rows()
@@ -93,12 +93,12 @@ def test_both_sides_of_rows_of_patches_and_results_count_alike(tasks, data):
         if theirs.prepare is not None:
             theirs.prepare()
         found, other = ours.run(), theirs.run()
-        if "applied" in row.name:  # the transactions are operations too
+        if "applied" in row.name:  # rows of transactions are operations too
             found -= 2 * messages
         assert found == other > 0, row.name
 
 
-def test_both_sides_of_rows_of_comparisons_count_alike(tasks, data):
+def test_both_sides_of_comparison_rows_have_equal_counts(tasks, data):
     import comparing
 
     rows = comparing.rows()
@@ -108,7 +108,7 @@ def test_both_sides_of_rows_of_comparisons_count_alike(tasks, data):
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
 
 
-def test_both_sides_of_rows_of_statistics_count_alike(tasks, data):
+def test_both_sides_of_statistics_rows_have_equal_counts(tasks, data):
     import counting
 
     rows = counting.rows()
@@ -118,7 +118,7 @@ def test_both_sides_of_rows_of_statistics_count_alike(tasks, data):
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
 
 
-def test_both_sides_of_rows_of_checks_count_alike(tasks, data):
+def test_both_sides_of_validation_rows_have_equal_counts(tasks, data):
     import checking
 
     for row in checking.rows():

@@ -1,4 +1,4 @@
-"""The check of types over the examples of the docs finds errors, and says where."""
+"""The type check of examples in the docs finds errors and reports their positions."""
 
 import importlib.util
 import sys
@@ -43,7 +43,7 @@ def check():
     return module
 
 
-def test_lines_of_examples_keep_their_places(check):
+def test_lines_of_examples_keep_their_numbers(check):
     lines = check.module_of(PAGE.format(name="nq")).splitlines()
     numbered = {number: line for number, line in enumerate(lines, 1) if line}
     assert numbered == {

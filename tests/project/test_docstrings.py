@@ -1,4 +1,4 @@
-"""The examples in docstrings run, and print what they show; every public name is documented."""
+"""Examples in docstrings print what they show, and every public name is documented."""
 
 import doctest
 import importlib
@@ -17,13 +17,13 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples(name):
+def test_docstring_examples(name):
     module = importlib.import_module(name)
     assert module.__doc__
     assert doctest.testmod(module).failed == 0
 
 
-def test_public_names():
+def test_public_names_are_documented():
     for name in rdfm.__all__:
         value = getattr(rdfm, name)
         if not isinstance(value, str):
@@ -50,7 +50,7 @@ def test_public_names():
         "formats.Format",
     ],
 )
-def test_the_front_door_has_examples(name):
+def test_main_functions_have_examples(name):
     value = rdfm
     for part in name.split("."):
         value = getattr(value, part)

@@ -1,4 +1,4 @@
-"""What is generated from the declarations of formats is up to date."""
+"""Files generated from the declarations of formats are up to date."""
 
 import importlib.util
 import subprocess
@@ -14,7 +14,7 @@ def test_generated_files_are_not_stale():
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_a_stale_file_is_told(monkeypatch, capsys, tmp_path):
+def test_a_stale_file_is_reported(monkeypatch, capsys, tmp_path):
     spec = importlib.util.spec_from_file_location("tools_generate", ROOT / "tools/generate.py")
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)

@@ -1,4 +1,4 @@
-"""The check of imports reports what points up, and nothing else."""
+"""The import check reports imports of higher layers, and no others."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ def violations(root, files, floors, *, rust):
         "use super::super::formats::a as other;",
     ],
 )
-def test_a_path_that_points_up_in_the_core_is_reported(line, tmp_path):
+def test_an_import_of_a_higher_layer_in_the_core_is_reported(line, tmp_path):
     files = {
         "model/mod.rs": "pub mod term;",
         "model/term.rs": f"{line}\n// use crate::lib;\n",
@@ -41,7 +41,7 @@ def test_a_path_that_points_up_in_the_core_is_reported(line, tmp_path):
     assert "circle: formats/a.rs, model/term.rs" in found
 
 
-def test_families_of_formats_do_not_know_each_other(tmp_path):
+def test_format_families_must_not_import_each_other(tmp_path):
     files = {
         "formats/mod.rs": "pub mod a;",
         "formats/a/mod.rs": "use super::b::One;\n#[cfg(test)] mod tests { use crate::formats::c; }",
@@ -62,7 +62,7 @@ def test_families_of_formats_do_not_know_each_other(tmp_path):
         "from importlib import import_module\nimport_module('pk.high')",
     ],
 )
-def test_an_import_that_points_up_in_the_package_is_reported(line, tmp_path):
+def test_an_import_of_a_higher_layer_in_the_package_is_reported(line, tmp_path):
     files = {
         "pk/__init__.py": "",
         "pk/low.py": line,
@@ -97,7 +97,7 @@ def test_code_after_a_test_module_is_checked(tmp_path):
 @pytest.mark.parametrize(
     "line", ["import pk", "from pk import something", "from pk import __version__"]
 )
-def test_the_front_door_is_for_surfaces_only(line, tmp_path):
+def test_only_surfaces_may_import_the_top_level_package(line, tmp_path):
     files = {"__init__.py": "", "low.py": line, "cli.py": line}
     for name, text in files.items():
         (tmp_path / "pk").mkdir(exist_ok=True)
@@ -119,7 +119,7 @@ def test_the_front_door_is_for_surfaces_only(line, tmp_path):
         ("importlib.import_module('pk.' + name)", False),
     ],
 )
-def test_import_module_names_what_it_imports(call, is_seen, tmp_path):
+def test_import_module_calls_must_name_their_modules(call, is_seen, tmp_path):
     (tmp_path / "pk" / "low").mkdir(parents=True)
     (tmp_path / "pk" / "low" / "b.py").write_text(call)
     (tmp_path / "pk" / "cli.py").write_text("import_module(name)")

@@ -1,4 +1,4 @@
-"""What the repository promises about itself."""
+"""Lock files, notices, make targets and the wheel."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def test_the_third_party_notices_are_current():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_lock_holds_exact_versions_hashes_and_no_host():
+def test_the_lock_has_exact_versions_hashes_and_no_host():
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     assert "://" not in lock
     assert not re.search(r"^-", lock, re.MULTILINE)
@@ -28,7 +28,7 @@ def test_the_lock_holds_exact_versions_hashes_and_no_host():
         assert re.match(r"[\w.-]+==\S+( ; .+)? \\\n    --hash=sha256:", entry), entry
 
 
-def test_the_lock_of_the_node_peer_holds_hashes_and_no_registry():
+def test_the_lock_of_the_node_peer_has_hashes_and_no_registry():
     lock = json.loads((ROOT / "tests/peers/node/package-lock.json").read_text("utf-8"))
     packages = [entry for path, entry in lock["packages"].items() if path]
     assert len(packages) > 5
@@ -44,7 +44,7 @@ def test_make_help_lists_the_commands():
 
 
 @pytest.mark.slow
-def test_the_wheel_is_small_whole_and_runs_elsewhere():
+def test_the_wheel_is_small_complete_and_runs_outside_the_checkout():
     done = subprocess.run(
         [sys.executable, ROOT / "tools/check_wheel.py", "release"], capture_output=True, text=True
     )

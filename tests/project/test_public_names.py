@@ -1,4 +1,4 @@
-"""Names are promises: a change of these lists is a change for users."""
+"""Public names are stable: a change of these lists is a change for users."""
 
 import ast
 import importlib
@@ -86,13 +86,13 @@ NAMES = [
 ]
 
 
-def test_the_front_door():
+def test_public_names_are_listed():
     assert sorted(rdfm.__all__) == sorted(NAMES)
     for name in rdfm.__all__:
         assert getattr(rdfm, name) is not None
 
 
-def test_the_names_shown_are_public():
+def test_dir_lists_public_names():
     assert dir(rdfm) == sorted([*NAMES, "analysis", "patch", "regroup", "split", "values"])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
@@ -110,7 +110,7 @@ IMPORTS = [
 
 
 @pytest.mark.parametrize("imports", IMPORTS)
-def test_functions_keep_their_names_whatever_is_imported_first(imports):
+def test_functions_keep_their_names_for_each_import_order(imports):
     program = f"""
 {imports}
 import rdfm, types
@@ -125,7 +125,7 @@ for name in rdfm.__all__:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
-def test_everything_public_says_what_it_is():
+def test_public_names_have_docstrings():
     for name in rdfm.__all__:
         if name != "__version__":
             assert (getattr(rdfm, name).__doc__ or "").strip(), name

@@ -1,4 +1,4 @@
-"""Only tests with the marker `suites` read files outside of the repository."""
+"""Only tests with the marker `suites` read files outside the repository."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ def test_a_test_without_the_marker_cannot_read_suites():
         suites.w3c_files("w3c-rdf-tests.tar.gz")
 
 
-def test_only_two_helpers_know_the_folder():
+def test_only_two_helpers_refer_to_the_folder():
     sources = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("crates/*/tests/**/*.rs")]
     named = re.compile(r"""RDFM_SHARED\b|["'/]shared["'/]""")
     found = {
@@ -39,7 +39,7 @@ def test_every_rust_test_that_reads_suites_is_ignored_by_default():
 
 
 def run(**environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the tests over suites with these variables and no others."""
+    """Runs the suite tests with only the given suite variables."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "suites"]
     return subprocess.run(
         [*command, "tests/spec", "tests/formats/test_results.py"],

@@ -1,4 +1,4 @@
-"""Small files that decode to very much: memory is bounded by what is read at once."""
+"""Small files that expand to large data: memory is bounded by the pieces that are read."""
 
 import pytest
 from archives import tar
@@ -9,7 +9,7 @@ LINE = b"<http://e/s> <http://e/p> <http://e/o> .\n# @message\n"
 
 
 def repeated(name, line, count):
-    """`line` so often, compressed, without ever being there."""
+    """Returns `line` repeated `count` times and compressed, without storing the expanded text."""
     from rdfm.storage.compression import compressor
 
     made, block = compressor(name), line * 10_000

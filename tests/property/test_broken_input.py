@@ -1,4 +1,4 @@
-"""Truncated and changed logs: complete messages, then one clear error, never a crash."""
+"""Truncated and modified logs: complete messages, then one clear error, never a crash."""
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from support import NATIVE, decode, encode, ordered, outcome
 import rdfm
 from rdfm import formats
 
-# The beginning of one more message, or of one more row.
+# Start of another message or row.
 CUT = {
     "jelly": b"\x05\x0a\xff\xff",
     "rdf-protobuf": b"\x05\x0a\xff",
@@ -47,10 +47,10 @@ def test_truncation_at_every_byte(name, data):
         for at, message in enumerate(cut):
             found, quads = message[0], whole[at][0]
             if not ordered(name):
-                # A YAML text that is cut may be another one.
+                # A truncated YAML text may be a different valid text.
                 assert at == len(cut) - 1 or isomorphic(found, quads)
                 continue
-            if at == len(cut) - 1:  # of its last token a part may be another token
+            if at == len(cut) - 1:  # part of the last token may be another token
                 found = found[:-1]
                 quads = quads[: len(found)]
             assert relabelled(found) == relabelled(quads)
@@ -74,16 +74,16 @@ def test_flipped_bits(name, data):
 
 @pytest.mark.parametrize("name", NATIVE)
 @given(data=st.binary(max_size=200))
-def test_any_bytes(name, data):
+def test_random_bytes_are_an_error_or_a_log(name, data):
     messages, error = decode(name, data)
     assert error is None or error.startswith(f"{name}: ")
     assert isinstance(messages, list)
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_the_error_says_class_position_and_message(name):
+def test_the_error_has_a_class_a_position_and_a_message_index(name):
     module = formats.find(name)
-    # A message that holds all of its log is broken with it.
+    # If the log is a single message, the error is in that message.
     whole = 2 if module.spec.carries["boundaries"] else 0
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     good = encode(name, [[quad]] * max(whole, 1)) if name != "jsonld" else b""

@@ -1,4 +1,4 @@
-"""Writers, streams, readers and cleaners of one folder at once, in any order of their steps, some dying."""
+"""Concurrent writers, streams, readers and cleaners of one folder, some of which die."""
 
 import contextlib
 import random
@@ -28,11 +28,11 @@ acting = threading.local()
 
 
 class Died(BaseException):
-    """The process of an actor ends here."""
+    """Ends the process of an actor."""
 
 
 class Actor(threading.Thread):
-    """Does something in a thread of its own, and waits before each step on files until it is let go on."""
+    """Runs a function in a thread that waits for permission before each file operation."""
 
     def __init__(self, act):
         super().__init__(daemon=True)
@@ -54,7 +54,7 @@ class Actor(threading.Thread):
         self.waits.release()
 
     def step(self):
-        if self.dead:  # what Python does while an exception passes, a killed process does not
+        if self.dead:  # a killed process does not run exception handlers
             raise Died
         self.waits.release()
         self.may_go.acquire()
@@ -75,7 +75,7 @@ def watched(method):
 
 @contextlib.contextmanager
 def in_steps():
-    """Every method of the storage waits for its turn."""
+    """Makes every storage method wait for its turn."""
     with pytest.MonkeyPatch.context() as patch:
         for name in STEPS:
             patch.setattr(LocalStorage, name, watched(getattr(LocalStorage, name)))
@@ -84,7 +84,7 @@ def in_steps():
 
 
 def run_in_turns(actors, chance, deaths):
-    """Let actors go on one step at a time, chosen by chance; some die at some step."""
+    """Lets random actors continue one step at a time; some die at some step."""
     for actor in actors:
         actor.start()
         actor.waits.acquire()
@@ -93,7 +93,7 @@ def run_in_turns(actors, chance, deaths):
         if deaths and chance.random() < 0.02:
             deaths -= 1
             actor.dies = True
-        # A few steps at a time: some do much while others wait.
+        # A few steps at a time, so that some make progress while others wait.
         for _ in range(chance.choice((1, 1, 2, 5, 20))):
             if not actor.over:
                 actor.may_go.release()
@@ -115,7 +115,7 @@ def names_of(job):
 
 
 @given(seed=st.integers(0, 1 << 32), overwrites=st.booleans(), deaths=st.integers(0, 3))
-def test_all_see_whole_commits_and_each_happens_once(seed, overwrites, deaths):
+def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
     with tempfile.TemporaryDirectory() as folder, in_steps():
         target = Target.of(folder)
         for name in OLD:
@@ -180,7 +180,7 @@ def test_all_see_whole_commits_and_each_happens_once(seed, overwrites, deaths):
             for pair in (jobs[0:2], jobs[2:4], jobs[4:6]):
                 assert len(whole.intersection(pair)) <= 1
         if not overwrites:
-            # What a driver that lives has done stays.
+            # Commits of a driver that is alive are kept.
             assert plain.dead or names_of("plain") <= views[-1]
             if not all(actor.dead for actor in once):
                 assert len({"onceA-0", "onceB-0"} & views[-1]) == 1

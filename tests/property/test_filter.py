@@ -1,4 +1,4 @@
-"""A filter keeps what a loop over the quads of each message keeps, however the log is cut into batches."""
+"""A filter keeps the same messages as a loop over their quads, for any batch size."""
 
 import re
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ QUADS = st.tuples(
     st.sampled_from([*IRIS, *TEXTS]),
     st.sampled_from([None, *IRIS[:2]]),
 )
-# The namespace of ex: that a message declares, and its quads.
+# The namespace of `ex:` that a message declares, and its quads.
 MESSAGES = st.lists(
     st.tuples(
         st.sampled_from([None, None, "http://one/", "http://two/"]), st.lists(QUADS, max_size=4)
@@ -46,8 +46,8 @@ MOMENTS = st.sampled_from(["2026-06-01", "2026-06-01T08:00:00Z", "2026-06-01T12:
 
 @st.composite
 def questions(draw):
-    """What is asked for, with something in it."""
-    asked = draw(
+    """Draws the arguments of a filter, at least one."""
+    criteria = draw(
         st.fixed_dictionaries(
             {},
             optional={
@@ -61,15 +61,15 @@ def questions(draw):
             },
         )
     )
-    if not asked or draw(st.booleans()):
-        asked["time"] = draw(st.sampled_from(["<http://one/a>", "ex:a"]))
+    if not criteria or draw(st.booleans()):
+        criteria["time"] = draw(st.sampled_from(["<http://one/a>", "ex:a"]))
         bounds = draw(st.sampled_from([("after",), ("before",), ("after", "before")]))
-        asked |= {name: draw(MOMENTS) for name in bounds}
-    return asked | {name: True for name in ("invert", "quads") if draw(st.booleans())}
+        criteria |= {name: draw(MOMENTS) for name in bounds}
+    return criteria | {name: True for name in ("invert", "quads") if draw(st.booleans())}
 
 
 def written(messages):
-    """The log as TriG."""
+    """Returns the log as TriG."""
     texts = []
     for iri, quads in messages:
         lines = [] if iri is None else [f"PREFIX ex: <{iri}>"]
@@ -77,24 +77,24 @@ def written(messages):
             triple = f"{subject} {predicate} {object} ."
             lines.append(triple if graph is None else f"GRAPH {graph} {{ {triple} }}")
         texts.append("\n".join(lines))
-    # A delimiter more where the first message is empty, and one behind the last.
+    # An extra delimiter if the first message is empty, and one after the last.
     first = [""] if messages and not messages[0][1] else []
     return "\n# @message\n".join([*first, *texts, ""]).encode() if texts else b""
 
 
-def is_term(quad_term, asked, namespaces):
-    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(asked, asked)
+def is_term(quad_term, criteria, namespaces):
+    text = {"5": LITERALS[4], "5.0": LITERALS[5]}.get(criteria, criteria)
     prefix, _, local = text.partition(":")
     if prefix in ("ex", "given"):
         return prefix in namespaces and quad_term == f"<{namespaces[prefix]}{local}>"
     return quad_term == text
 
 
-def matches(quad, asked, namespaces):
-    """Whether a quad is all that is asked for, but for the time."""
+def matches(quad, criteria, namespaces):
+    """Whether a quad matches all criteria except the time."""
     parts = dict(zip(("subject", "predicate", "object", "graph"), quad, strict=True))
     for name, part in parts.items():
-        wanted = asked.get(name)
+        wanted = criteria.get(name)
         if wanted == "default" and name == "graph":
             if part is not None:
                 return False
@@ -104,7 +104,7 @@ def matches(quad, asked, namespaces):
         *quad,
         *(re.findall(r"<[^<>() ]+>|\"x\"", quad[2]) if quad[2].startswith("<<(") else ()),
     ]
-    several = asked.get("any", [])
+    several = criteria.get("any", [])
     for wanted in [several] if isinstance(several, str) else several:
         if not any(is_term(part, wanted, namespaces) for part in anywhere):
             return False
@@ -113,17 +113,19 @@ def matches(quad, asked, namespaces):
         ("contains", str.__contains__),
         ("regex", lambda text, regex: re.search(regex, text)),
     ):
-        if name in asked and not (lexical and found(lexical[1], asked[name])):
+        if name in criteria and not (lexical and found(lexical[1], criteria[name])):
             return False
     return True
 
 
-def in_time(quad, asked, namespaces):
+def in_time(quad, criteria, namespaces):
     moment = TIMES.get(quad[2])
-    if moment is None or not is_term(quad[1], asked["time"], namespaces):
+    if moment is None or not is_term(quad[1], criteria["time"], namespaces):
         return False
     read = {
-        name: datetime.fromisoformat(asked[name]) for name in ("after", "before") if name in asked
+        name: datetime.fromisoformat(criteria[name])
+        for name in ("after", "before")
+        if name in criteria
     }
     read = {name: time if time.tzinfo else time.replace(tzinfo=UTC) for name, time in read.items()}
     return (
@@ -132,38 +134,38 @@ def in_time(quad, asked, namespaces):
     )
 
 
-def kept(messages, asked):
-    """What is kept: index and quads."""
+def kept(messages, criteria):
+    """Yields the expected result: index and quads."""
     namespaces = {"given": "http://one/"}
     tests = []
-    if asked.keys() & {"subject", "predicate", "object", "graph", "any", "contains", "regex"}:
+    if criteria.keys() & {"subject", "predicate", "object", "graph", "any", "contains", "regex"}:
         tests.append(matches)
-    if "time" in asked:
+    if "time" in criteria:
         tests.append(in_time)
     for index, (iri, quads) in enumerate(messages):
         namespaces |= {} if iri is None else {"ex": iri}
-        holds = all(any(test(quad, asked, namespaces) for quad in quads) for test in tests)
-        if not asked.get("quads"):
-            if holds != asked.get("invert", False):
+        matching = all(any(test(quad, criteria, namespaces) for quad in quads) for test in tests)
+        if not criteria.get("quads"):
+            if matching != criteria.get("invert", False):
                 yield index, quads
             continue
-        chosen = [holds and tests[0](quad, asked, namespaces) for quad in quads]
+        chosen = [matching and tests[0](quad, criteria, namespaces) for quad in quads]
         left = [
             quad
             for quad, each in zip(quads, chosen, strict=True)
-            if each != asked.get("invert", False)
+            if each != criteria.get("invert", False)
         ]
         if left:
             yield index, left
 
 
 @settings(max_examples=200)
-@given(messages=MESSAGES, asked=questions(), size=st.sampled_from([1, 2, 100]))
-def test_a_filter_is_a_loop_over_quads(messages, asked, size):
+@given(messages=MESSAGES, criteria=questions(), size=st.sampled_from([1, 2, 100]))
+def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     data = written(messages)
-    texts = str(asked)
+    texts = str(criteria)
     with rdfm.open_log(data, "trig", batch_messages=size) as log:
-        made = log.filter(**asked, prefixes={"given": "http://one/"})
+        made = log.filter(**criteria, prefixes={"given": "http://one/"})
         if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
             with pytest.raises(OptionError, match="no log declares the namespace ex:"):
                 list(made)
@@ -181,4 +183,4 @@ def test_a_filter_is_a_loop_over_quads(messages, asked, size):
             )
             for message in made
         ]
-    assert found == list(kept(messages, asked))
+    assert found == list(kept(messages, criteria))

@@ -1,4 +1,4 @@
-"""Whether Jelly is delimited is told from the same bytes, however they arrive."""
+"""Detection of delimited Jelly depends only on the bytes, not on how they arrive."""
 
 import jelly_proto
 import pytest
@@ -10,7 +10,7 @@ from rdfm.formats import jelly
 
 
 def outcome(pieces):
-    """The messages of a log in pieces, and the error."""
+    """Returns the messages of a log in pieces, and the error."""
     decoder = jelly.Decoder()
     found = []
 
@@ -31,8 +31,8 @@ def outcome(pieces):
     return found, None
 
 
-def in_every_cut(log):
-    """The outcome of a log, which is the same in one piece, in two, and byte by byte."""
+def in_all_pieces(log):
+    """Returns the outcome of a log, which must be the same in one piece, in two, and byte by byte."""
     whole = outcome([log])
     assert outcome([log[at : at + 1] for at in range(len(log))]) == whole
     for at in range(len(log)):
@@ -57,17 +57,17 @@ def rows():
 
 
 ROWS = rows()
-# Bytes that stand where it is told what a log is.
+# Bytes at positions that detection inspects.
 SIGNS = st.sampled_from([0x00, 0x02, 0x08, 0x0A, 0x12, 0x76, 0x78, 0x7A, 0x80, 0xFF])
 
 
 @given(st.lists(SIGNS, max_size=8), st.binary(max_size=4), st.sampled_from([0, 110, 130]))
-def test_any_small_input_is_the_same_in_every_cut(signs, more, padding):
-    in_every_cut(bytes(signs) + more + bytes(padding))
+def test_detection_of_small_inputs_does_not_depend_on_pieces(signs, more, padding):
+    in_all_pieces(bytes(signs) + more + bytes(padding))
 
 
-def test_the_input_that_was_read_in_two_ways():
-    in_every_cut(bytes.fromhex("7a7a0a020202"))
+def test_an_input_with_ambiguous_first_bytes():
+    in_all_pieces(bytes.fromhex("7a7a0a020202"))
 
 
 @pytest.mark.parametrize(
@@ -75,28 +75,28 @@ def test_the_input_that_was_read_in_two_ways():
 )
 @pytest.mark.parametrize("rows_first", [False, True])
 def test_a_first_entry_of_any_size(size, rows_first):
-    """The length of an entry, or of a frame, may look like a tag."""
+    """The length of an entry or of a frame may look like a tag."""
     name = "k" * min(max(size - 8, 0), 20)
     value = bytes(max(size - len(name) - 4, 0))
     for key_first in (True, False):
         metadata = entry(name.encode(), value, key_first=key_first)
         bare = ROWS + metadata if rows_first else metadata + ROWS
         quads, wanted = ["<http://e/a> <http://e/a> <http://e/a> ."], {name: value}
-        assert in_every_cut(bare) == ([(quads, wanted)], None)
-        # Alone in a frame, whose length is then that of the entry and two.
+        assert in_all_pieces(bare) == ([(quads, wanted)], None)
+        # Alone in a frame, whose length is that of the entry plus two.
         for alone in (metadata, entry(b"", bytes(max(size - 6, 0)))):
             delimited = field(b"", alone) + field(b"", ROWS)
-            messages, error = in_every_cut(delimited)
+            messages, error = in_all_pieces(delimited)
             assert (len(messages), error) == (2, None)
 
 
 @given(
     st.binary(min_size=1, max_size=110), st.text(alphabet="abcxyz:/-", max_size=8), st.booleans()
 )
-def test_a_bare_frame_that_begins_with_122_bytes_of_metadata(value, name, key_first):
+def test_a_bare_frame_that_starts_with_122_bytes_of_metadata(value, name, key_first):
     value = value.ljust(118 - len(name), b"\x00")
     metadata = entry(name.encode(), value, key_first=key_first)
     assert metadata[1] == 122
     for log in (metadata, metadata + ROWS):
-        (message,), error = in_every_cut(log)
+        (message,), error = in_all_pieces(log)
         assert (message[1], error) == ({name: value}, None)

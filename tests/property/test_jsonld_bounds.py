@@ -1,6 +1,6 @@
-"""JSON-LD and YAML-LD in bounded memory, whatever the input: read, or refused by an error that says why.
+"""JSON-LD and YAML-LD in bounded memory: each input is read, or refused with a reason.
 
-Each input is decoded in a process of its own, whose largest resident memory is measured.
+Each input is decoded in a separate process, whose peak resident memory is measured.
 """
 
 import json
@@ -17,15 +17,16 @@ from support import ROOT
 from rdfm import formats
 
 MIB = 1 << 20
-# Most memory of a decoder, beside what Python and its modules take.
+# Limits of a decoder's memory, in addition to Python and its modules.
 FACTOR, BASE = 8, 100_000_000
 LOG_FACTOR, LOG_BASE = 12, 60_000_000
 SECONDS = 30
-# What a text of an error may be long.
+# Longest allowed error text.
 MAX_TEXT = 2000
 LIMITS = "max_message_bytes|max_depth|terms"
 
-# Forks for every request: Python and rdfm are imported once, and a child begins with little memory.
+# Forks for each request: Python and rdfm are imported once, and each child starts with little
+# memory.
 RUNNER = """
 import json, os, resource, signal, sys
 from rdfm import DecodeError, LimitError, formats
@@ -77,10 +78,10 @@ for line in sys.stdin:
 
 
 def load_hostile():
-    """The module of hostile inputs, which the benchmarks use too."""
+    """Returns the module of hostile inputs, which is shared with the benchmarks."""
     spec = spec_from_file_location("hostile", ROOT / "benchmarks" / "hostile.py")
     module = module_from_spec(spec)
-    sys.modules["hostile"] = module  # dataclasses look their module up
+    sys.modules["hostile"] = module  # required by dataclasses
     spec.loader.exec_module(module)
     return module
 
@@ -91,7 +92,7 @@ CASES = {case.name: case for case in hostile.CASES}
 
 @pytest.fixture(scope="module")
 def measure(tmp_path_factory):
-    """Decodes bytes in a process of its own: the outcome, and its largest resident memory."""
+    """Decodes bytes in a separate process. Returns the outcome and the peak resident memory."""
     folder = tmp_path_factory.mktemp("inputs")
     runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -124,7 +125,7 @@ def measure(tmp_path_factory):
 
 
 def check(measure, case, name, size, limit):
-    """The law. Gives whether the input was read."""
+    """Checks the memory limit. Returns whether the input was read."""
     data = case.text(size, name)
     remote = hostile.remote_contexts(case, size)
     found = measure(name, data, remote, max_message_bytes=limit, **case.options)
@@ -148,15 +149,15 @@ def test_memory_is_bounded_by_the_largest_message(measure, case):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES.values() if case.plain], ids=str)
-def test_what_says_each_thing_once_is_read_far_below_the_limit(measure, case):
+def test_input_without_repetition_is_read_far_below_the_limit(measure, case):
     for name in case.formats:
         assert check(measure, case, name, MIB // 16, MIB)
 
 
-# --- the logs of the benchmarks, as one message ---
+# --- benchmark logs as one message ---
 
 LOG_BYTES = 32_000_000
-# Messages that make that many bytes, by log and format.
+# Numbers of messages that make LOG_BYTES, by log and format.
 MESSAGES = {
     ("iot", "jsonld"): 63_000,
     ("iot", "ndjsonld"): 97_500,
@@ -168,7 +169,7 @@ MESSAGES = {
 
 
 def one_message(log, name, count):
-    """So many messages of a log as one, the blank nodes of each apart from those of the others."""
+    """Returns messages of a log merged into one, with distinct blank nodes."""
     texts = enumerate(samples.generated(log, count))
     text = "".join(re.sub(r"_:\w+", rf"\g<0>{at}", text) for at, text in texts).encode()
     batch = formats.find("nq").decode(text, max_message_bytes=1 << 30)
@@ -188,7 +189,7 @@ PREFIXES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("log", "name"), MESSAGES)
-def test_the_benchmarks_as_one_message_are_read_with_the_default_limits(measure, log, name):
+def test_benchmark_logs_as_one_message_are_read_with_the_default_limits(measure, log, name):
     data = one_message(log, name, MESSAGES[log, name])
     assert 0.9 * LOG_BYTES < len(data) <= LOG_BYTES
     found = measure(name, data)

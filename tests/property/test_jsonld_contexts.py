@@ -1,4 +1,4 @@
-"""The contexts of a log: a message means what it means behind its own context alone, whatever came before."""
+"""The meaning of a message depends only on its current context, not on earlier ones."""
 
 import json
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import rdfm
 from rdfm import formats
 
-# Few names and IRIs, so that contexts that follow each other differ in some of their terms.
+# Few names and IRIs, so that consecutive contexts share some of their terms.
 IRIS = ("http://a/", "http://b/x#", "http://b/x", "urn:c:", "a:d", "b:", "_:e", "@type", "e")
 DEFINITIONS = st.one_of(
     st.sampled_from(IRIS),
@@ -44,21 +44,21 @@ LINES = st.lists(st.tuples(VARIED, st.lists(MESSAGES, min_size=1, max_size=2)), 
 
 
 def read(context, messages):
-    """What the messages behind a context hold, and their namespaces."""
+    """Returns the quads and namespaces of the messages that follow a context."""
     lines = [{"@context": context}, *messages]
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     found = formats.find("ndjsonld").decode(data, lenient=True)
-    return [told(message) for message in found]
+    return [described(message) for message in found]
 
 
-def told(message):
+def described(message):
     quads = sorted(f"{quad}" for quad in message.quads)
     return quads, dict(message.namespaces)
 
 
 @settings(max_examples=400)
 @given(LINES)
-def test_a_context_means_the_same_behind_any_other(lines):
+def test_a_context_does_not_depend_on_earlier_ones(lines):
     expected, data = [], []
     for context, messages in lines:
         try:
@@ -68,7 +68,7 @@ def test_a_context_means_the_same_behind_any_other(lines):
         expected += alone
         data += [{"@context": context}, *messages]
     text = b"".join(json.dumps(line).encode() + b"\n" for line in data)
-    found = [told(message) for message in formats.find("ndjsonld").decode(text, lenient=True)]
+    found = [described(message) for message in formats.find("ndjsonld").decode(text, lenient=True)]
     assert [quads for quads, _ in found] == [quads for quads, _ in expected]
     for (_, namespaces), (_, own) in zip(found, expected, strict=True):
         assert own.items() <= namespaces.items()

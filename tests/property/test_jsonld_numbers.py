@@ -1,4 +1,4 @@
-"""Numbers of JSON-LD: doubles as PyLD reads them, and what rdfm writes as a number is read as the same literal."""
+"""Numbers of JSON-LD are read like PyLD, and read back as the same literals."""
 
 import json
 import math
@@ -39,12 +39,12 @@ def read(name, data, **options):
 @example(5e-324)
 @example(-1e21)
 @example(1000000000000000.5)
-def test_doubles_are_read_as_pyld_reads_them(number):
+def test_doubles_are_read_like_pyld(number):
     typed = {"urn:p": {"@value": number, "@type": f"{XSD}double"}}
     (quad,) = jsonld.to_rdf(typed)["@default"]
     for name in FORMATS:
         literal = read(name, json.dumps(typed).encode())
-        # PyLD gives zero a sign, and the specification does not.
+        # PyLD gives zero a sign, contrary to the specification.
         assert literal[1] == quad["object"]["value"].removeprefix("-" if number == 0 else "~")
 
 
@@ -74,7 +74,7 @@ LEXICAL = st.one_of(
 @example("7.0E-2", "ndjsonld")
 @example("6.4E-4", "yamlld")
 @example("1.5E0", "jsonld")
-def test_what_is_written_as_a_number_is_read_as_the_same_literal(text, name):
+def test_numbers_are_read_back_as_the_same_literals(text, name):
     literal = ("literal", text, None, None, f"{XSD}double")
     quad = (("iri", "urn:s"), ("iri", "urn:p"), literal, None)
     data = encode(name, [[quad]])
@@ -83,14 +83,14 @@ def test_what_is_written_as_a_number_is_read_as_the_same_literal(text, name):
 
 
 @pytest.mark.parametrize(("text", "number"), [("1.5E0", b"1.5"), ("-2.5E-1", b"-0.25")])
-def test_doubles_that_rounding_keeps_are_numbers(text, number):
+def test_doubles_unchanged_by_rounding_are_written_as_numbers(text, number):
     literal = ("literal", text, None, None, f"{XSD}double")
     data = encode("ndjsonld", [[(("iri", "urn:s"), ("iri", "urn:p"), literal, None)]])
     assert number in data
     assert b"@value" not in data
 
 
-def test_doubles_that_rounding_changes_are_texts():
+def test_doubles_changed_by_rounding_are_written_as_strings():
     literal = ("literal", "7.0E-2", None, None, f"{XSD}double")
     data = encode("ndjsonld", [[(("iri", "urn:s"), ("iri", "urn:p"), literal, None)]])
     assert b'"7.0E-2"' in data

@@ -1,4 +1,4 @@
-"""Labels of blank nodes: what writing changes of them reading undoes, beside generated labels too."""
+"""Labels of blank nodes survive writing and reading, also next to generated labels."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from rdfm import Bnode, Iri, Literal, TripleTerm, formats, parse_term
 
 P, END = ("iri", "http://e/p"), ("iri", "http://e/end")
 WITH_LABELS = tuple(name for name in NATIVE if not formats.find(name).spec.binary)
-# Nodes that stand in one place only are written there, without their labels.
+# Nodes that occur only once are nested there, without labels.
 NESTED = ("ndjsonld", "jsonld", "yamlld")
 KEEPING = tuple(name for name in NATIVE if name not in NESTED)
 
@@ -26,7 +26,7 @@ several_labels = st.lists(labels, min_size=1, max_size=8)
 
 
 def log_of(names):
-    """A message in which each label is a subject and an object."""
+    """Returns a message in which each label is a subject and an object."""
     nodes = [("bnode", name) for name in names]
     message = [(node, P, other, None) for node, other in zip(nodes, [*nodes[1:], END], strict=True)]
     return [message]
@@ -41,7 +41,7 @@ def labels_of(messages):
 
 @pytest.mark.parametrize("name", KEEPING)
 @given(names=several_labels)
-def test_every_label_comes_back(name, names):
+def test_every_label_is_read_back(name, names):
     log = log_of(names)
     found = decoded(name, encode(name, log))
     assert set(labels_of(found)[0]) == set(names)
@@ -51,7 +51,7 @@ def test_every_label_comes_back(name, names):
 
 @pytest.mark.parametrize("name", WITH_LABELS)
 @given(names=several_labels)
-def test_a_second_pass_changes_no_byte(name, names):
+def test_a_second_pass_does_not_change_the_output(name, names):
     log = log_of(names)
     first = encode(name, log)
     found = decoded(name, first)
@@ -60,7 +60,7 @@ def test_a_second_pass_changes_no_byte(name, names):
 
 
 @given(names=several_labels, way=st.lists(st.sampled_from(KEEPING), max_size=4))
-def test_a_way_through_any_formats_changes_no_label(names, way):
+def test_conversion_through_any_formats_keeps_labels(names, way):
     log = log_of(names)
     for name in way:
         log = decoded(name, encode(name, log))
@@ -88,7 +88,7 @@ def ndjsonld(words, more=""):
 
 
 def reversed_ndjsonld(words):
-    """With a reversed property."""
+    """Returns messages with a reverse property."""
     return ndjsonld(words, more='"@reverse":{"http://e/q":{"@id":"http://e/x"}},')
 
 
@@ -109,8 +109,8 @@ def rdfxml(words):
 @given(
     words=st.lists(st.just(ANONYMOUS) | written_labels, max_size=8), target=st.sampled_from(NATIVE)
 )
-def test_generated_labels_are_those_of_no_other_node(name, document, words, target):
-    """One-to-one within the message; and a later pass through any format leaves them as they are."""
+def test_generated_labels_are_unique(name, document, words, target):
+    """They are one-to-one within the message, and later conversions do not change them."""
     messages = decoded(name, document(words).encode())
     subjects = {
         int(value[1]): subject[1]

@@ -1,4 +1,4 @@
-"""Inputs made to exhaust memory or the stack are met by a limit."""
+"""Inputs that try to exhaust memory or the stack exceed a limit instead."""
 
 import bz2
 import gzip
@@ -19,7 +19,7 @@ LIMIT = 200_000_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["jelly", "nq", "trig"])
-def test_a_gigabyte_of_messages_in_little_memory(target):
+def test_a_gigabyte_of_messages_takes_little_memory(target):
     piece = block(4 << 20)
     times = 1_000_000_000 // len(piece) + 1
     code, resident, errors, out = measured(
@@ -33,7 +33,7 @@ def test_a_gigabyte_of_messages_in_little_memory(target):
 
 @pytest.mark.slow
 def test_one_message_of_a_gigabyte_in_parts():
-    """A plain file without a delimiter is one message; line formats pass it on in parts."""
+    """A file without delimiters is one message; line formats pass it on in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
     code, resident, errors, out = measured(
@@ -46,7 +46,7 @@ def test_one_message_of_a_gigabyte_in_parts():
 
 
 @pytest.mark.slow
-def test_a_compressed_log_of_jelly_that_is_a_gigabyte_of_text(tmp_path):
+def test_a_compressed_jelly_log_of_a_gigabyte_of_text_takes_little_memory(tmp_path):
     path = tmp_path / "log.jelly.gz"
     text = block(4 << 20)
     batch = formats.find("nq").decode(text)
@@ -62,7 +62,7 @@ def test_a_compressed_log_of_jelly_that_is_a_gigabyte_of_text(tmp_path):
 
 
 def operations(count: int) -> rdfm.PatchBatch:
-    """Patches of ten operations with terms that differ, and a header."""
+    """Returns patches of ten operations with different terms, and a header."""
     iri = lambda name, number: rdfm.Iri(f"http://example.org/{name}/{number}")  # noqa: E731
     patches = []
     for number in range(count):
@@ -78,7 +78,7 @@ def operations(count: int) -> rdfm.PatchBatch:
 
 
 def rows(count: int) -> rdfm.ResultBatch:
-    """Rows of results with terms that differ."""
+    """Returns rows of results with different terms."""
     cells = (
         (
             rdfm.Iri(f"http://example.org/{number}"),
@@ -91,7 +91,7 @@ def rows(count: int) -> rdfm.ResultBatch:
 
 
 RESULTS = ("thrift", "protobuf", "json", "xml", "tsv", "csv")
-# What is read, what is written of it, and the messages of a batch.
+# Input format, output format, and the function that makes a batch.
 CONVERTED = [
     *(
         (source, target, operations)
@@ -111,7 +111,10 @@ CONVERTED = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "target", "messages"), CONVERTED)
 def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, messages):
-    """As much at 50 MB as at 500 MB, but for what queues hold: they fill as the threads have it."""
+    """Memory is the same at 50 MB and at 500 MB.
+
+    Only queues may differ, since their fill level depends on timing.
+    """
     batch = messages(1000 if messages is operations else 8000)
     lossy = {"lossy": True} if source == "results-csv" else {}
 
@@ -139,8 +142,11 @@ def test_memory_does_not_grow_with_logs_of_patches_and_results(source, target, m
     assert peaks[1] < LIMIT
 
 
-def test_the_bomb_of_two_long_prefixes():
-    """200 kB of Jelly that would be 1 GB: every IRI is long, every row names the other prefix."""
+def test_repeated_long_prefixes_take_little_memory():
+    """Jelly of 200 kB that would expand to 1 GB.
+
+    Every IRI is long, and every row uses the other prefix.
+    """
     writer = jelly_proto.Writer(1)
     kinds = jelly_proto.classes()
     writer.options()
@@ -160,12 +166,12 @@ def test_the_bomb_of_two_long_prefixes():
     code, resident, errors, _ = measured(
         "convert", *("-", "-", "--from", "jelly", "--to", "nq"), feed=[bomb]
     )
-    # Decoded it may be larger than a message may be, or fit: memory stays small either way.
+    # The decoded message may exceed the limit or fit; memory stays small either way.
     assert code in (0, 1), errors
     assert resident < LIMIT
 
 
-def test_a_zstd_window_larger_than_is_sane(tmp_path):
+def test_an_excessive_zstd_window_is_refused(tmp_path):
     path = tmp_path / "log.nq.zst"
     text = b'<http://e/s> <http://e/p> "o" .\n'
     header = struct.pack("<I", 0xFD2FB528) + b"\x00\xa8"  # a window of 2 GiB
@@ -177,7 +183,7 @@ def test_a_zstd_window_larger_than_is_sane(tmp_path):
     assert resident < LIMIT
 
 
-def test_an_xz_dictionary_larger_than_is_sane(tmp_path):
+def test_an_excessive_xz_dictionary_is_refused(tmp_path):
     data = bytearray(lzma.compress(b'<http://e/s> <http://e/p> "o" .\n', preset=0))
     size = (data[12] + 1) * 4
     assert data[14:16] == b"\x21\x01"
@@ -194,13 +200,13 @@ def test_an_xz_dictionary_larger_than_is_sane(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_small_file_that_unpacks_to_a_large_term(tmp_path, compress):
+def test_a_small_file_that_expands_to_a_large_term_exceeds_the_limit(tmp_path, compress):
     path = tmp_path / "log.nt.packed"
     path.write_bytes(compress(b'<http://e/s> <http://e/p> "' + b"x" * 400_000_000 + b'" .\n'))
     code, resident, errors, _ = measured("convert", path, "-", "--from", "nt", "--to", "nq")
     assert code == 1
     assert "max_message_bytes" in errors or "max-message-bytes" in errors
-    assert resident < LIMIT + 64_000_000  # a whole message, as large as one may be
+    assert resident < LIMIT + 64_000_000  # plus a complete message of the largest allowed size
 
 
 DEEP = 100_000
@@ -252,7 +258,7 @@ def test_deep_nesting_of_quoted_triples_in_jelly():
 
 
 @pytest.mark.parametrize("name", ["nt", "nq", "ttl", "trig", "jelly"])
-def test_the_message_limit_counts_decoded_bytes_and_names_the_way_out(name):
+def test_the_message_limit_counts_decoded_bytes_and_names_its_remedy(name):
     from support import encode
 
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)

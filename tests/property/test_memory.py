@@ -1,4 +1,4 @@
-"""Commands take as much memory for ten times as long a log."""
+"""Commands take the same memory for a log that is ten times as long."""
 
 import sys
 from contextlib import ExitStack
@@ -7,7 +7,7 @@ import pytest
 from measured import block, measured
 
 ROOM = 20_000_000
-# Of groups of rows several are on their way at once, of which a short log has few.
+# Several row groups are processed at once, but a short log has only a few.
 ROOM_OF_TABLES = 40_000_000
 COMMANDS = [
     ("cat", "LOG", "-m", "::1000"),
@@ -30,7 +30,7 @@ COMMANDS = [
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """Logs of 50 and of 500 MB, and the same compressed."""
+    """Logs of 50 MB and 500 MB, also compressed."""
     import gzip
 
     folder = tmp_path_factory.mktemp("logs")

@@ -1,4 +1,4 @@
-"""Files put together into tasks: none is lost, the order stays, tasks are even and as many as cores."""
+"""Packing of files into tasks: all files, in order, in balanced tasks, enough for all cores."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ def files_of(sizes):
 
 
 @given(SIZES, PACK_BYTES, OPEN_COST, CORES)
-def test_every_file_is_in_one_pack_and_packs_are_even(sizes, pack_bytes, open_cost, cores):
+def test_every_file_is_in_one_pack_and_packs_are_balanced(sizes, pack_bytes, open_cost, cores):
     files = files_of(sizes)
     packs = list(pack(files, pack_bytes, open_cost, cores))
     assert [file for some in packs for file in some] == files
@@ -44,7 +44,7 @@ def test_packs_of_files_of_one_size_differ_by_one_file(number, size, pack_bytes,
     assert max(counts) - min(counts) <= 1
 
 
-def test_many_small_files_make_no_pack_of_one():
+def test_many_small_files_are_packed_together():
     packs = list(pack(files_of([2300] * 20_000), 4 << 20, 256 << 10))
     assert {len(some) for some in packs} == {15, 16}
     assert len(packs) == 1261

@@ -1,4 +1,4 @@
-"""Queries give the rows of SPARQL: matched natively or evaluated, and as pyoxigraph and rdflib have them."""
+"""Rows of queries, matched natively or evaluated, agree with pyoxigraph and rdflib."""
 
 from collections import Counter
 from itertools import pairwise
@@ -15,7 +15,7 @@ logs = st.lists(messages, min_size=1, max_size=4)
 
 
 def rows(text, batches, **options):
-    """The rows of each message, in order."""
+    """Returns the rows of each message, in order."""
     query, found = Query(text, **options), []
     for batch in batches:
         start, done = len(found), 0
@@ -30,22 +30,20 @@ def rows(text, batches, **options):
 
 
 def counted(found):
-    """How often each row of each message comes."""
+    """Returns how often each row of each message occurs."""
     return [Counter(map(frozenset, own)) for own in found]
 
 
 @st.composite
 def cut(draw, log):
-    """A log as batches."""
+    """Draws a division of a log into batches."""
     ends = draw(st.sets(st.integers(1, len(log))))
     cuts = [0, *sorted(ends - {len(log)}), len(log)]
     return [as_batch(log[start:end], start) for start, end in pairwise(cuts)]
 
 
 @given(queries(), logs, st.booleans(), st.data())
-def test_both_ways_give_the_same_rows_however_messages_are_cut_into_batches(
-    text, log, union_graphs, data
-):
+def test_native_and_evaluated_rows_agree_for_each_batch_size(text, log, union_graphs, data):
     whole, batches = [as_batch(log)], data.draw(cut(log))
     wanted = counted(rows(text, whole, union_graphs=union_graphs))
     for native in (True, False):
@@ -53,13 +51,13 @@ def test_both_ways_give_the_same_rows_however_messages_are_cut_into_batches(
 
 
 @given(queries(), logs)
-def test_rows_are_those_of_pyoxigraph(text, log):
+def test_rows_agree_with_pyoxigraph(text, log):
     found = counted(rows(text, [as_batch(log)]))
     assert found == [oxigraph_rows(text, message) for message in log]
 
 
 @pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
 @given(queries(plain=True), logs)
-def test_rows_are_those_of_rdflib(text, log):
+def test_rows_agree_with_rdflib(text, log):
     found = [set(own) - {frozenset()} for own in counted(rows(text, [as_batch(log)]))]
     assert found == [rdflib_rows(text, message) - {frozenset()} for message in log]

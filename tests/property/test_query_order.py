@@ -1,4 +1,4 @@
-"""ORDER BY, MIN and MAX have one total order of all terms, which extends the operators of SPARQL."""
+"""ORDER BY, MIN and MAX use a total order of all terms that extends the operators of SPARQL."""
 
 import pyoxigraph as ox
 import rdflib
@@ -15,7 +15,7 @@ S, P = ("iri", "http://e/s"), ("iri", "http://e/p")
 
 
 def typed(*datatypes):
-    """Literals of datatypes, from lexical forms."""
+    """Returns a function that draws literals with one of the datatypes."""
     return lambda text: st.sampled_from(datatypes).map(
         lambda name: literal(text, datatype=XSD + name)
     )
@@ -98,7 +98,7 @@ one_kind = st.sampled_from(list(KINDS)).flatmap(
 
 
 def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
-    """The objects of a message, or what a query makes of them."""
+    """Returns the objects of a message in order, or the result of another query."""
     batch = as_batch([[(S, P, term, None) for term in objects]])
     part = Query(text).solutions(batch, 0)
     assert part.error is None
@@ -106,7 +106,7 @@ def ordered(objects, text="SELECT ?o { ?s ?p ?o } ORDER BY ?o"):
 
 
 @given(mixed | one_kind, st.randoms(use_true_random=False))
-def test_the_order_does_not_depend_on_that_of_the_data(objects, random):
+def test_the_order_does_not_depend_on_the_order_of_the_data(objects, random):
     found = ordered(objects)
     assert sorted(found, key=repr) == sorted(((term,) for term in objects), key=repr)
     random.shuffle(objects)
@@ -126,7 +126,7 @@ def test_the_order_of_two_terms_does_not_depend_on_a_third(objects):
 
 
 @given(mixed | one_kind)
-def test_no_term_comes_before_one_that_is_less(objects):
+def test_no_term_precedes_a_lesser_one(objects):
     found = [term for (term,) in ordered(objects) if term[0] != "bnode"]
     rows = [f"({number} {theirs(term)})" for number, term in enumerate(found)]
     query = (
@@ -153,7 +153,7 @@ def test_no_term_comes_before_one_that_is_less(objects):
         ]
     )
 )
-def test_one_kind_is_in_the_order_of_rdflib(objects):
+def test_terms_of_one_kind_are_ordered_like_rdflib(objects):
     values = {
         term: rdflib.Literal(
             term[1], datatype=None if term[4] is None else rdflib.URIRef(term[4])
@@ -165,7 +165,7 @@ def test_one_kind_is_in_the_order_of_rdflib(objects):
 
 
 @given(mixed | one_kind, st.randoms(use_true_random=False))
-def test_the_least_and_the_greatest_value_are_the_ends_of_the_order(objects, random):
+def test_min_and_max_are_the_ends_of_the_order(objects, random):
     extremes = "SELECT (MIN(?o) AS ?a) (MAX(DISTINCT ?o) AS ?b) { ?s ?p ?o }"
     found = ordered(objects, extremes)
     random.shuffle(objects)

@@ -1,4 +1,4 @@
-"""Property paths between constants and variables give what rdflib gives, also for terms that the data lack."""
+"""Property paths agree with rdflib, also between terms that are not in the data."""
 
 import rdflib
 from hypothesis import given
@@ -30,7 +30,7 @@ constants = st.sampled_from([f"<{node}>" for node in NODES])
 
 
 def rows(text, graph):
-    """The distinct rows of a message."""
+    """Returns the distinct rows of a message."""
     quads = [(*(("iri", term) for term in triple), None) for triple in graph]
     part = Query(text).solutions(as_batch([quads]), 0)
     assert part.error is None

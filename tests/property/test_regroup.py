@@ -1,4 +1,4 @@
-"""Regrouping against a few lines of Python over all quads at once."""
+"""Regrouping, compared with a simple implementation over all quads."""
 
 import contextlib
 import itertools
@@ -17,7 +17,7 @@ WAYS = ("message", "subject", "graph", "count=1", "count=3", "bytes=1", "bytes=1
 
 
 def tagged(log):
-    """All quads, each with its message and its blank nodes named by the message too."""
+    """Yields all quads, each with its message, whose index is part of blank node labels."""
     for at, message in enumerate(log):
         for quad in message:
 
@@ -40,7 +40,7 @@ def text_bytes(term):
 
 
 def expected(log, how):
-    """The messages that regrouping gives."""
+    """Returns the expected messages."""
     quads = list(tagged(log))
     name, _, number = how.partition("=")
     if name == "message":
@@ -63,7 +63,7 @@ def expected(log, how):
 
 
 def divided(groups):
-    """Whether a blank node stands in two messages."""
+    """Whether a blank node occurs in two messages."""
     found = [set(itertools.chain.from_iterable(map(labels_of, group))) for group in groups]
     return any(one & other for one, other in itertools.combinations(found, 2))
 
@@ -73,7 +73,7 @@ def labels_of(quad):
 
 
 def messages(batches):
-    """The messages of batches, parts joined."""
+    """Returns the messages of batches, with parts joined."""
     found = []
     for batch in batches:
         for at in range(len(batch)):
@@ -85,7 +85,7 @@ def messages(batches):
 
 
 def cut(batch, sizes):
-    """The batch in slices."""
+    """Yields slices of the batch."""
     start = 0
     for size in itertools.cycle(sizes):
         if start >= len(batch):
@@ -96,7 +96,7 @@ def cut(batch, sizes):
 
 @pytest.mark.parametrize("how", WAYS)
 @given(log=logs(generalized=True), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
-def test_messages_are_made_of_consecutive_quads(how, log, sizes):
+def test_messages_consist_of_consecutive_quads(how, log, sizes):
     wanted = expected(log, how)
     found = []
     refused = None
@@ -114,7 +114,7 @@ def test_messages_are_made_of_consecutive_quads(how, log, sizes):
     assert_same(found, wanted)
 
 
-def test_equal_triple_terms_are_one_subject_unless_they_hold_blank_nodes():
+def test_equal_triple_terms_are_one_subject_unless_they_contain_blank_nodes():
     def log(term):
         subject = ("triple", term, ("iri", "http://e/p"), ("iri", "http://e/o"))
         return [
@@ -129,8 +129,8 @@ def test_equal_triple_terms_are_one_subject_unless_they_hold_blank_nodes():
 
 @pytest.mark.parametrize("how", WAYS)
 @given(log=logs(), sizes=st.lists(st.integers(1, 3), min_size=1, max_size=3))
-def test_skolem_iris_are_nodes_of_their_message(how, log, sizes):
-    """Whatever is divided, equal IRIs mean equal nodes."""
+def test_skolem_iris_identify_nodes_of_their_message(how, log, sizes):
+    """Equal IRIs mean equal nodes, regardless of which messages are split."""
     base = "https://made.example"
     found = messages(regrouped(cut(as_batch(log), sizes), how, skolemize=base))
     wanted = expected(log, how)
@@ -162,7 +162,7 @@ def _bnodes(quad):
 
 
 @given(log=logs(generalized=True))
-def test_the_cut_into_batches_changes_nothing(log):
+def test_batch_sizes_do_not_change_the_result(log):
     batch = as_batch(log)
     for how in WAYS:
         outcomes = []

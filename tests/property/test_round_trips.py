@@ -1,4 +1,4 @@
-"""Random logs through every ordered pair of formats."""
+"""Random logs through each ordered pair of formats."""
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +26,7 @@ def read(name, data):
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @given(data=st.data())
-def test_every_pair_holds_what_both_carry(first, second, data):
+def test_each_pair_keeps_what_both_formats_support(first, second, data):
     log = data.draw(carried(first, second))
     there = read(first, written(first, log))
     assert_same(there, log, order=ordered(first))
@@ -35,7 +35,7 @@ def test_every_pair_holds_what_both_carry(first, second, data):
 
 @pytest.mark.parametrize("middle", EVERY)
 @given(data=st.data())
-def test_a_third_format_between_changes_nothing(middle, data):
+def test_a_third_format_in_between_changes_nothing(middle, data):
     log = data.draw(carried("nq", middle))
     source = written("nq", log)
     direct = written("nq", read("nq", source))
@@ -47,7 +47,7 @@ def test_a_third_format_between_changes_nothing(middle, data):
 
 @pytest.mark.parametrize("name", EVERY)
 @given(log=logs(generalized=True))
-def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
+def test_unsupported_data_is_refused_with_the_name_of_the_format(name, log):
     carries = formats.find(name).spec.carries
     try:
         data = written(name, log)
@@ -56,7 +56,7 @@ def test_what_a_format_cannot_hold_is_refused_by_name(name, log):
         assert several or not (carries["graphs"] and carries["generalized"])
         assert str(error).startswith(f"{name}: ")
     else:
-        # Without boundaries a log is one message, also where there is none.
+        # Without boundaries, a log is one message even if it is empty.
         found = read(name, data)
         if not carries["boundaries"] and not log:
             found = found or [[]]
@@ -75,7 +75,7 @@ def test_both_dialects_keep_empty_messages(name, dialect, data):
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=15)
 @given(data=st.data())
-def test_pieces_change_nothing(name, data):
+def test_piece_sizes_do_not_change_the_messages(name, data):
     log = data.draw(carried(name))
     found, error = decode(name, written(name, log), **READING.get(name, {}))
     assert error is None
@@ -86,7 +86,7 @@ def test_pieces_change_nothing(name, data):
 @pytest.mark.parametrize("tables", [(8, 0, 1), (8, 1, 1), (9, 2, 2), (4000, 150, 32)])
 @given(data=st.data())
 def test_jelly_lookups_of_any_size(physical, tables, data):
-    """However small the tables are, a row never means another one."""
+    """A row never refers to the wrong entry, however small the tables are."""
     names, prefixes, datatypes = tables
     log = data.draw(logs(graphs=physical != "triples", generalized=True))
     options = {"name_table": names, "prefix_table": prefixes, "datatype_table": datatypes}
@@ -101,14 +101,14 @@ def test_jelly_lookups_of_any_size(physical, tables, data):
 
 @pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
-def test_the_cut_into_batches_changes_no_byte(name, data):
+def test_batch_sizes_do_not_change_the_output(name, data):
     log = data.draw(carried(name))
     options = WRITING.get(name, {})
     whole = formats.find(name).Encoder(**options)
     batch = as_batch(log)
     expected = whole.encode(batch) + whole.finish()
     slices = [batch.slice(at, at + 1) for at in range(len(batch))]
-    # Each with ids of its own: what an encoder remembers of a batch means nothing in the next.
+    # Each batch has its own ids; an encoder must not reuse what it stored for another batch.
     apart = [as_batch([message], at) for at, message in enumerate(log)]
     for cut in (slices, apart):
         encoder = formats.find(name).Encoder(**options)
@@ -118,8 +118,8 @@ def test_the_cut_into_batches_changes_no_byte(name, data):
 @pytest.mark.parametrize(
     "name", [name for name in EVERY if formats.find(name).spec.carries["boundaries"]]
 )
-def test_ids_of_one_batch_are_not_taken_for_those_of_the_next(name):
-    """Also where the next has more of them: there rdf:type has the id that another predicate gets."""
+def test_ids_of_one_batch_do_not_apply_to_the_next(name):
+    """The next batch has more ids: rdf:type has the id that another predicate gets there."""
     iris = [("iri", f"http://e/{local}") for local in "sptoq"]
     s, p, *objects = iris
     kind = ("iri", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

@@ -1,4 +1,4 @@
-"""Random patches and random results through every ordered pair of their formats."""
+"""Random patches and random results through each ordered pair of their formats."""
 
 import io
 
@@ -26,7 +26,7 @@ def pairs(names):
     return [(first, second) for first in names for second in names]
 
 
-def test_every_format_is_of_a_kind():
+def test_every_kind_has_the_expected_number_of_formats():
     assert (len(PATCHES), len(RESULTS)) == (3, 6)
 
 
@@ -49,7 +49,7 @@ def read(name, data):
 
 @pytest.mark.parametrize(("first", "second"), pairs(PATCHES))
 @given(data=st.data())
-def test_every_pair_holds_patches(first, second, data):
+def test_each_pair_keeps_patches(first, second, data):
     log = data.draw(patches.patches(graphs=True, plain=True))
     there = written(first, log)
     assert read(first, there) == log
@@ -58,7 +58,7 @@ def test_every_pair_holds_patches(first, second, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True))
-def test_what_a_format_of_patches_cannot_hold_is_refused_by_name(name, log):
+def test_unsupported_patches_are_refused_with_the_name_of_the_format(name, log):
     try:
         data = written(name, log)
     except rdfm.EncodeError as error:
@@ -75,7 +75,7 @@ def test_what_a_format_of_patches_cannot_hold_is_refused_by_name(name, log):
 
 @pytest.mark.parametrize(("first", "second"), pairs(EXACT))
 @given(data=st.data())
-def test_every_pair_holds_results(first, second, data):
+def test_each_pair_keeps_results(first, second, data):
     any_text = all(formats.find(name).spec.carries["any_text"] for name in (first, second))
     found = data.draw(results.results(any_text=any_text))
     there = results.encoded(first, *found)
@@ -85,8 +85,8 @@ def test_every_pair_holds_results(first, second, data):
 
 @pytest.mark.parametrize("first", EXACT)
 @given(found=results.results(any_text=False))
-def test_texts_are_what_csv_holds(first, found):
-    """Of every format the same; what it holds is not changed by a second writing."""
+def test_csv_keeps_the_texts_of_results(first, found):
+    """The output is the same from each format, and writing it again does not change it."""
     there = results.encoded(first, *found)
     data = converted(there, first, "results-csv", lossy=True)
     assert data == results.encoded("results-csv", *found, lossy=True)
@@ -102,7 +102,7 @@ def test_texts_are_what_csv_holds(first, found):
 
 @pytest.mark.parametrize("name", EXACT)
 @given(data=st.data())
-def test_the_cut_into_batches_changes_no_byte_of_results(name, data):
+def test_batch_sizes_do_not_change_the_output_of_results(name, data):
     variables, rows = data.draw(
         results.results(any_text=formats.find(name).spec.carries["any_text"])
     )
@@ -118,7 +118,7 @@ def test_the_cut_into_batches_changes_no_byte_of_results(name, data):
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(log=patches.patches(graphs=True, plain=True))
-def test_the_cut_into_batches_changes_no_byte_of_patches(name, log):
+def test_batch_sizes_do_not_change_the_output_of_patches(name, log):
     options = WRITING.get(name, {})
     whole = formats.find(name).Encoder(**options)
     batch = patches.as_batch(log)

@@ -1,4 +1,4 @@
-"""Splits of any log at any cuts hold what the whole log holds; counting agrees with decoding."""
+"""Splits at any offsets yield the messages of the complete log; counting agrees with decoding."""
 
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ DELIMITER = {"comment": "# @message", "directive": "MESSAGE"}
 
 @st.composite
 def texts(draw):
-    """A log's dialect and its text, with whatever may stand between lines, and line ends mixed."""
+    """Draws a log's dialect and text, with any allowed text between lines and mixed line ends."""
     dialect = draw(st.sampled_from(sorted(DELIMITER)))
     noise = st.lists(st.sampled_from(NOISE[dialect]), max_size=2)
     lines = ['VERSION "1.2-messages"'] if dialect == "directive" else []
@@ -44,7 +44,10 @@ def texts(draw):
 
 
 def read(data, piece, **opening):
-    """Messages as index, position and quads; errors as index, position, reason and bytes skipped."""
+    """Returns messages and errors in order.
+
+    Messages are index, position and quads; errors are index, position, reason and bytes skipped.
+    """
     decoder, found, pending = formats.nq.decoder({}, Opening(**opening)), [], None
     pieces = iter([data[at : at + piece] for at in range(0, len(data), piece)])
     finished = False
@@ -90,7 +93,7 @@ def count(data, piece, split):
 @given(texts(), st.lists(st.integers(1, 400), max_size=6), st.sampled_from([1, 2, 3, 7, 4096]))
 @example(("comment", b"<a:> <b:> <c:> .\r\n# @message\r\n\r\n# @message"), list(range(1, 48)), 1)
 @example(("directive", b'VERSION "1.2-messages"\nMESSAGE\n# c\nMESSAGE\n'), list(range(1, 44)), 2)
-def test_splits_hold_what_the_whole_holds(log, cuts, piece):
+def test_splits_yield_the_messages_of_the_complete_log(log, cuts, piece):
     dialect, data = log
     edges = [0, *sorted(set(cuts)), None]
     splits = [

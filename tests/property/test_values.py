@@ -1,4 +1,4 @@
-"""Random messages through columns of values, in every format of messages."""
+"""Random messages converted to values and back, in each format of messages."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Commits are whole: whoever dies, and whoever else is at work."""
+"""Commits are atomic, despite crashes and concurrent writers."""
 
 import errno
 import itertools
@@ -16,11 +16,11 @@ CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "
 
 
 class Crash(BaseException):
-    """The process dies here."""
+    """Simulates the death of the process."""
 
 
 class Watched:
-    """A storage that calls `step(name, arguments)` before and behind each change."""
+    """A storage that calls `step(name, arguments)` before and after each change."""
 
     def __init__(self, storage, step):
         self._storage, self._step = storage, step
@@ -42,7 +42,7 @@ class Watched:
 
 @pytest.fixture(params=["local", "memory"])
 def target(request, tmp_path):
-    """A folder with two logs in it and one in a folder of it."""
+    """A folder with two logs and a subfolder with one."""
     if request.param == "memory":
         pytest.importorskip("fsspec")
     root = str(tmp_path / "logs") if request.param == "local" else f"memory://{tmp_path}/logs"
@@ -59,7 +59,7 @@ NEW = ["part-0.nq", "part-1.nq", "part-2.nq"]
 
 
 def stage(target, job="job", names=NEW):
-    """Begin a job with one attempt, and give its parts."""
+    """Starts a job with one attempt. Returns its parts."""
     target.begin(job)
     folder = target.attempt(job, "0")
     for name in names:
@@ -70,7 +70,7 @@ def stage(target, job="job", names=NEW):
 
 
 def do(target, kind="append", job="job", names=NEW, watched=None, **more):
-    """Write, from the beginning; `watched` is called at the steps of the commit."""
+    """Runs a write from the beginning; `watched` is called at the steps of the commit."""
     commit = Commit(job, stage(target, job, names), **more)
     storage = Watched(target.storage, watched) if watched else target.storage
     return Target(storage, target.folder).commit(commit, replaces=kind == "overwrite")
@@ -81,7 +81,7 @@ def logs(target):
 
 
 def seen(target):
-    """What our reader sees, by paths in the folder."""
+    """Returns the logs that rdfm's reader sees, as paths in the folder."""
     found = find_settled([target.folder], recursive=True)
     return sorted(file.path.removeprefix(target.folder).lstrip("/") for file in found)
 
@@ -91,7 +91,7 @@ def expected(kind):
 
 
 def left_behind(target):
-    """Files of the protocol that are there, but for what is to be remembered."""
+    """Returns the protocol's files that remain, except for its records."""
     found = [file.path for file in target.storage.files(target.folder, recursive=True)]
     return [
         path
@@ -101,7 +101,7 @@ def left_behind(target):
 
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_a_commit_shows_all_parts_and_leaves_nothing_else(target, kind):
+def test_a_commit_shows_all_parts_and_leaves_no_other_files(target, kind):
     assert do(target, kind)
     assert seen(target) == expected(kind)
     assert target.storage.exists(f"{target.folder}/_SUCCESS")
@@ -111,7 +111,7 @@ def test_a_commit_shows_all_parts_and_leaves_nothing_else(target, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 @pytest.mark.parametrize("more", [{}, {"write_id": "once"}, {"query": "q", "batch": 3}])
-def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
+def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
     outcomes = set()
     for count in itertools.count():
         for name in target.visible():
@@ -137,7 +137,7 @@ def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
         if [name for name in decided if name.endswith(".json")]:
             assert shown == expected(kind)
         outcomes.add(tuple(shown))
-        # The same write again, from its beginning.
+        # The same write from the beginning.
         if more:
             target.remove_abandoned(0)
             assert do(target, kind, "again", **more) is (shown == OLD)
@@ -149,8 +149,8 @@ def test_a_crash_at_any_step_leaves_all_or_nothing(target, kind, more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_another_one_may_finish_the_commit_at_any_step(target, kind):
-    """A settles; at each of its steps once B settles as a whole, and later writes follow."""
+def test_another_process_may_finish_the_commit_at_any_step(target, kind):
+    """Process A settles; at one of its steps, process B settles completely and later writes follow."""
     for count in itertools.count():
         for name in logs(target):
             target.storage.remove(f"{target.folder}/{name}")
@@ -171,7 +171,7 @@ def test_another_one_may_finish_the_commit_at_any_step(target, kind):
             break
         after = sorted([*expected(kind), "x.nq"])
         decided = seen(target)
-        # A batch that comes behind a later one of its query is known to be done.
+        # A batch that follows a later one of its query is known to be done.
         assert decided in (after, sorted([*OLD, "x.nq"]))
         assert target.last_batch("q") == 9999
         assert left_behind(target) == []
@@ -180,7 +180,7 @@ def test_another_one_may_finish_the_commit_at_any_step(target, kind):
 
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_a_reader_in_the_middle_of_a_commit_sees_all_or_nothing(target, kind):
+def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
     views = []
 
     def step(name, arguments):
@@ -192,7 +192,7 @@ def test_a_reader_in_the_middle_of_a_commit_sees_all_or_nothing(target, kind):
     assert all(view in (OLD, expected(kind)) for view in views)
 
 
-def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch):
+def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     from rdfm.storage.files import LocalStorage
 
     target = Target.of(str(tmp_path))
@@ -202,19 +202,19 @@ def test_a_commit_in_the_middle_of_a_listing_is_seen_whole(tmp_path, monkeypatch
     listing, done = LocalStorage.files, []
 
     def files(self, folder, *, recursive=False):
-        """The real listing; after its first file somebody overwrites everything."""
+        """Lists the folder; another process overwrites everything after the first file."""
         for file in listing(self, folder, recursive=recursive):
             yield file
             if not done and folder == str(tmp_path):
                 done.append(1)
                 do(target, "overwrite")
 
-    stage(target, "before")  # known as ours, or listed for the first time while it becomes so
+    stage(target, "before")  # so that the folder is already known to contain commits
     monkeypatch.setattr(LocalStorage, "files", files)
     assert seen(target) == NEW
 
 
-def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
+def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
     monkeypatch.setattr(commit, "_UNSTEADY", 0.01)
@@ -231,7 +231,7 @@ def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_many_settle_at_once(tmp_path):
+def test_many_processes_may_settle_at_once(tmp_path):
     target = Target.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for turn in range(10):
@@ -257,7 +257,7 @@ def test_many_settle_at_once(tmp_path):
         assert left_behind(target) == []
 
 
-def test_two_drivers_at_the_same_write_append_once(target):
+def test_two_drivers_with_the_same_write_append_once(target):
     first = Commit("first", stage(target, "first"), write_id="load of Monday")
     second = Commit("second", stage(target, "second", ["other.nq"]), write_id="load of Monday")
     assert target.commit(first)
@@ -268,7 +268,7 @@ def test_two_drivers_at_the_same_write_append_once(target):
     assert left_behind(target) == []
 
 
-def test_batches_are_remembered_by_their_number(target):
+def test_batches_are_recorded_by_number(target):
     assert target.last_batch("q") == -1
     for batch in (0, 1, 2):
         parts = stage(target, "job", [f"b{batch}.nq"])
@@ -288,8 +288,8 @@ def test_batches_are_remembered_by_their_number(target):
     assert not target.storage.exists(f"{target.folder}/_SUCCESS")
 
 
-def test_of_two_overwrites_at_once_one_replaces_the_other(target):
-    """At each step of the first the second comes as a whole."""
+def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
+    """At one step of the first, the second runs completely."""
     for count in itertools.count():
         steps = itertools.count()
         first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
@@ -311,7 +311,7 @@ def test_of_two_overwrites_at_once_one_replaces_the_other(target):
 
 
 @pytest.mark.slow
-def test_an_overwrite_waits_for_a_calm_moment_however_long_it_takes(tmp_path, monkeypatch):
+def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
     monkeypatch.setattr(commit, "_UNSTEADY", 0.0)
@@ -323,7 +323,7 @@ def test_an_overwrite_waits_for_a_calm_moment_however_long_it_takes(tmp_path, mo
     assert seen(target) == NEW
 
 
-def test_what_fails_before_the_decision_is_undone(target):
+def test_a_failure_before_the_commit_is_undone(target):
     def step(name, arguments):
         if name == "create_whole":
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -335,7 +335,7 @@ def test_what_fails_before_the_decision_is_undone(target):
     assert left_behind(target) == []
 
 
-def test_what_fails_after_the_decision_is_kept_and_says_so(target):
+def test_a_failure_after_the_commit_is_reported_and_kept(target):
     def step(name, arguments):
         if name == "rename":
             raise OSError(errno.EIO, "broken wire")
@@ -346,7 +346,7 @@ def test_what_fails_after_the_decision_is_kept_and_says_so(target):
     assert seen(target) == NEW
 
 
-def test_a_part_that_is_not_there_is_told_before_the_decision(target):
+def test_a_missing_part_is_an_error_before_the_commit(target):
     parts = stage(target)
     with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
         target.commit(Commit("job", (*parts, "0/lost.nq")))
@@ -355,7 +355,7 @@ def test_a_part_that_is_not_there_is_told_before_the_decision(target):
 
 REFUSALS = [
     PermissionError(errno.EACCES, "Permission denied"),
-    PermissionError("Access Denied"),  # as s3fs says it
+    PermissionError("Access Denied"),  # raised by s3fs
     OSError(errno.EROFS, "Read-only file system"),
     OSError(errno.ENOSPC, "No space left on device"),
     OSError(errno.EDQUOT, "Disk quota exceeded"),
@@ -363,7 +363,7 @@ REFUSALS = [
 
 
 def crash_at(target, point, kind="append"):
-    """Die right before a change of that name."""
+    """Crashes right before the named change."""
 
     def step(name, arguments):
         if name == point:
@@ -374,7 +374,7 @@ def crash_at(target, point, kind="append"):
 
 
 def refuse_here(monkeypatch, target, names, error):
-    """This thread may not make some changes; others may."""
+    """Denies some changes to this thread only."""
     here = threading.current_thread()
     storage = type(target.storage)
 
@@ -391,17 +391,17 @@ def refuse_here(monkeypatch, target, names, error):
 
 
 @pytest.mark.parametrize("error", REFUSALS)
-def test_a_reader_that_may_not_write_says_what_is_in_the_way(target, monkeypatch, error):
+def test_a_reader_without_write_access_reports_the_cause(target, monkeypatch, error):
     crash_at(target, "rename")
     monkeypatch.setattr("rdfm.spark.commit._PATIENCE", 0.2)
     refuse_here(monkeypatch, target, ["rename"], error)
-    with pytest.raises(OSError, match=r"not complete.*write permission") as told:
+    with pytest.raises(OSError, match=r"not complete.*write permission") as raised:
         find_settled([target.folder])
-    assert str(error.args[-1]) in str(told.value)
+    assert str(error.args[-1]) in str(raised.value)
 
 
 @pytest.mark.parametrize("error", REFUSALS)
-def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, error):
+def test_a_reader_without_write_access_waits_for_the_writer(target, monkeypatch, error):
     crash_at(target, "rename", "overwrite")
     refuse_here(monkeypatch, target, CHANGES, error)
     driver = threading.Timer(0.3, target.settle)
@@ -412,9 +412,7 @@ def test_a_reader_that_may_not_write_waits_for_the_writer(target, monkeypatch, e
 
 @pytest.mark.parametrize("error", REFUSALS)
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-def test_a_reader_needs_no_rights_where_all_parts_are_in_their_places(
-    target, monkeypatch, kind, error
-):
+def test_a_reader_needs_no_write_access_if_all_parts_are_moved(target, monkeypatch, kind, error):
     crash_at(target, "open_new", kind)  # of _SUCCESS
     refuse_here(monkeypatch, target, CHANGES, error)
     assert seen(target) == expected(kind)
@@ -439,8 +437,8 @@ PLACES = [
 
 @pytest.mark.parametrize(("path", "recursive", "settled"), PLACES)
 @pytest.mark.parametrize("others", [False, True])
-def test_commits_that_are_decided_are_seen_from_outside(target, path, recursive, settled, others):
-    """From a folder above, by a glob, by its name; whether something else is found or not."""
+def test_finished_commits_are_visible_from_any_path(target, path, recursive, settled, others):
+    """From a parent folder, by a glob, or by name, with or without other files."""
     root = target.folder
     for name in ("out", "a/out2"):
         crash_at(Target(target.storage, f"{root}/{name}"), "rename")
@@ -452,7 +450,7 @@ def test_commits_that_are_decided_are_seen_from_outside(target, path, recursive,
         assert {f"{root}/{name}/{part}" for part in wanted} <= found
 
 
-def test_a_lost_part_and_a_broken_journal_are_told(target):
+def test_a_lost_part_and_an_invalid_journal_are_errors(target):
     crash_at(target, "rename")
     target.storage.remove(f"{target.folder}/_rdfm/staging/job/0/part-1.nq")
     with pytest.raises(FileNotFoundError, match=r"remove .*job-job\.json"):
@@ -466,7 +464,7 @@ def test_a_lost_part_and_a_broken_journal_are_told(target):
             seen(target)
 
 
-def test_a_dropped_job_is_over(target):
+def test_a_dropped_job_is_closed(target):
     stage(target)
     assert target.is_open("job")
     target.drop("job")
@@ -474,7 +472,7 @@ def test_a_dropped_job_is_over(target):
     assert left_behind(target) == []
 
 
-def test_only_what_is_old_is_abandoned(tmp_path):
+def test_only_old_jobs_are_abandoned(tmp_path):
     target = Target.of(str(tmp_path))
     stage(target, "old")
     stage(target, "young")
@@ -489,14 +487,14 @@ def test_only_what_is_old_is_abandoned(tmp_path):
     assert target.remove_abandoned(0) == ["about to begin", "young"]
 
 
-def test_what_cannot_be_removed_is_not_said_to_be(tmp_path, monkeypatch):
+def test_jobs_that_cannot_be_removed_are_not_reported_as_removed(tmp_path, monkeypatch):
     target = Target.of(str(tmp_path))
     stage(target, "stays")
     monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
     assert target.remove_abandoned(0) == []
 
 
-def test_a_late_attempt_does_not_revive_a_job_that_is_over(tmp_path):
+def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
     target = Target.of(str(tmp_path))
     stage(target)
     target.drop("job")
@@ -505,8 +503,8 @@ def test_a_late_attempt_does_not_revive_a_job_that_is_over(tmp_path):
     assert target.storage.names(f"{target.folder}/_rdfm/staging") == []
 
 
-def test_parts_of_a_job_that_is_over_go_with_the_next_write(target):
-    """As storage without folders lets a late attempt leave them, when it is killed."""
+def test_parts_of_a_closed_job_are_removed_by_the_next_write(target):
+    """A late attempt that is killed can leave them on storage without folders."""
     stage(target, "over")
     stage(target, "going on")
     target.storage.remove(f"{target.folder}/_rdfm/staging/over/open")
@@ -515,7 +513,7 @@ def test_parts_of_a_job_that_is_over_go_with_the_next_write(target):
     assert target.remove_abandoned() == ["over"]
 
 
-def test_the_staging_of_batches_that_are_done_goes(target):
+def test_staging_folders_of_finished_batches_are_removed(target):
     for query, batch in (("q", 0), ("q", 1), ("q", 2), ("q2", 0)):
         target.attempt(stream_job(query, batch, "a"), "0")
     target.drop_older("q", 1)
@@ -530,14 +528,14 @@ def test_an_overwrite_removes_names_with_backslashes_too(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
 
 
-def test_hidden_files_and_those_of_others_stay(target):
+def test_hidden_and_foreign_files_are_kept(target):
     target.storage.write_whole(f"{target.folder}/_hidden", b"x")
     target.storage.write_whole(f"{target.folder}/.hidden", b"x")
     do(target, "overwrite")
     assert {"_hidden", ".hidden"} <= set(target.storage.names(target.folder))
 
 
-def test_folders_that_nobody_wrote_to_are_listed_once(tmp_path, monkeypatch):
+def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
     from rdfm.spark import commit
 
     (tmp_path / "a.nq").write_bytes(b"")
@@ -548,7 +546,7 @@ def test_folders_that_nobody_wrote_to_are_listed_once(tmp_path, monkeypatch):
     assert len(calls) == 1
 
 
-def test_globs_see_nothing_of_a_commit_that_is_not_decided(tmp_path):
+def test_globs_ignore_unfinished_commits(tmp_path):
     target = Target.of(str(tmp_path / "out"))
     target.begin("job")
     (tmp_path / "out" / "a.nq").write_bytes(b"")
@@ -559,7 +557,7 @@ def test_globs_see_nothing_of_a_commit_that_is_not_decided(tmp_path):
         assert [file.path for file in found] == [str(tmp_path / "out" / "a.nq")], pattern
 
 
-def test_only_folders_are_asked_whether_commits_are_going_on(tmp_path, monkeypatch):
+def test_only_folders_are_checked_for_running_commits(tmp_path, monkeypatch):
     asked = []
     real = Target.is_ours
     monkeypatch.setattr(Target, "is_ours", lambda it: asked.append(it.folder) or real(it))

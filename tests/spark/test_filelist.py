@@ -1,4 +1,4 @@
-"""The list of a stream's files: positions never change, whatever is cut short."""
+"""File list of a stream: positions never change, even after a crash."""
 
 import itertools
 import json
@@ -14,11 +14,11 @@ from rdfm.storage.files import File, LocalStorage, RemoteStorage
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """Simulates the end of the process."""
 
 
 class FragileStorage(LocalStorage):
-    """Fails before or after its n-th change of the disk, or leaves half a file there."""
+    """Fails before or after the n-th change of the disk, or leaves half a file."""
 
     def __init__(self, steps, how):
         self.steps = itertools.count()
@@ -40,7 +40,8 @@ class FragileStorage(LocalStorage):
         def half():
             Path(path).write_bytes(data[: len(data) // 2])
 
-        # The head is there whole: a storage without atomic small files is no place for a list.
+        # The head is always written completely: lists require storage that writes small files
+        # atomically.
         self._change(
             lambda: LocalStorage.write_whole(self, path, data),
             None if path.endswith("list.json") else half,
@@ -59,7 +60,7 @@ class FragileStorage(LocalStorage):
 
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch):
-    """Nobody cuts the power here."""
+    """Disables fsync, since no test cuts the power."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
@@ -78,13 +79,13 @@ def test_files_keep_their_positions_when_the_list_is_opened_again(tmp_path):
     assert FileList(str(tmp_path)).files == [file(3), file(1), file(2), file(0)]
 
 
-def test_any_name_and_a_time_that_is_not_known_survive(tmp_path):
+def test_any_name_and_an_unknown_time_are_kept(tmp_path):
     odd = [File('/l/a "b"\n%20é\udcff🙂.nq', 0, None), File("s3://b/c", 1 << 50, 1e9 + 0.1)]
     FileList(str(tmp_path)).add(odd)
     assert FileList(str(tmp_path)).files == odd
 
 
-def test_a_list_lies_behind_a_url_too():
+def test_a_list_may_be_a_url():
     from fsspec.implementations.memory import MemoryFileSystem
 
     MemoryFileSystem.store.clear()
@@ -95,7 +96,7 @@ def test_a_list_lies_behind_a_url_too():
     assert isinstance(again._storage, RemoteStorage)
 
 
-def test_who_opens_the_list_later_stops_the_one_before(tmp_path):
+def test_a_later_owner_of_the_list_stops_the_earlier_one(tmp_path):
     before = FileList(str(tmp_path))
     before.add([file(1)])
     later = FileList(str(tmp_path))
@@ -105,12 +106,12 @@ def test_who_opens_the_list_later_stops_the_one_before(tmp_path):
     assert FileList(str(tmp_path)).files == [file(1), file(3)]
 
 
-def test_a_list_that_another_merges_meanwhile_is_listed_again(tmp_path, monkeypatch):
+def test_a_list_merged_by_another_process_is_listed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(filelist, "_MANY", 3)
     before = FileList(str(tmp_path))
     for number in range(3):
         before.add([file(number)])
-    before._check_owner = lambda: None  # it looked before
+    before._check_owner = lambda: None  # it has checked the owner before
     read = LocalStorage.read_whole
 
     def meanwhile(storage, path):
@@ -126,7 +127,7 @@ def test_a_list_that_another_merges_meanwhile_is_listed_again(tmp_path, monkeypa
     assert FileList(str(tmp_path)).files == later.files
 
 
-def test_a_list_that_loses_files_again_and_again_is_anothers(tmp_path, monkeypatch):
+def test_a_list_that_keeps_losing_files_is_an_error(tmp_path, monkeypatch):
     FileList(str(tmp_path)).add([file(1)])
     read = LocalStorage.read_whole
 
@@ -140,8 +141,8 @@ def test_a_list_that_loses_files_again_and_again_is_anothers(tmp_path, monkeypat
         FileList(str(tmp_path))
 
 
-def test_of_two_that_add_at_the_same_time_one_fails(tmp_path):
-    """The check of the owner and the addition are two steps."""
+def test_one_of_two_concurrent_additions_fails(tmp_path):
+    """The owner check and the addition are two steps."""
     before = FileList(str(tmp_path))
     before._check_owner = lambda: None
     later = FileList(str(tmp_path))
@@ -151,7 +152,7 @@ def test_of_two_that_add_at_the_same_time_one_fails(tmp_path):
     assert FileList(str(tmp_path)).files == [file(1)]
 
 
-def test_nothing_new_writes_nothing(tmp_path):
+def test_adding_known_files_writes_nothing(tmp_path):
     files = FileList(str(tmp_path))
     files.add([file(1)])
     before = sorted(path.name for path in tmp_path.iterdir())
@@ -160,7 +161,7 @@ def test_nothing_new_writes_nothing(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_many_additions_are_merged_and_nothing_moves(tmp_path):
+def test_many_additions_are_merged_without_changing_positions(tmp_path):
     files = FileList(str(tmp_path))
     most = 0
     for number in range(1000):
@@ -174,7 +175,7 @@ def test_many_additions_are_merged_and_nothing_moves(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["before", "after", "half"])
-def test_a_kill_at_any_step_leaves_the_list_before_or_after_an_addition(tmp_path, monkeypatch, how):
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_list(tmp_path, monkeypatch, how):
     monkeypatch.setattr(filelist, "_MANY", 3)
     for step in range(200):
         folder = tmp_path / f"{step}"
@@ -197,13 +198,13 @@ def test_a_kill_at_any_step_leaves_the_list_before_or_after_an_addition(tmp_path
         there = len(again.files) // 2
         assert again.files == [file(index) for index in range(2 * there)]
         assert there in (added, number + 1)
-        # The stream goes on, and what the kill left behind does no harm.
+        # The stream continues, and leftovers of the kill have no effect.
         for number in range(there, 14):
             again.add([file(2 * number), file(2 * number + 1)])
             again.merge()
         assert FileList(str(folder)).files == [file(index) for index in range(28)]
     else:
-        pytest.fail("the list never came to its end")
+        pytest.fail("all steps were killed")
     assert step > 20
 
 
@@ -217,7 +218,7 @@ def test_a_missing_part_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("head", [b"", b"[]", b'{"version": 2, "name": "x"}', b'{"version": 1}'])
-def test_a_folder_that_holds_something_else_is_refused(tmp_path, head):
+def test_a_folder_with_other_content_is_refused(tmp_path, head):
     (tmp_path / "list.json").write_bytes(head)
     with pytest.raises(OptionError, match="to a separate folder"):
         FileList(str(tmp_path))
@@ -233,7 +234,7 @@ def test_limits_take_at_least_one_file(tmp_path):
     assert files.end_of(0, size=9) == 1
 
 
-def test_what_is_written_is_plain_json(tmp_path):
+def test_the_list_is_stored_as_json(tmp_path):
     FileList(str(tmp_path)).add([file(1)])
     (segment,) = tmp_path.glob("files-*.json")
     assert json.loads(segment.read_text()) == [["/logs/part-1.nq", 2, 1.125]]

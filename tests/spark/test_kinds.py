@@ -1,4 +1,4 @@
-"""Patches and results as Spark's rows, without a session."""
+"""Patches and results as rows for Spark, without a session."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def results(path, variables, *rows):
 
 
 def read(path, schema=None, **options):
-    """The rows of a read, whole."""
+    """Returns all rows of a read."""
     reader = LogSourceReader({"path": str(path), **options}, schema)
     tasks = reader.partitions()
     batches = [batch for task in tasks for batch in reader.read(task)]
@@ -57,12 +57,12 @@ def test_rows_of_patches_have_operations(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["rdf-patch", "jelly-patch", "rdf-patch-thrift"])
-def test_the_format_says_the_kind_without_a_look_at_files(tmp_path, name):
+def test_the_format_determines_the_kind_without_opening_files(tmp_path, name):
     reading = SparkReading.of(Options({"format": name}))
     assert (reading.kind, reading.schema) == ("patches", default_schema(kind="patches"))
 
 
-def test_the_kind_of_a_table_is_that_of_its_columns(tmp_path):
+def test_the_columns_of_a_table_determine_its_kind(tmp_path):
     for suffix in ("parquet", "arrow"):
         rdfm.convert(patches(tmp_path / "log.rdfp", 1), tmp_path / f"patches.{suffix}")
         (tmp_path / "log.nq").write_text(LINE)
@@ -72,7 +72,7 @@ def test_the_kind_of_a_table_is_that_of_its_columns(tmp_path):
         assert len(read(tmp_path / f"patches.{suffix}")[0]["operations"]) == 3
 
 
-def test_a_schema_chooses_columns_and_parts_of_operations(tmp_path):
+def test_a_schema_selects_columns_and_parts_of_operations(tmp_path):
     path = patches(tmp_path / "log.rdfp", 1)
     parts = StructType([StructField("OBJECT", StringType()), StructField("op", StringType())])
     schema = StructType(
@@ -142,7 +142,7 @@ def test_files_of_results_have_the_same_variables(tmp_path):
         schema_of(folder / "4.srj")
 
 
-def test_results_whose_variables_are_columns_of_messages(tmp_path):
+def test_variables_may_be_named_like_columns_of_messages(tmp_path):
     path = results(tmp_path / "r.srj", ["source", "quads"], [Literal("1"), None])
     assert read(path) == [{"source": '"1"', "quads": None}]
 
@@ -156,7 +156,7 @@ def test_results_without_variables_or_files_are_refused(tmp_path):
         schema_of(tmp_path / "none", format="results-json")
 
 
-def test_errors_in_results_go_where_the_mode_says(tmp_path):
+def test_errors_in_results_are_handled_according_to_the_mode(tmp_path):
     path = results(tmp_path / "r.srj", ["source"], *[[Literal("1")]] * 3)
     path.write_text(path.read_text()[:-20])
     with pytest.raises(DecodeError):
@@ -170,7 +170,7 @@ def test_errors_in_results_go_where_the_mode_says(tmp_path):
         schema_of(other, mode="PERMISSIVE")
 
 
-def test_streams_are_of_messages_or_patches(tmp_path):
+def test_streams_of_results_are_refused(tmp_path):
     options = {"path": str(tmp_path), "stateLocation": str(tmp_path / "_state")}
     with pytest.raises(OptionError, match=r"results cannot be read as a stream; use spark\.read"):
         LogSourceStreamReader({**options, "format": "results-json"})
@@ -194,7 +194,7 @@ def test_rows_with_operations_are_written_as_patches(tmp_path, to):
         assert list(log) == list(wanted)
 
 
-def test_what_is_no_log_of_the_format_is_refused_before_it_is_written(tmp_path):
+def test_rows_that_do_not_fit_the_format_are_refused_before_writing(tmp_path):
     operations = default_schema(("quads",), "patches")
     both = StructType([*operations.fields, StructField("quads", QUADS)])
     plain = StructType([StructField("a", StringType())])
@@ -221,7 +221,7 @@ def test_what_is_no_log_of_the_format_is_refused_before_it_is_written(tmp_path):
             LogSourceWriter({"path": str(tmp_path / "out"), "to": to}, schema, False)
 
 
-def test_null_among_the_operations_is_told(tmp_path):
+def test_null_operations_are_an_error(tmp_path):
     schema = default_schema(("quads",), "patches")
     rows = [{"operations": [{part: "TX" if part == "op" else None for part in PARTS}]}]
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Options of Spark: what is declared about them, and their names in any spelling."""
+"""Options of Spark: their declarations, and their names in each spelling."""
 
 from datetime import UTC, datetime
 
@@ -30,7 +30,7 @@ OWN = [(name, spec) for specs in GROUPS.values() for name, spec in specs.items()
 
 
 @pytest.mark.parametrize("name", ["maxMessageBytes", "max_message_bytes", "maxmessagebytes"])
-def test_in_spark_a_name_is_compared_without_case_and_underscores(name):
+def test_names_are_compared_without_case_and_underscores(name):
     assert Options({name: "1000"}).of_formats([NQ], "read") == {"max_message_bytes": 1000}
 
 
@@ -49,7 +49,7 @@ def _take(name, spec, text):
 
 
 @pytest.mark.parametrize(("name", "spec"), OWN, ids=[name for name, _ in OWN])
-def test_a_default_as_text_says_what_no_text_says(name, spec):
+def test_a_default_given_as_text_equals_the_default(name, spec):
     default = Options({}).take({name: spec})[name]
     assert default == spec.default
     if default is not None:
@@ -60,7 +60,7 @@ CHECKED = [(name, spec) for name, spec in OWN if spec.kind != "text"]
 
 
 @pytest.mark.parametrize(("name", "spec"), CHECKED, ids=[name for name, _ in CHECKED])
-def test_a_value_that_does_not_fit_is_refused_under_the_name_that_users_of_spark_write(name, spec):
+def test_errors_of_invalid_values_use_the_names_of_spark(name, spec):
     with pytest.raises(OptionError, match=f"the option {camel(name)} is "):
         _take(name, spec, "-x")
 
@@ -77,21 +77,21 @@ def test_a_value_that_does_not_fit_is_refused_under_the_name_that_users_of_spark
         ("modified_after", "2026-06-01T15:00:00+02:00", datetime(2026, 6, 1, 13, tzinfo=UTC)),
     ],
 )
-def test_values_are_taken_from_text(name, text, value):
+def test_values_are_parsed_from_text(name, text, value):
     assert _take(name, (READING | FILES)[name], text) == value
 
 
-def test_a_level_of_compression_is_of_written_files_alone():
+def test_a_compression_level_is_only_valid_for_writing():
     assert _take("compression", WRITING["compression"], "zstd:19") == "zstd:19"
     with pytest.raises(OptionError, match="the option compression is one of 'auto', "):
         _take("compression", READING["compression"], "zstd:19")
 
 
-def test_what_may_hold_credentials_is_not_shown():
+def test_options_that_may_contain_credentials_are_not_shown():
     with pytest.raises(OptionError) as caught:
         _take("storage_options", READING["storage_options"], "secret")
     assert "secret" not in str(caught.value)
 
 
-def test_no_option_of_a_format_may_have_a_name_of_sparks():
+def test_names_of_spark_options_are_reserved():
     assert {*dict(OWN), *FILE_SOURCE} <= RESERVED

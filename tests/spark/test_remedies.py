@@ -1,4 +1,4 @@
-"""Remedies as Spark's users write them: its own options, and those of conversions that it has."""
+"""Remedies in the syntax of Spark: its own options, and supported options of conversions."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from rdfm.spark.remedies import in_function, in_spark
         ("skolemize", "IRI", None, None),
     ],
 )
-def test_options_that_are_no_formats(option, value, spark, function):
+def test_remedies_of_stage_options(option, value, spark, function):
     remedy = Remedy("stage", option, value, "helps")
     assert remedy.render(in_spark) == spark
     assert remedy.render(in_function) == function
@@ -36,7 +36,7 @@ OWN = READING | FILES | STREAMING | WRITING | WRITE_ID
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_an_option_of_a_conversion_is_shown_if_spark_takes_what_is_shown(name):
+def test_options_of_conversions_are_shown_if_spark_accepts_them(name):
     shown = Remedy("stage", name, "1", "").render(in_spark)
     if shown is not None:
         written = shown.split('"')[1]
@@ -47,8 +47,6 @@ def test_an_option_of_a_conversion_is_shown_if_spark_takes_what_is_shown(name):
 
 @pytest.mark.parametrize("side", ["read", "write"])
 @pytest.mark.parametrize("renderer", [in_spark, in_function])
-def test_options_of_programs_in_python_alone_and_those_that_nobody_declares_are_left_out(
-    side, renderer
-):
+def test_python_only_and_undeclared_options_are_omitted(side, renderer):
     assert Remedy(side, "batch_bytes", "1", "").render(renderer) is None
     assert Remedy(side, "no_such_option", "1", "").render(renderer) is None

@@ -1,4 +1,4 @@
-"""How Spark's rows are made of files, without a session."""
+"""Rows for Spark made from files, without a session."""
 
 from types import SimpleNamespace
 
@@ -31,7 +31,7 @@ MODES = [
 
 
 def rows(path, splits, **options):
-    """How many rows are made of a log in splits, or in one."""
+    """Returns the splits of a log and the rows read from them."""
     columns = [field for field in default_schema() if field.name == "quads"]
     reading = SparkReading.of(Options(options), type(default_schema())(columns))
     logs = [(str(path), split) for split in reading.splits(str(path), splits)]
@@ -40,11 +40,12 @@ def rows(path, splits, **options):
 
 @pytest.mark.parametrize("options", MODES)
 @pytest.mark.parametrize("broken", ["", "oops\n# @message\n"])
-def test_no_mode_goes_over_splits_that_would_lose_messages(tmp_path, options, broken):
+def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, broken):
     path = tmp_path / "log.nq"
-    # The error before may be that of the message skipped, or one of its own.
+    # The earlier error may be that of the skipped message, or a separate one.
     head = COMMENTS + (broken if options["mode"] != "FAILFAST" else "")
-    # Longer than what is read to plan: there the other dialect would show, and nothing be split.
+    # Longer than the bytes that planning reads; otherwise it would see the other dialect and not
+    # split.
     head += QUAD % 0 + "# @message\n" * 10_000
     path.write_text(head + 'VERSION "1.2-messages"\n' + DIRECTIVES)
     with pytest.raises(UnsupportedError, match=rf"^{path}: nq: .*read it whole; .*splitBytes., .0"):
@@ -54,7 +55,7 @@ def test_no_mode_goes_over_splits_that_would_lose_messages(tmp_path, options, br
     assert len([quads for quads in found if quads]) == 41
 
 
-def test_a_message_that_is_not_supported_is_skipped_in_splits_too(tmp_path):
+def test_unsupported_messages_are_skipped_in_splits_too(tmp_path):
     path = tmp_path / "log.nq"
     path.write_text(COMMENTS + STAR + COMMENTS)
     for size in (300, 1 << 20):
@@ -79,7 +80,7 @@ def offsets(path, **options):
     return [offset for batch in batches for offset in batch["offset"].to_pylist()]
 
 
-def test_a_file_that_an_error_ends_is_not_split(tmp_path):
+def test_a_file_that_ends_at_an_error_is_not_split(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text(COMMENTS + "oops\n# @message\n" + COMMENTS)
     given = {"ignoreCorruptFiles": "true", "splitBytes": "100"}
@@ -88,7 +89,7 @@ def test_a_file_that_an_error_ends_is_not_split(tmp_path):
     assert len(work(path, **given, mode="DROPMALFORMED")[1]) > 1
 
 
-def test_giving_up_a_file_is_told_in_every_mode(tmp_path, caplog):
+def test_skipping_the_rest_of_a_file_is_reported_in_every_mode(tmp_path, caplog):
     path = tmp_path / "a.jelly"
     path.write_bytes(rdfm.formats.jelly.encode(rdfm.MessageBatch.from_messages([[]])) + b"\x05oops")
     for mode in ("PERMISSIVE", "DROPMALFORMED"):
@@ -97,7 +98,7 @@ def test_giving_up_a_file_is_told_in_every_mode(tmp_path, caplog):
         assert [text for text in caplog.messages if text.endswith(f"rest of {path} is skipped")]
 
 
-def test_only_files_that_may_have_splits_are_opened_by_the_plan(tmp_path, monkeypatch):
+def test_planning_opens_only_files_that_can_be_split(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(
         rows_module, "plan_splits", lambda path, *_, **__: opened.append(path) or [Split()]
@@ -108,7 +109,7 @@ def test_only_files_that_may_have_splits_are_opened_by_the_plan(tmp_path, monkey
     assert sorted(opened) == [str(tmp_path / "b.nq"), str(tmp_path / "d")]
 
 
-def test_a_stray_file_stops_a_read_with_ways_out(tmp_path):
+def test_a_stray_file_is_an_error_with_remedies(tmp_path):
     (tmp_path / "a.nq").write_text(COMMENTS)
     (tmp_path / "README.md").write_text("About these files\n")
     with pytest.raises(
@@ -119,14 +120,14 @@ def test_a_stray_file_stops_a_read_with_ways_out(tmp_path):
     assert sorted(offsets(tmp_path, ignoreCorruptFiles="true")) == list(range(20))
 
 
-def test_an_empty_file_without_a_suffix_holds_no_messages(tmp_path):
+def test_an_empty_file_without_a_suffix_has_no_messages(tmp_path):
     (tmp_path / "a.nq").write_text(COMMENTS)
     (tmp_path / "empty").write_bytes(b"")
     assert offsets(tmp_path) == list(range(20))
     assert offsets(tmp_path, lenient="true") == list(range(20))
 
 
-def test_errors_name_ways_out_as_spark_takes_them(tmp_path):
+def test_errors_name_remedies_in_the_syntax_of_spark(tmp_path):
     path = tmp_path / "a.nq"
     path.write_text("oops\n")
     with pytest.raises(
@@ -137,25 +138,27 @@ def test_errors_name_ways_out_as_spark_takes_them(tmp_path):
     with pytest.raises(LimitError, match="a larger option maxMessageBytes allows") as error:
         offsets(path, maxMessageBytes="10")
     assert "--" not in str(error.value)
-    path.write_text("<a:s> <a:p> <a:o> .\n" * 20)  # a message of short lines: not the same text
+    path.write_text(
+        "<a:s> <a:p> <a:o> .\n" * 20
+    )  # a message of short lines, which has a different error text
     with pytest.raises(
         LimitError, match=r"maxMessageBytes allows it, if the source is trusted \(line"
     ):
         offsets(path, maxMessageBytes="100")
 
 
-def test_a_relative_path_is_read_where_it_was_checked(tmp_path, monkeypatch):
+def test_a_relative_path_is_made_absolute_when_checked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.nq").write_text(COMMENTS)
     reader, _ = work("a.nq")
     assert reader.paths == [str(tmp_path / "a.nq")]
 
 
-def test_a_source_is_registered_once_a_session(tmp_path, monkeypatch):
+def test_a_source_is_registered_once_per_session(tmp_path, monkeypatch):
     calls, loaded, cores = [], [], set()
 
     class Session:
-        # Of a cluster, whose workers' Python is not asked.
+        # Session of a cluster, whose Python is not checked.
         sparkContext = SimpleNamespace(
             master="spark://host:7077", pythonExec="python3", defaultParallelism=7
         )

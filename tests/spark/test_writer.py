@@ -1,4 +1,4 @@
-"""What drivers of writes tell and remove, without a session."""
+"""Messages and cleanup of write drivers, without a session."""
 
 import re
 
@@ -30,17 +30,17 @@ def staged(path):
     return [one.name for one in (path / "_rdfm/staging").iterdir()]
 
 
-def test_an_id_that_was_used_is_told_with_the_time(tmp_path, caplog):
+def test_a_repeated_id_is_reported_with_its_time(tmp_path, caplog):
     one, other = (writer_of(tmp_path, writeId="daily") for _ in range(2))
     one.commit([one.write(rows())])
     assert caplog.messages == []
     other.commit([other.write(rows())])
     again = writer_of(tmp_path, writeId="daily")
     again.commit([again.write(rows())])
-    said = r"nothing was written, since .* writeId daily was completed on 20\d\d-\d\d-\d\d \d\d:"
+    text = r"nothing was written, since .* writeId daily was completed on 20\d\d-\d\d-\d\d \d\d:"
     assert len(caplog.messages) == 2
     for message in caplog.messages:
-        assert re.search(said, message)
+        assert re.search(text, message)
     assert len(logs(tmp_path)) == 1
 
 
@@ -54,20 +54,20 @@ class Context:
         return {"sql.streaming.queryId": "q", "streaming.sql.batchId": "3"}.get(name)
 
 
-def test_a_driver_that_gives_up_leaves_the_parts_of_another_one(tmp_path, monkeypatch):
-    """Both are at the same batch of the same query: one is thought dead, and is not."""
+def test_an_aborting_driver_keeps_the_parts_of_another_one(tmp_path, monkeypatch):
+    """Both run the same batch of the same query: one was presumed dead but is alive."""
     monkeypatch.setattr(module.TaskContext, "get", Context)
     options = {"checkpointLocation": "checkpoint"}
     dead, alive = (writer_of(tmp_path, LogSourceStreamWriter, **options) for _ in range(2))
-    lost, told = dead.write(rows()), alive.write(rows())
+    lost, kept = dead.write(rows()), alive.write(rows())
     dead.abort([lost, None], 3)
     dead.abort([None], 3)
-    assert staged(tmp_path) == [told.job]
-    alive.commit([told], 3)
+    assert staged(tmp_path) == [kept.job]
+    alive.commit([kept], 3)
     assert len(logs(tmp_path)) == 1
 
 
-def test_a_batch_that_is_done_leaves_no_staging_of_anybody(tmp_path, monkeypatch):
+def test_a_finished_batch_removes_all_its_staging_folders(tmp_path, monkeypatch):
     monkeypatch.setattr(module.TaskContext, "get", Context)
     dead, alive = (writer_of(tmp_path, LogSourceStreamWriter) for _ in range(2))
     dead.write(rows())
@@ -76,7 +76,7 @@ def test_a_batch_that_is_done_leaves_no_staging_of_anybody(tmp_path, monkeypatch
     assert staged(tmp_path) == []
 
 
-def test_a_driver_tells_what_readers_of_the_parts_should_know(tmp_path, caplog):
+def test_a_driver_notes_how_readers_interpret_the_parts(tmp_path, caplog):
     options = {"to": "jelly", "logicalType": "flat_quads"}
     writer = writer_of(tmp_path, **options)
     two = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)

@@ -1,4 +1,4 @@
-"""rdfm.query: rows as Arrow streams, messages as logs, indexes."""
+"""rdfm.query: rows as Arrow streams, messages as logs, and indexes."""
 
 import pickle
 import threading
@@ -52,7 +52,7 @@ QUERIES = {"select": SELECT, "construct": MADE, "ask": "ASK { ?s ?p ?o }"}
 
 @pytest.mark.parametrize("function", QUERIES)
 @pytest.mark.parametrize("form", QUERIES)
-def test_another_form_of_query_is_refused_and_the_function_for_it_named(function, form):
+def test_another_form_of_query_is_refused_with_the_right_function(function, form):
     run = getattr(rdfm, function)
     if function == form:
         assert type(run(QUERIES[form], LOG, format="trig")) is type(
@@ -90,7 +90,7 @@ def test_types_as_on_the_command_line():
     assert sorted(pa.table(found).column("o").to_pylist()) == [1, 2]
 
 
-def test_what_takes_arrow_takes_rows():
+def test_rows_are_read_by_arrow_libraries():
     import duckdb
     import polars
 
@@ -131,13 +131,13 @@ def test_unbound_is_null():
     assert table.column("q").to_pylist()[1].startswith("_:")
 
 
-def test_whole_has_no_columns_of_messages():
+def test_results_over_the_whole_log_have_no_message_columns():
     table = pa.table(rdfm.query(SELECT, [LOG, LOG], format="trig", whole=True))
     assert table.column_names == ["s", "o"]
     assert table.num_rows == 2
     query = "SELECT ?b { ?s <x:q> ?b }"
     table = pa.table(rdfm.query(query, [LOG, LOG], format="trig", whole=True))
-    assert len(set(table.column("b").to_pylist())) == 2  # a node of each log
+    assert len(set(table.column("b").to_pylist())) == 2  # one node per log
 
 
 def test_messages_are_a_log():
@@ -157,12 +157,12 @@ def test_messages_are_a_log():
         ]
 
 
-def test_ill_formed_triples_are_left_out():
+def test_ill_formed_triples_are_skipped():
     with rdfm.query(CONSTRUCT, LOG, format="trig") as made:
         assert [len(message) for message in made] == [0, 0, 0]
 
 
-def test_a_log_that_is_made_is_written(tmp_path):
+def test_constructed_messages_can_be_written(tmp_path):
     with (
         rdfm.query(MADE, LOG, format="trig") as made,
         rdfm.create_log(tmp_path / "out.jelly") as out,
@@ -174,7 +174,7 @@ def test_a_log_that_is_made_is_written(tmp_path):
     assert pa.table(rdfm.query(MADE, LOG, format="trig")).num_rows == 3
 
 
-def test_a_log_that_is_made_is_filtered():
+def test_constructed_messages_can_be_filtered():
     with rdfm.query(MADE, LOG, format="trig") as made:
         assert [message.index for message in made.filter(subject="<x:b>")] == [1]
 
@@ -200,13 +200,13 @@ def test_indexes():
 
 
 @pytest.mark.parametrize("query", [SELECT, MADE, "ASK { ?s ?p ?o }"])
-def test_a_log_that_is_not_there_is_told_at_once(query):
+def test_a_missing_log_is_an_error_at_once(query):
     with pytest.raises(FileNotFoundError):
         rdfm.query(query, "none.nq")
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_rows_before_an_error_come_first(whole):
+def test_rows_before_an_error_are_returned(whole):
     log = b"<x:a> <x:p> <x:o> .\n# @message\noops\n# @message\n<x:b> <x:p> <x:o> .\n"
     found = rdfm.query(SELECT, log, format="nq", whole=whole)
     rows = []
@@ -269,7 +269,7 @@ def test_namespaces_of_the_query():
     assert rdfm.query("ASK { ?s e:p 2 }", LOG, format="trig", prefixes={"e": "x:"}) == [1]
 
 
-def test_rows_are_taken_in_another_thread():
+def test_rows_may_be_read_in_another_thread():
     found = rdfm.query(SELECT, LOG, format="trig")
     tables = []
     thread = threading.Thread(target=lambda: tables.append(pa.table(found)))
@@ -278,7 +278,7 @@ def test_rows_are_taken_in_another_thread():
     assert tables[0].num_rows == 2
 
 
-def test_what_is_read_is_closed(tmp_path):
+def test_logs_are_closed(tmp_path):
     path = tmp_path / "a.trig"
     path.write_bytes(LOG * 1000)
     before = set(threading.enumerate())
@@ -292,7 +292,7 @@ def test_what_is_read_is_closed(tmp_path):
         assert not thread.is_alive()
 
 
-def test_columns_have_the_types_that_are_asked_for():
+def test_columns_have_the_requested_types():
     found = rdfm.query(SELECT, LOG, format="trig", types={"o": "integer", "s": "iri"})
     assert found.schema.field("o").type == pa.int64()
     table = pa.table(found)
@@ -302,7 +302,7 @@ def test_columns_have_the_types_that_are_asked_for():
         rdfm.query(SELECT, LOG, format="trig", types={"o": "number"})
 
 
-def test_a_value_that_does_not_fit_is_an_error_or_null():
+def test_a_value_of_the_wrong_type_is_an_error_or_null():
     asked = {"format": "trig", "types": {"o": "dateTime"}}
     with pytest.raises(rdfm.DecodeError, match=r"\?o is .*, expected an xsd:dateTime") as caught:
         list(rdfm.query(SELECT, LOG, **asked).batches())
@@ -312,7 +312,7 @@ def test_a_value_that_does_not_fit_is_an_error_or_null():
     assert found.skipped == 2
 
 
-def test_a_log_that_is_open_and_a_filtered_one_are_queried():
+def test_open_and_filtered_logs_can_be_queried():
     data = b"<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n# @message\n<x:a> <x:p> 3 .\n"
 
     def log():

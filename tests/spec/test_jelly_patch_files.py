@@ -16,7 +16,7 @@ FOLDER = suites.path("conformance", "jena")
 FILES = sorted(FOLDER.rglob("*.jellyp"))
 ENTRIES = json.loads((FOLDER / "manifest.json").read_text("utf-8"))["files"]
 BARE = {entry["file"] for entry in ENTRIES if entry.get("delimited") is False}
-# Read by Jelly-JVM or not, these break the specification.
+# Jelly-JVM reads some of these files, but they violate the specification.
 ERRORS = {
     "jellypatch-error-no-options.jellyp": "the log begins with a transaction_start row",
     "jellypatch-error-stream-type-unspecified.jellyp": "stream type 0 is not allowed",
@@ -25,7 +25,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def translated(line: str) -> str:
-    """A line of RDF Patch as Jena writes it, as `jelly_patch_proto.line` has it."""
+    """Returns a line of RDF Patch by Jena in the form of `jelly_patch_proto.line`."""
     if line.startswith("Z"):
         return ""
     strings = r'"(?:[^"\\]|\\.)*"(?:@\S+|\^\^<[^>]*>)?'
@@ -43,7 +43,7 @@ def translated(line: str) -> str:
     return re.sub(r'^(PA "[^"]*") "([^"]*)"', r"\1 <\2>", line)
 
 
-def test_the_folder_is_whole():
+def test_the_folder_is_complete():
     assert len(FILES) == 10
 
 
@@ -60,11 +60,11 @@ def test_file_of_jelly_jvm(path):
     assert (
         "".join(map(jelly_patch_proto.line, (each for patch in found for each in patch))) == wanted
     )
-    # The test's own reader says the same, with the boundaries.
+    # The test's own reader agrees, including the boundaries.
     assert jelly_patch_proto.decode(data, bare=path.name in BARE) == found
     for size in PIECES:
         assert decode(data, size) == found
-    # Written with the options of the file, it is the same again.
+    # Written with the options of the file, it is identical.
     decoder = formats.find("jelly-patch").Decoder()
     decoder.feed(data)
     decoder.finish()

@@ -15,7 +15,7 @@ SUITE = suites.path("conformance", "jelly")
 CASES = json.loads((SUITE / "manifest.json").read_text("utf-8"))["cases"]
 
 
-def test_the_suite_is_whole():
+def test_the_suite_is_complete():
     assert len(CASES) == 87
 
 
@@ -30,7 +30,7 @@ def ids(direction):
 @pytest.mark.parametrize("case", ids("from_jelly"))
 def test_reading(case):
     (name,) = case["inputs"]
-    # The suite compares frame by frame, whatever the logical type.
+    # The suite compares frame by frame, regardless of the logical type.
     found, error = decode("jelly", (SUITE / name).read_bytes(), frames="message")
     if case["expected"] == "negative":
         assert error is not None
@@ -41,7 +41,7 @@ def test_reading(case):
 
 
 def write(case):
-    """Writes the inputs, a message each, with the options of another Jelly log."""
+    """Writes the inputs, one message each, with the options of another Jelly log."""
     decoder = formats.find("jelly").Decoder()
     decoder.feed((SUITE / case["options"]).read_bytes())
     decoder.finish()

@@ -1,4 +1,4 @@
-"""Files of Jelly-JVM (Jelly) and of Jena (RDF Protobuf and Thrift), some of them bad on purpose."""
+"""Files of Jelly-JVM (Jelly) and Jena (RDF Protobuf and Thrift), some intentionally invalid."""
 
 import json
 from contextlib import suppress
@@ -17,8 +17,8 @@ JELLY = [entry for entry in FILES if entry["format"] == "jelly"]
 NAMES = {"rpb": "rdf-protobuf", "rt": "rdf-thrift"}
 BINARY = [entry for entry in FILES if entry["format"] in NAMES]
 ROWS = {"rpb": {"framing": "rows"}, "rt": {}}
-# Rows that rdfm does not write: a base, prefixed names in Protobuf, declarations between statements, IRIs
-# that mean a blank node or the default graph, quads without a graph.
+# Rows that rdfm does not write: a base, prefixed names in Protobuf, declarations between
+# statements, IRIs that represent a blank node or the default graph, quads without a graph.
 OTHER_ROWS = {
     *(
         "prefixes-base.rpb",
@@ -29,18 +29,18 @@ OTHER_ROWS = {
     *("prefixes-base-values.rpb", "prefixes-base-values.rt"),
     *("quads-basic.rpb", "wire-bnode-iri.rpb", "wire-quad-without-graph.rpb"),
 }
-# Doubles by value that Jena reads in other lexical forms: rdfm writes these by their lexical forms.
+# Doubles by value that Jena reads in other lexical forms; rdfm writes their lexical forms.
 OTHER_ROWS |= {"numbers-values.rpb", "numbers-values.rt"}
 DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 
 
-def test_the_folder_is_whole():
+def test_the_folder_is_complete():
     assert len(JELLY) == 21
     assert len(BINARY) == 46
 
 
 def by_value(quads):
-    """Java writes doubles in another way, and its tags in another case."""
+    """Normalizes doubles, which Java writes differently, and the case of language tags."""
 
     def value(term):
         if term[0] != "literal":
@@ -63,7 +63,7 @@ def test_file(entry):
     else:
         assert error is None
         assert [len(message) for message in messages] == entry["frames"]
-        # By themselves they say whether that is what they hold.
+        # The files state whether that matches their content.
         found, _ = decode("jelly", data)
         whole = [quad for message in messages for quad in message]
         assert found in (messages, [whole])
@@ -85,7 +85,7 @@ def test_binary_file(entry):
         assert error_of_rows is not None
         return
     assert (error, error_of_rows) == (None, None)
-    # Only of nothing it cannot be found out that it is rows.
+    # The framing can be detected except in an empty file.
     assert found_out == ([] if entry["file"] == "empty.rpb" else messages)
     (quads,) = messages
     expected = by_value(read_quads((FOLDER / entry["expected"]).read_text("utf-8")))
@@ -94,7 +94,7 @@ def test_binary_file(entry):
 
 
 @pytest.mark.parametrize("entry", BINARY, ids=lambda entry: entry["file"])
-def test_what_jena_wrote_is_written_byte_for_byte(entry):
+def test_output_equals_the_files_of_jena(entry):
     if "error" in entry:
         pytest.skip("cannot be read")
     module, options = formats.find(NAMES[entry["format"]]), ROWS[entry["format"]]
@@ -105,7 +105,7 @@ def test_what_jena_wrote_is_written_byte_for_byte(entry):
 
 
 @pytest.mark.parametrize("format", NAMES)
-def test_declarations_are_namespaces(format):
+def test_prefix_declarations_become_namespaces(format):
     entry = next(entry for entry in BINARY if entry["file"] == f"prefixes-only.{format}")
     assert entry["declarations"][-2:] == ["prefix ex <http://example.org/>", "prefix  <urn:x>"]
     data = (FOLDER / entry["file"]).read_bytes()
@@ -126,7 +126,7 @@ def test_declarations_are_namespaces(format):
         ("wire-thrift-error-prefix-unknown.rt", "is not declared"),
     ],
 )
-def test_errors_say_what_is_wrong(file, reason):
+def test_errors_describe_the_cause(file, reason):
     _, error = decode(NAMES[file.rpartition(".")[2]], (FOLDER / file).read_bytes())
     assert reason in error
     assert "message 0" in error

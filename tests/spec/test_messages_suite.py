@@ -1,4 +1,4 @@
-"""The cases of RDF Messages, both dialects, through the Python API."""
+"""Test cases of RDF Messages in both dialects, through the Python API."""
 
 import json
 
@@ -16,7 +16,7 @@ OURS = [case for case in ALL if case.get("format") in NATIVE]
 CASES = [case for case in OURS if not case["disputed"] and case["kind"] != "discovery"]
 
 
-def test_the_suite_is_whole():
+def test_the_suite_is_complete():
     assert len(ALL) == 77
     assert len(CASES) == 69
 

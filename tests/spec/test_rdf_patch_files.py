@@ -1,4 +1,4 @@
-"""Files of patches by Jena and RDFLib: read, written and read again."""
+"""Patch files of Jena and RDFLib: read, written and read again."""
 
 import json
 from itertools import chain, pairwise
@@ -20,16 +20,17 @@ JELLY = [
 ]
 ENTRIES = [entry for entry in ENTRIES if entry["format"] in NAMES]
 FILES = [path for path in sorted(RDFLIB.glob("*.rd*")) if path.suffix[1:] in NAMES]
-# Jena does not expand prefixed names, puts a late header to the front, and takes a cut row for the end.
+# Jena does not expand prefixed names, moves a late header to the front, and reads a truncated row
+# as the end.
 OTHERWISE = {"patchtext-prefixed-names.rdfp", "patchtext-header-late.rdfp"}
 
 
-def test_the_folder_is_whole():
+def test_the_folder_is_complete():
     assert len(FILES) == 16
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_file_of_others(path, tmp_path):
+def test_file_of_rdflib(path, tmp_path):
     found = in_every_format(path, tmp_path)
     lines = [line for line in path.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
     (patch,) = found
@@ -39,7 +40,7 @@ def test_file_of_others(path, tmp_path):
             assert row == operation_of(line.replace("<_:bn1>", "_:bn1"))
 
 
-def test_the_files_of_jena_are_there():
+def test_the_files_of_jena_are_found():
     assert len(ENTRIES) >= 19
 
 
@@ -66,8 +67,12 @@ def test_every_patch_of_the_folder_is_tested():
 
 
 @pytest.mark.parametrize("entry", JELLY, ids=lambda entry: entry["file"])
-def test_file_of_jelly_is_what_its_text_says(entry, tmp_path):
-    """In text a header behind other rows begins a patch; Jelly-JVM ends each frame with Z where nothing was written."""
+def test_jelly_files_equal_their_text(entry, tmp_path):
+    """Jelly and text contain the same operations, but may divide them differently.
+
+    In text, a header after other rows starts a new patch; Jelly-JVM ends each frame with Z if no
+    row was written.
+    """
     path = JENA / entry["file"]
     found, expected = read(path), read(JENA / entry["expected_patch"])
     assert list(chain(*found)) == list(chain(*expected))
@@ -90,7 +95,7 @@ def test_file_of_jelly_is_what_its_text_says(entry, tmp_path):
     [entry for entry in ENTRIES if "applied_to_empty" in entry],
     ids=lambda entry: entry["file"],
 )
-def test_what_is_applied_to_nothing(entry, tmp_path):
+def test_patches_applied_to_an_empty_dataset(entry, tmp_path):
     now = tmp_path / "now.nq"
     done = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
     assert done.quads == entry["applied_quads"]

@@ -1,4 +1,4 @@
-"""Real files through every ordered pair of formats and back: the same messages, in the same order."""
+"""Real files through each ordered pair of formats and back: the same messages in the same order."""
 
 import gzip
 from pathlib import Path
@@ -13,7 +13,7 @@ from rdfm import formats
 DATA = suites.path("data")
 pytestmark = pytest.mark.slow
 
-# Folder, and how many files it holds.
+# Number of files in each folder.
 FOLDERS = {
     "logs": 3,
     "nanopubs": 8,
@@ -29,7 +29,7 @@ def files() -> list[Path]:
     return [*found, DATA / "jelly" / "quads_stream_with_metadata.jelly"]
 
 
-def test_no_file_is_lost():
+def test_all_files_are_found():
     for folder, count in FOLDERS.items():
         assert len(list((DATA / folder).glob("*"))) == count, folder
 
@@ -57,7 +57,7 @@ def carried(batch) -> list[str]:
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_through_every_pair_and_back(path):
+def test_round_trips_through_every_pair(path):
     options = {"lenient": True} if path.parent.name == "logs" else {}
     source = log_of(path.read_bytes(), SUFFIXES[path.suffix], **options)
     wanted = tuples(source)
@@ -72,7 +72,10 @@ def test_through_every_pair_and_back(path):
 
 
 def test_a_flat_jelly_log_of_many_frames():
-    """Frames as transport: one message of 100,000 triples, through every format that keeps quads in order, and back."""
+    """One message of 100,000 triples in many frames, converted to other formats and back.
+
+    The formats are those that keep the order of quads.
+    """
     data = gzip.decompress((DATA / "jelly" / "assist-iot-weather_100kt.jelly.gz").read_bytes())
     source = log_of(data, "jelly", frames="message")
     assert (len(source), source.quad_count) == (395, 100_000)

@@ -1,7 +1,7 @@
-"""The suites of the W3C that turn JSON-LD into RDF: each document is one message.
+"""W3C suites that convert JSON-LD to RDF; each document is one message.
 
-A case is read strictly; the few whose dataset leaves something out as not well-formed are read with
-`lenient`, and refused without it.
+Cases are read strictly. The few whose dataset omits data that is not well-formed are read with
+`lenient`, and rejected without it.
 """
 
 import json
@@ -19,15 +19,15 @@ SUITES = {
     "streaming": ("w3c-json-ld-streaming.tar.gz", "stream-toRdf-manifest.jsonld", 483),
 }
 
-# Positive cases that need `lenient`, by name in either suite, with what they leave out.
+# Positive cases that need `lenient`, by name in either suite, with the omitted data.
 LENIENT = {
-    "te060": "a relative IRI where @base is null",
+    "te060": "a relative IRI while @base is null",
     "te068": "a property that is a blank node",
-    "te111": "a property with two '#', which is no IRI",
-    "te112": "a property with two '#', which is no IRI",
+    "te111": "a property with two '#', which is not an IRI",
+    "te112": "a property with two '#', which is not an IRI",
     "te122": "an identifier that looks like a keyword",
     "tli12": "an IRI with '<' and '>'",
-    "tli14": "a relative IRI where @base is null",
+    "tli14": "a relative IRI while @base is null",
     "twf01": "a subject with a space",
     "twf02": "a property with a space",
     "twf03": "an object with a space",
@@ -36,7 +36,8 @@ LENIENT = {
     "twf07": "a graph name with a space",
 }
 
-# Cases that do not apply. The suites hold no HTML; what only JSON-LD 1.0 does is told by the manifest.
+# Cases that do not apply. The suites contain no HTML; the manifest marks cases that are specific to
+# JSON-LD 1.0.
 ORDER = "an error that only the order of keys makes, which JSON-LD leaves open"
 NOT_APPLICABLE = {
     "tse01": ORDER,
@@ -49,12 +50,12 @@ NOT_APPLICABLE = {
     "tse08": ORDER,
     "tse09": ORDER,
 }
-# The manifest names a file of another suite; this one has it too.
+# The manifest names a file of another suite, which this suite also contains.
 INPUTS = {"expand/er56-in.jsonld": "toRdf/er56-in.jsonld"}
 
 
 def files(suite):
-    """The suite's files by name."""
+    """Returns the suite's files by name."""
     return w3c_files(SUITES[suite][0])
 
 
@@ -63,7 +64,7 @@ def name_of(case):
 
 
 def only_1_0(case):
-    """Whether the case is of JSON-LD 1.0 only, by its version or by its processing mode."""
+    """Whether the case is specific to JSON-LD 1.0, by version or processing mode."""
     options = case.get("option", {})
     return "json-ld-1.0" in (options.get("specVersion"), options.get("processingMode"))
 
@@ -79,13 +80,13 @@ def cases():
 CASES = list(cases())
 
 
-def test_the_suites_are_whole():
+def test_the_suites_are_complete():
     for suite, (_, manifest, count) in SUITES.items():
         described = json.loads(files(suite)[manifest])["sequence"]
         assert len(described) == count
         old = [case for case in described if only_1_0(case)]
         assert len(old) == 19
-        # Generalized RDF, with blank nodes for predicates, is asked for in JSON-LD 1.0 only.
+        # Generalized RDF, with blank nodes as predicates, is only used in JSON-LD 1.0.
         assert all(
             case in old or not case.get("option", {}).get("produceGeneralizedRdf")
             for case in described
@@ -95,7 +96,7 @@ def test_the_suites_are_whole():
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory):
-    """The URLs of each suite's documents and the files that hold them."""
+    """URLs of each suite's documents and the files that contain them."""
     found = {}
     for suite, (_, manifest, _) in SUITES.items():
         folder = tmp_path_factory.mktemp(suite)
@@ -109,7 +110,7 @@ def contexts(tmp_path_factory):
 
 
 def options_of(suite, base, case, contexts):
-    """The decoder's options for a case."""
+    """Returns the decoder's options for a case."""
     given = case.get("option", {})
     chosen = {
         "lenient": name_of(case) in LENIENT,
@@ -147,7 +148,7 @@ def test_case(suite, base, case, contexts):
     ("suite", "base", "case"),
     [param for param in CASES if name_of(param.values[2]) in LENIENT],
 )
-def test_what_is_left_out_is_an_error_unless_lenient(suite, base, case, contexts):
+def test_omitted_data_is_an_error_unless_lenient(suite, base, case, contexts):
     options = {**options_of(suite, base, case, contexts), "lenient": False}
     decoder = partial(formats.find("jsonld").Decoder, **options)
     _, error = decode_every_way(decoder, files(suite)[document_of(case)])

@@ -1,6 +1,6 @@
-"""The suite of the W3C that turns RDF into JSON-LD: what we write of its inputs, and what it expects, read.
+"""W3C suite that converts RDF to JSON-LD: inputs are written, expected documents are read.
 
-Which document says a dataset is the writer's choice, so datasets are compared, not documents.
+A dataset has several representations, so the tests compare datasets instead of documents.
 """
 
 import json
@@ -12,7 +12,7 @@ from support import as_batch, decoded
 
 from rdfm import formats
 
-# Documents that say less than their inputs, by the test's name, each with what is lost.
+# Documents that omit some of their input, by test name, each with the lost data.
 KNOWN = {
     "t0016": "the type rdf:List of the cells",
     "t0027": "booleans written as 1 and 0",
@@ -21,7 +21,7 @@ KNOWN = {
 
 
 def files():
-    """The suite's files by name."""
+    """Returns the suite's files by name."""
     return w3c_files("w3c-json-ld-api-rdf.tar.gz")
 
 
@@ -33,7 +33,7 @@ def cases():
 CASES = list(cases())
 
 
-def test_the_suite_is_whole():
+def test_the_suite_is_complete():
     assert len(CASES) == 54
 
 
@@ -41,14 +41,14 @@ def test_the_suite_is_whole():
     "options", [{}, {"context_lines": "none"}, {"compact_with": {"@vocab": "http://example.com/"}}]
 )
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_written_is_the_input(case, options):
+def test_output_is_read_back_as_the_input(case, options):
     quads = read_quads(files()[case["input"]].decode())
     data = formats.find("jsonld").encode(as_batch([quads]), **options)
     assert isomorphic(decoded("jsonld", data)[0], quads), data.decode()
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "expect" in case.values[0]])
-def test_what_is_expected_is_read_as_the_input(case, request):
+def test_expected_documents_are_read_as_the_input(case, request):
     if reason := KNOWN.get(case["@id"].removeprefix("#")):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     quads = read_quads(files()[case["input"]].decode())

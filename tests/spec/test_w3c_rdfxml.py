@@ -1,4 +1,4 @@
-"""The RDF/XML suites of the W3C, RDF 1.1 and 1.2: every document is a log of one message."""
+"""W3C suites of RDF/XML for RDF 1.1 and 1.2: each document is a log of one message."""
 
 import pyoxigraph as ox
 import pytest
@@ -13,12 +13,12 @@ SITE = "https://w3c.github.io/rdf-tests/rdf/"
 
 
 def files():
-    """The suite's files by their path below `rdf`."""
+    """Returns the suite's files by their path below `rdf`."""
     return w3c_files("w3c-rdf-xml-tests.tar.gz", "rdf/")
 
 
 def cases():
-    """Path of the document, path of the expected triples (None: the document is wrong), as parameters."""
+    """Yields the paths of a document and its triples (None: invalid document) as parameters."""
     for manifest in MANIFESTS:
         store = ox.Store()
         base = SITE + manifest
@@ -35,7 +35,7 @@ def cases():
 CASES = sorted(cases(), key=lambda case: case.id)
 
 
-def test_the_suites_are_whole():
+def test_the_suites_are_complete():
     assert len(CASES) == 197
 
 

@@ -1,4 +1,4 @@
-"""The evaluation tests of the W3C's SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
+"""Evaluation tests of the W3C's SPARQL suites (1.0, 1.1, 1.2), through `rdfm query --whole`."""
 
 import re
 from pathlib import Path
@@ -10,32 +10,32 @@ import rdfm
 from rdfm.cli import main
 
 CASES = cases()
-_GRAPH = "within GRAPH ?g the evaluator knows ?g from the beginning, and groups and patterns there see it"
-_LEXICAL = "the evaluator holds numbers by their values, and STR gives their canonical form"
-_CONCAT = "GROUP_CONCAT keeps the language that all values have"
-# Tests that are left out, each with its reason: what the evaluator, Oxigraph's, does otherwise.
+_GRAPH = "within GRAPH ?g, the evaluator binds ?g first, so groups and patterns there see it"
+_LEXICAL = "the evaluator stores numbers by value, so STR returns their canonical form"
+_CONCAT = "GROUP_CONCAT keeps the common language of all values"
+# Skipped tests, each with the different behaviour of the evaluator, Oxigraph.
 LEFT_OUT = {
-    "sparql10/expr-builtin/case-insensitive-booleans": "true and false are read in lower case alone",
+    "sparql10/expr-builtin/case-insensitive-booleans": "true and false are only recognized in lower case",
     "sparql10/expr-builtin/dawg-str-1": _LEXICAL,
     "sparql10/expr-builtin/dawg-str-2": _LEXICAL,
     "sparql10/graph/graph-optional": _GRAPH,
     "sparql10/graph/graph-variable-scope": _GRAPH,
-    "sparql10/open-world/date-2": "dates are compared as XSD 1.1 does, also those without a time zone",
-    "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two readings of a query; the other one, "
+    "sparql10/open-world/date-2": "dates are compared according to XSD 1.1, also those without a time zone",
+    "sparql10/optional-filter/dawg-optional-filter-005-simplified": "one of two interpretations of a query; the other one, "
     "dawg-optional-filter-005-not-simplified, is kept",
-    "sparql10/sort/dawg-sort-11": "in RDF 1.1 a literal without a type is an xsd:string, so they have no order",
+    "sparql10/sort/dawg-sort-11": "in RDF 1.1, a literal without a datatype is an xsd:string, so their order is undefined",
     "sparql11/aggregates/agg-empty-group-count-graph": _GRAPH,
     "sparql11/aggregates/agg-groupconcat-04": _CONCAT,
     "sparql11/aggregates/agg-groupconcat-06": _CONCAT,
     "sparql11/bindings/graph": _GRAPH,
-    "sparql11/functions/bnode01": "BNODE with a text gives another node for each row and each call",
+    "sparql11/functions/bnode01": "BNODE with a string returns a new node for each row and each call",
     "sparql11/negation/graph-minus": _GRAPH,
-    "sparql12/grouping/select-variable-reuse": "an expression of SELECT sees no variable of an expression before it, "
-    "where there are aggregates",
+    "sparql12/grouping/select-variable-reuse": "with aggregates, an expression of SELECT does not see the variable "
+    "of an earlier expression",
 }
 
 
-def test_the_suites_are_whole():
+def test_the_suites_are_complete():
     assert len(CASES) == 660
     assert {case.reason for case in CASES} == {None, "SERVICE", "entailment"}
     assert sum(case.reason is None for case in CASES) == 583
@@ -43,12 +43,12 @@ def test_the_suites_are_whole():
 
 
 def base(name, path):
-    """What relative IRIs of a file are relative to, as an option, where its format has such."""
+    """Returns the base of a file as an option, if its format supports one."""
     return {} if path.endswith((".nt", ".nq")) else {name: BASE + path}
 
 
 def logs(case):
-    """The data as logs of a message each, the named graphs of N-Quads."""
+    """Yields the data as logs of one message each; named graphs are N-Quads."""
     given = [(None, path) for path in case.data] + case.graphs
     for number, (graph, path) in enumerate(given):
         source = Path(f"{number}.{path.rpartition('.')[2]}")
@@ -106,7 +106,7 @@ def test_case(case, capfd, tmp_path, monkeypatch):
     assert set(made.variables) == set(wanted.variables)
     if case.lax:
         made.rows, wanted.rows = each_once(made.rows), each_once(wanted.rows)
-    # That of a subquery says nothing about the rows.
+    # An ORDER BY in a subquery does not apply to the rows.
     ordered = wanted.ordered and re.search(r"\bORDER\s+BY\b[^}]*$", text, re.I) is not None
     one, other = (as_message(each, ordered=ordered) for each in (made, wanted))
     assert len(made.rows) == len(wanted.rows)

@@ -1,4 +1,4 @@
-"""`validate` on the W3C's suites: every negative syntax test is reported, and no positive one is an error."""
+"""`validate` on W3C suites: reports every negative syntax test, and no error in a positive one."""
 
 import json
 
@@ -14,7 +14,7 @@ TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 SITE = "https://w3c.github.io/rdf-tests/rdf/"
 FORMATS = {".nt": "nt", ".nq": "nq", ".ttl": "ttl", ".trig": "trig", ".rdf": "rdfxml"}
 ARCHIVES = ("w3c-rdf-tests.tar.gz", "w3c-rdf-xml-tests.tar.gz")
-# Right and wrong documents of each format.
+# Numbers of valid and invalid documents of each format.
 NUMBERS = {
     "nt": (89, 51),
     "nq": (101, 54),
@@ -25,7 +25,7 @@ NUMBERS = {
 
 
 def described():
-    """Format, path of a document, what it is, and whether it is wrong."""
+    """Yields format, path, document and whether it is invalid."""
     for archive in ARCHIVES:
         files = w3c_files(archive, "rdf/")
         for manifest, data in files.items():
@@ -47,7 +47,7 @@ CASES = sorted(described(), key=lambda case: case[1])
 
 
 @pytest.mark.parametrize("format", list(NUMBERS))
-def test_every_wrong_document_is_reported_and_no_right_one(format):
+def test_only_invalid_documents_are_reported(format):
     right = wrong = 0
     for found, path, data, is_wrong in CASES:
         if found != format:
@@ -64,7 +64,10 @@ def test_every_wrong_document_is_reported_and_no_right_one(format):
 
 
 def of_json_ld():
-    """Path, document and whether it is wrong, of the suite's cases that need no other document and no option."""
+    """Yields path, document and whether it is invalid.
+
+    Cases that need another document or an option are excluded.
+    """
     files = w3c_files("w3c-json-ld-api-rdf.tar.gz")
     for case in json.loads(files["toRdf-manifest.jsonld"])["sequence"]:
         options = case.get("option", {})
@@ -76,7 +79,7 @@ def of_json_ld():
 
 
 def test_json_ld_documents():
-    # These are read with `lenient` alone: IRIs that are none, and relative ones without a base.
+    # Only valid with `lenient`: invalid IRIs, and relative IRIs without a base.
     lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
     lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
     right = wrong = 0
@@ -85,7 +88,7 @@ def test_json_ld_documents():
         checked = rdfm.validate(data, "jsonld", base=base, rdf_direction="none")
         errors = [each for each in checked if each.severity == "error"]
         if any("--context" in each.render(on_command_line) for each in errors):
-            continue  # of another document
+            continue  # needs another document
         assert bool(errors) == (is_wrong or name in lenient), (name, errors)
         right, wrong = right + (not is_wrong), wrong + is_wrong
     assert right > 250

@@ -1,4 +1,4 @@
-"""The W3C's YAML-LD suite: its quads, and its errors."""
+"""W3C's YAML-LD suite: its quads and its errors."""
 
 import json
 
@@ -10,7 +10,7 @@ from support import decode
 
 ARCHIVE = "w3c-yaml-ld-tests.tar.gz"
 
-# Not read as the suite has it, and why.
+# Cases with other results than in the suite, with the reason.
 APART = {
     "#cir-scalar-i18n-1-positive": "the extended profile: tags are languages",
     "#cir-scalar-other-1-positive": "the extended profile: tags are datatypes",
@@ -19,14 +19,14 @@ APART = {
 
 
 def of_kind(kind):
-    """The cases of a kind: name, test, and the suite's files."""
+    """Yields the cases of a kind: name, test, and the suite's files."""
     files = w3c_files(ARCHIVE)
     for test in json.loads(files["manifest.jsonld"])["sequence"]:
         if f"jld:{kind}" in test["@type"] and test["input"].endswith(".yamlld"):
             yield test["@id"], test, files
 
 
-def test_what_is_no_yaml_ld_is_an_error():
+def test_invalid_yaml_ld_is_an_error():
     count = 0
     for name, test, files in of_kind("NegativeEvaluationTest"):
         _, error = decode("yamlld", files[test["input"]])
@@ -35,7 +35,7 @@ def test_what_is_no_yaml_ld_is_an_error():
     assert count >= 12
 
 
-def test_quads_are_those_of_the_suite():
+def test_quads_equal_those_of_the_suite():
     count = 0
     for name, test, files in of_kind("ToRDFTest"):
         messages, error = decode("yamlld", files[test["input"]])
@@ -51,21 +51,21 @@ def test_quads_are_those_of_the_suite():
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory):
-    """The suite's contexts, in JSON, by the URLs that its documents resolve."""
+    """The suite's contexts as JSON, by the URLs that its documents use."""
     folder, found = tmp_path_factory.mktemp("yaml-ld"), {}
     for name, data in w3c_files(ARCHIVE).items():
         if name.rpartition("/")[2].startswith("context."):
             path = folder / name.replace("/", "_")
             document = yaml.safe_load(data)
-            # One of them is the context itself, where a document that holds it is due.
+            # One file is the context itself, without the required document around it.
             document = document if "@context" in document else {"@context": document}
             path.write_text(json.dumps(document))
             found[f"http://e/{name}"] = str(path)
     return found
 
 
-def test_what_is_expanded_is_the_same_dataset(contexts):
-    """The suite says what JSON-LD a document expands to; both are read, and say the same."""
+def test_expanded_documents_have_the_same_dataset(contexts):
+    """Reads each document and its expanded JSON-LD in the suite, and compares the datasets."""
 
     def read(name, data):
         url = f"http://e/{name}"

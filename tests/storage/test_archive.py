@@ -1,4 +1,4 @@
-"""The members of tar archives, whole, damaged and cut off; tarfile is the other side."""
+"""Members of tar archives, complete, damaged and truncated, compared with tarfile."""
 
 import tarfile
 
@@ -30,14 +30,14 @@ MEMBERS = st.lists(
 
 @pytest.mark.parametrize("format", [tarfile.PAX_FORMAT, tarfile.GNU_FORMAT])
 @given(members=MEMBERS, size=st.sampled_from([1, 511, 512, 513, 4000, 1 << 20]))
-def test_members_are_those_that_tarfile_wrote(format, members, size):
-    # What follows a slash is never hidden, since names begin with x.
+def test_members_of_tarfile_are_read(format, members, size):
+    # Parts after a slash are never hidden, since names start with x.
     data = tar(*members, format=format)
     found = [(name, content) for name, content, _ in cut(data, size)]
     assert found == members
 
 
-def test_large_members_come_in_pieces():
+def test_large_members_are_read_in_pieces():
     big = bytes(range(256)) * 20_000
     data = tar(("a.nq", b"1"), ("big.nq", big), ("z.nq", b"2"))
     for size in (1000, 1 << 20, len(data)):
@@ -45,11 +45,11 @@ def test_large_members_come_in_pieces():
         assert found == [b"1", big, b"2"]
     pieces = (data[at : at + 1000] for at in range(0, len(data), 1000))
     names = [member.name for some in archive.members(pieces) for member in some]
-    assert names == ["a.nq", "big.nq", "z.nq"]  # though nobody read the bytes
+    assert names == ["a.nq", "big.nq", "z.nq"]  # without reading the data
 
 
 @given(at=st.integers(0, 6000))
-def test_an_archive_that_is_cut_off_is_an_error_after_the_members_before(at):
+def test_a_truncated_archive_is_an_error_after_its_complete_members(at):
     data = tar(("a.nq", b"1" * 600), ("b.nq", b"2" * 600))
     found = []
     with pytest.raises(TruncatedError, match="cut off"):
@@ -70,7 +70,7 @@ def test_a_damaged_header_is_an_error(place):
 
 
 @given(data=st.binary(max_size=3000))
-def test_noise_is_an_error_and_no_crash(data):
+def test_random_bytes_are_an_error(data):
     with pytest.raises(DecodeError):
         list(cut(b"x" + data, 512))
 
@@ -82,7 +82,7 @@ def huge(kind, size):
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def test_sizes_that_headers_declare_take_no_memory():
+def test_declared_sizes_take_no_memory():
     with pytest.raises(TruncatedError, match=r"inside 'a\.nq'"):
         list(cut(huge(tarfile.REGTYPE, 1 << 60) + b"1" * 1000, 512))
     with pytest.raises(DecodeError, match="the size of a member is not a number"):
@@ -92,7 +92,7 @@ def test_sizes_that_headers_declare_take_no_memory():
             list(cut(huge(kind, 1 << 21), 512))
 
 
-def test_archives_that_were_joined_are_refused():
+def test_joined_archives_are_refused():
     one = tar(("a.nq", b"1"))
     with pytest.raises(DecodeError, match="after the archive's end mark"):
         list(cut(one + one, 512))

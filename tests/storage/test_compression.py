@@ -1,4 +1,4 @@
-"""Compressed logs: read whole, in pieces, cut off, broken, and as bombs; written the same each time."""
+"""Compressed logs: read at once, in pieces, truncated, invalid, and as bombs; written reproducibly."""
 
 import bz2
 import gzip
@@ -41,7 +41,7 @@ def pieces(data, size):
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_members_are_read_as_one_in_bounded_pieces(name):
+def test_members_are_joined_in_bounded_pieces(name):
     one = COMPRESS[name](DATA)
     log = one + COMPRESS[name](b"") + one
     assert by_content(log[:10]) == name
@@ -57,7 +57,7 @@ SKIPPABLE = b"\x5a\x2a\x4d\x18\x02\0\0\0ab"
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
 def test_many_empty_members_are_read_fast(name):
-    """Four megabytes of them took 36 seconds."""
+    """Without the fast path, four megabytes of them take 36 seconds."""
     members = {
         "zstd": [
             COMPRESS[name](b""),
@@ -74,7 +74,7 @@ def test_many_empty_members_are_read_fast(name):
 
 
 def zstd_frames():
-    """Frames of raw, repeated and compressed blocks, with and without sizes and checksums."""
+    """Yields frames of raw, repeated and compressed blocks, with and without sizes and checksums."""
     generator = random.Random(3)
     kinds = zstd.CompressionParameter
     for size in (0, 1, 5, 255, 256, 300, 1024, 1025, 200_000):
@@ -87,7 +87,7 @@ def zstd_frames():
     yield SKIPPABLE
 
 
-def test_frames_without_compressed_blocks_are_read_as_the_decompressor_reads_them():
+def test_frames_without_compressed_blocks_are_read_like_the_decompressor():
     generator = random.Random(4)
     limit = {zstd.DecompressionParameter.window_log_max: compression.ZSTD_WINDOW_LOG}
     frames = list(zstd_frames())
@@ -113,7 +113,7 @@ def test_frames_without_compressed_blocks_are_read_as_the_decompressor_reads_the
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_cut_off_data_is_an_error_after_what_it_held(name):
+def test_truncated_data_is_an_error_after_its_content(name):
     log = COMPRESS[name](DATA)
     for cut in (5, 12, len(log) // 2, len(log) - 1):
         got = []
@@ -123,7 +123,7 @@ def test_cut_off_data_is_an_error_after_what_it_held(name):
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_broken_data_is_an_error(name):
+def test_invalid_data_is_an_error(name):
     log = bytearray(COMPRESS[name](DATA))
     log[len(log) // 2] ^= 0xFF
     log[-6] ^= 0xFF
@@ -132,7 +132,7 @@ def test_broken_data_is_an_error(name):
 
 
 @pytest.mark.parametrize("name", ["gzip", "xz"])
-def test_padding_after_the_end_is_no_data(name):
+def test_padding_after_the_end_is_ignored(name):
     assert b"".join(decompress(name, [COMPRESS[name](DATA) + b"\0" * 512])) == DATA
 
 
@@ -144,7 +144,7 @@ def test_skippable_frames_of_zstd_are_skipped():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_written_the_same_each_time(name):
+def test_output_is_reproducible(name):
     def written():
         make = compressor(name)
         return b"".join(make.compress(piece) for piece in pieces(DATA, 4096)) + make.flush()
@@ -153,7 +153,7 @@ def test_written_the_same_each_time(name):
     assert b"".join(decompress(name, [written()])) == DATA
 
 
-def test_a_zstd_window_that_is_too_large_is_refused():
+def test_an_excessive_zstd_window_is_refused():
     parameter = zstd.CompressionParameter
     make = zstd.ZstdCompressor(
         options={parameter.window_log: 30, parameter.enable_long_distance_matching: 1}
@@ -163,7 +163,7 @@ def test_a_zstd_window_that_is_too_large_is_refused():
 
 
 @pytest.mark.slow
-def test_an_xz_dictionary_that_is_too_large_is_refused():
+def test_an_excessive_xz_dictionary_is_refused():
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     with pytest.raises(LimitError, match="more than 512 MiB of memory"):
         list(decompress("xz", [lzma.compress(b"x", filters=filters)]))
@@ -173,17 +173,17 @@ def test_an_xz_dictionary_that_is_too_large_is_refused():
     ("path", "name"),
     [("a.nq.gz", "gzip"), ("A.NQ.ZST", "zstd"), ("a.bz2", "bzip2"), ("a.xz", "xz"), ("a.nq", None)],
 )
-def test_by_suffix(path, name):
+def test_compression_is_detected_by_suffix(path, name):
     assert by_suffix(path) == name
 
 
 @pytest.mark.parametrize("head", [b"", b"BZh9 is no bzip2", b"\x1f", b"<http://", b"\x28\xb5"])
-def test_plain_data_is_not_taken_for_compressed(head):
+def test_plain_data_is_not_detected_as_compressed(head):
     assert by_content(head) is None
 
 
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_every_level_is_read_back_and_the_highest_writes_least(name):
+def test_every_level_is_read_back_and_the_highest_is_smallest(name):
     lowest, highest = LEVELS[name]
     sizes = []
     text = b" ".join(b"%d" % (number % 977) for number in range(20_000))
@@ -215,8 +215,8 @@ def test_unknown_names():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSIONS)
-def test_many_small_members_cost_the_same_each(name, monkeypatch):
-    """What follows a member is copied at its end, so a member is not given all that follows."""
+def test_many_small_members_take_linear_time(name, monkeypatch):
+    """A decompressor copies the data after a member, so it must not receive all remaining data."""
     make, broken = compression._decompressors(name)
     given = 0
 
@@ -233,7 +233,7 @@ def test_many_small_members_cost_the_same_each(name, monkeypatch):
             return getattr(self.inner, attribute)
 
     monkeypatch.setattr(compression, "_decompressors", lambda name: (Counting, broken))
-    line = b"ab\n" * 40  # zstd compresses no less
+    line = b"ab\n" * 40  # shorter data is not compressed by zstd
     member = COMPRESS[name](line)
     count = (1 << 20) // len(member)
     assert b"".join(decompress(name, [member * count])) == line * count
@@ -243,7 +243,7 @@ def test_many_small_members_cost_the_same_each(name, monkeypatch):
 @pytest.mark.parametrize("name", COMPRESSIONS)
 @pytest.mark.parametrize("garbage", [b"x", b"<http://e/s> <http://e/p> <http://e/o> .\n" * 9])
 @pytest.mark.parametrize("size", [1, 1 << 20])
-def test_trailing_garbage_is_called_so(name, garbage, size):
+def test_trailing_garbage_is_reported(name, garbage, size):
     log = COMPRESS[name](DATA) + garbage
     found = []
     with pytest.raises(DecodeError, match=f"f: there is trailing garbage after the {name} data"):

@@ -1,4 +1,4 @@
-"""Remote contexts of JSON-LD: files, a folder, a cache; the network only where it is allowed."""
+"""Remote contexts of JSON-LD: files, a folder, a cache, and the network only if allowed."""
 
 import contextlib
 import json
@@ -24,14 +24,14 @@ def predicates(data=LOG, **options):
     return [quad.predicate.value for message in batch for quad in message.quads]
 
 
-def test_a_context_that_is_not_at_hand_is_an_error_that_names_the_ways_out():
+def test_an_unavailable_context_is_an_error_with_remedies():
     with pytest.raises(rdfm.DecodeError) as caught:
         predicates()
     for part in (URL, "context={URL: FILE}", "contexts=DIR", "allow_network=True", "line 1"):
         assert part in str(caught.value)
 
 
-def test_a_file_is_taken_for_its_url(tmp_path):
+def test_a_file_replaces_its_url(tmp_path):
     (tmp_path / "c.jsonld").write_bytes(CONTEXT)
     assert predicates(context={URL: str(tmp_path / "c.jsonld")}) == ["http://v/p"]
     with pytest.raises(rdfm.DecodeError, match="cannot be loaded"):
@@ -48,14 +48,14 @@ def test_a_file_is_taken_for_its_url(tmp_path):
         "example.org/some/c/index.jsonld",
     ],
 )
-def test_a_folder_names_its_files_in_these_ways(tmp_path, name):
+def test_files_of_a_folder_are_found_by_several_names(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(CONTEXT)
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
 
 
-def test_the_index_of_a_folder_comes_first_and_names_nothing_outside(tmp_path):
+def test_the_index_of_a_folder_has_priority_and_cannot_leave_it(tmp_path):
     (tmp_path / "mine.json").write_bytes(CONTEXT)
     (tmp_path / "index.json").write_text(json.dumps({URL: "mine.json"}))
     assert predicates(contexts=str(tmp_path)) == ["http://v/p"]
@@ -65,7 +65,7 @@ def test_the_index_of_a_folder_comes_first_and_names_nothing_outside(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["../secret", "a/../../secret", "%2e%2e/secret", "/secret"])
-def test_no_url_leads_out_of_the_folder(tmp_path, path):
+def test_urls_cannot_leave_the_folder(tmp_path, path):
     (tmp_path / "secret").write_bytes(CONTEXT)
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -73,7 +73,7 @@ def test_no_url_leads_out_of_the_folder(tmp_path, path):
     assert contexts.ContextLoader(contexts=str(folder))(f"https://../{path}") is None
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
+def test_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(rdfm.OptionError, match="contexts must be a folder"):
         predicates(contexts=str(tmp_path / "missing"))
 
@@ -89,13 +89,13 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         (json.dumps({"@context": URL}).encode(), "refer to each other more than 10 deep"),
     ],
 )
-def test_a_broken_context_is_one_sentence(tmp_path, document, reason):
+def test_an_invalid_context_is_an_error(tmp_path, document, reason):
     (tmp_path / "c").write_bytes(document)
     with pytest.raises(rdfm.DecodeError, match=reason):
         predicates(context={URL: str(tmp_path / "c")})
 
 
-def test_contexts_that_stand_for_too_much_are_refused(tmp_path):
+def test_contexts_that_expand_too_much_are_refused(tmp_path):
     files = {}
     for depth in range(7):
         url = f"https://example.org/{depth}"
@@ -109,10 +109,10 @@ def test_contexts_that_stand_for_too_much_are_refused(tmp_path):
 
 
 class Server(BaseHTTPRequestHandler):
-    """Contexts at `/c`, a page that points to it at `/page`, redirects at `/r`."""
+    """Serves contexts at `/c`, a page that links to it at `/page`, and redirects at `/r`."""
 
     asked: ClassVar[list[tuple[str, str | None]]] = []
-    drips = threading.Semaphore(0)  # one for each byte at `/drip`
+    drips = threading.Semaphore(0)  # one for each byte of `/drip`
 
     def do_GET(self):
         self.asked.append((self.path, self.headers.get("Accept")))
@@ -159,7 +159,7 @@ def site():
 
 
 @pytest.mark.parametrize("path", ["/c", "/r", "/page"])
-def test_a_context_is_fetched_where_that_is_allowed_and_then_kept(site, tmp_path, path):
+def test_a_context_is_fetched_if_allowed_and_then_cached(site, tmp_path, path):
     log = json.dumps({"@context": site + path}).encode() + b'\n{"p": "o"}\n{"p": "o"}\n'
     with pytest.raises(rdfm.DecodeError, match="not available"):
         predicates(log, context_cache=str(tmp_path))
@@ -179,7 +179,7 @@ def test_only_http_is_fetched(site, tmp_path):
             loader(url)
 
 
-def test_a_context_that_drips_is_given_up_in_time(site, monkeypatch):
+def test_a_slow_context_is_abandoned_in_time(site, monkeypatch):
     seconds = iter([100, 120, 140])  # at the start, and after each piece of the body
 
     def monotonic():
@@ -192,12 +192,12 @@ def test_a_context_that_drips_is_given_up_in_time(site, monkeypatch):
     assert list(seconds) == []
 
 
-def test_a_url_that_is_no_ascii_is_asked_for_percent_encoded(site):
+def test_non_ascii_urls_are_percent_encoded(site):
     contexts.fetch(f"{site}/é%20")
     assert Server.asked[-1][0] == "/%C3%A9%20"
 
 
-def test_the_largest_context_is_bounded(site, tmp_path, monkeypatch):
+def test_the_size_of_contexts_is_limited(site, tmp_path, monkeypatch):
     monkeypatch.setattr(contexts, "MAX_BYTES", 10)
     loader = contexts.ContextLoader(context_cache=str(tmp_path), allow_network=True)
     with pytest.raises(OSError, match="larger than 10 bytes"):
@@ -205,6 +205,6 @@ def test_the_largest_context_is_bounded(site, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["s3://bucket/contexts", "dbfs:/contexts"])
-def test_the_cache_is_a_folder_of_this_machine(folder):
+def test_the_cache_must_be_a_local_folder(folder):
     with pytest.raises(rdfm.OptionError, match=folder):
         rdfm.open_log(LOG, "ndjsonld", context_cache=folder)

@@ -1,4 +1,4 @@
-"""Files here and behind URLs: written whole or not at all."""
+"""Local files and files at URLs are written completely or not at all."""
 
 import contextlib
 import os
@@ -9,8 +9,8 @@ import rdfm
 from rdfm.storage.files import LocalStorage, storage_of
 
 
-def test_a_native_library_that_is_missing_is_told_in_a_sentence():
-    """As pyarrow tells it, with every place where it looked."""
+def test_a_missing_native_library_is_reported_briefly():
+    """pyarrow lists every place that it searched."""
     fsspec = pytest.importorskip("fsspec")
 
     class Files(fsspec.AbstractFileSystem):
@@ -21,9 +21,9 @@ def test_a_native_library_that_is_missing_is_told_in_a_sentence():
             raise OSError(reason)
 
     fsspec.register_implementation("native", Files, clobber=True)
-    says = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
+    text = r"native://h/a.nq needs the native library libhdfs, .* HADOOP_HOME"
     for reach in (storage_of, rdfm.open_log):
-        with pytest.raises(rdfm.MissingExtraError, match=says) as error:
+        with pytest.raises(rdfm.MissingExtraError, match=text) as error:
             reach("native://h/a.nq")
         assert "dlopen" not in str(error.value)
     with pytest.raises(OSError, match=r"^no route to h$"):
@@ -42,7 +42,7 @@ def place(request, tmp_path):
     assert storage.names(path) == []
 
 
-def test_what_a_commit_needs(place):
+def test_operations_for_commits(place):
     storage, path = place
     assert storage.names(f"{path}/nothing") == []
     storage.write_whole(f"{path}/x/a", b"1")
@@ -71,7 +71,7 @@ def test_what_a_commit_needs(place):
     assert storage.names(f"{path}/x") == []
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
+def test_an_interrupted_write_leaves_no_files(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
@@ -81,8 +81,8 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_whole_where_storage_writes_it_piece_by_piece():
-    """As with HDFS and SFTP, whose files are there from the first byte on, but which rename."""
+def test_a_file_is_complete_on_storage_that_writes_in_pieces():
+    """As in HDFS and SFTP, whose files are visible from the first byte on, but can be renamed."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
@@ -98,7 +98,7 @@ def test_a_file_is_whole_where_storage_writes_it_piece_by_piece():
             super().pipe_file(path, value, **options)
 
         def rm_file(self, path):
-            if self.dies:  # who is killed removes nothing
+            if self.dies:  # a killed process does not remove files
                 raise OSError
             super().rm_file(path)
 

@@ -1,4 +1,4 @@
-"""Finding files: folders, globs, patterns, times, and what is behind URLs."""
+"""Finding files: folders, globs, patterns, times, and URLs."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ def names(folder, *paths, **options):
     return [os.path.relpath(file.path, folder) for file in found]
 
 
-def test_a_folder_stands_for_its_visible_files_in_natural_order(folder):
+def test_a_folder_yields_its_visible_files_in_natural_order(folder):
     assert names(folder, "") == ["a.ttl", "b2.nq", "b10.nq"]
     assert names(folder, "", recursive=True) == ["a.ttl", "b2.nq", "b10.nq", "sub/c.nq"]
 
@@ -37,7 +37,7 @@ def test_globs_and_patterns(folder):
     assert names(folder, "", pattern="[^b]*") == ["a.ttl"]
 
 
-def test_globs_match_what_is_hidden_only_where_they_say_so(folder):
+def test_globs_match_hidden_files_only_explicitly(folder):
     assert names(folder, "*") == names(folder, "**") == ["a.ttl", "b2.nq", "b10.nq", "sub/c.nq"]
     assert names(folder, "*/*") == ["sub/c.nq"]
     assert names(folder, "_*/*") == names(folder, "_sub/*") == ["_sub/d.nq"]
@@ -46,34 +46,34 @@ def test_globs_match_what_is_hidden_only_where_they_say_so(folder):
     assert names(folder / "_sub", "*") == ["d.nq"]
 
 
-def test_names_with_other_digits_have_an_order(tmp_path):
+def test_names_with_non_ascii_digits_are_ordered(tmp_path):
     for name in ("1\u00b22.nq", "\u0663.nq", "10.nq"):
         (tmp_path / name).write_bytes(b"")
     assert names(tmp_path, "") == ["1\u00b22.nq", "10.nq", "\u0663.nq"]
 
 
-def test_a_file_that_looks_like_a_glob_is_taken_as_it_is(tmp_path):
+def test_an_existing_file_named_like_a_glob_is_found(tmp_path):
     (tmp_path / "a[1].nq").write_bytes(b"x")
     (tmp_path / "a1.nq").write_bytes(b"")
     assert [file.size for file in find_files([str(tmp_path / "a[1].nq")])[0]] == [1]
 
 
-def test_paths_keep_their_order_and_stand_once(folder):
+def test_paths_keep_their_order_without_duplicates(folder):
     assert names(folder, "b10.nq", "", "b2.nq") == ["b10.nq", "a.ttl", "b2.nq"]
 
 
-def test_a_hidden_file_is_taken_when_named(folder):
+def test_a_hidden_file_is_found_by_name(folder):
     assert names(folder, "_SUCCESS") == ["_SUCCESS"]
 
 
 @pytest.mark.parametrize("path", ["missing.nq", "missing*.nq", "missing/"])
-def test_what_is_not_there_is_an_error(folder, path):
+def test_missing_paths_are_an_error(folder, path):
     with pytest.raises(FileNotFoundError):
         names(folder, path)
     assert names(folder, path, "a.ttl", ignore_missing=True) == ["a.ttl"]
 
 
-def test_times_of_writing(folder):
+def test_files_are_selected_by_modification_time(folder):
     os.utime(folder / "a.ttl", (1000, 1000))
     os.utime(folder / "b2.nq", (2000, 2000))
     assert names(folder, "*.*", modified_after=1000, modified_before=5000) == ["b2.nq"]
@@ -81,7 +81,7 @@ def test_times_of_writing(folder):
 
 
 def hosted(files):
-    """A storage whose paths do not show the host, as fsspec's of FTP; keeps what it is asked about."""
+    """Creates a storage whose paths omit the host, like fsspec's FTP, and which records requests."""
     import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
 
@@ -106,7 +106,7 @@ def hosted(files):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
-def test_pipes_and_sockets_are_found_and_told_from_files(tmp_path):
+def test_pipes_and_sockets_are_found_and_distinguished_from_files(tmp_path):
     (tmp_path / "a.nq").write_bytes(b"")
     os.mkfifo(tmp_path / "b.nq")
     (tmp_path / "c.nq").symlink_to("b.nq")
@@ -135,7 +135,7 @@ def test_urls_keep_their_hosts():
     assert find_files(["hosted://h:21/l*"])[1] == ["hosted://h:21/logs"]
 
 
-def test_files_of_a_glob_are_not_asked_for_one_by_one():
+def test_files_of_a_glob_are_not_requested_one_by_one():
     pytest.importorskip("fsspec")
     few = hosted(["/logs/a.nq"])
     find_files(["hosted://h/logs/*.nq"])
@@ -155,7 +155,7 @@ def test_urls_are_found_like_paths():
     storage.remove_folder(root)
 
 
-def test_a_file_says_what_it_is(tmp_path):
+def test_a_file_has_a_size_and_a_time(tmp_path):
     (tmp_path / "a").write_bytes(b"12")
     os.utime(tmp_path / "a", (5, 5))
     assert find_files([str(tmp_path / "a")]) == ([File(str(tmp_path / "a"), 2, 5.0)], [])

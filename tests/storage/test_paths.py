@@ -1,4 +1,4 @@
-"""Paths and URLs: which of them are of this machine, and which say neither."""
+"""Paths and URLs: local, remote and ambiguous ones."""
 
 import re
 
@@ -16,12 +16,12 @@ def test_file_urls_are_local():
     assert local_path("s3://a/b") is None
 
 
-def test_file_urls_keep_the_signs_of_globs():
+def test_file_urls_keep_glob_characters():
     assert local_path("file:///d/part-?.nq") == "/d/part-?.nq"
     assert local_path("file:/d/a#b.nq") == "/d/a#b.nq"
 
 
-def test_a_file_url_without_escapes_means_what_is_there(tmp_path):
+def test_a_file_url_without_escapes_finds_existing_files(tmp_path):
     (tmp_path / "a%20b.nq").write_bytes(b"")
     assert local_path(f"file:{tmp_path}/a%20b.nq") == f"{tmp_path}/a%20b.nq"
     assert local_path(f"file:{tmp_path}/c%20d.nq") == f"{tmp_path}/c d.nq"
@@ -50,7 +50,7 @@ ONE_SLASH = [
 
 
 @pytest.mark.parametrize(("path", "text"), ONE_SLASH)
-def test_one_slash_makes_neither_a_url_nor_a_path(path, text):
+def test_one_slash_is_neither_a_url_nor_a_path(path, text):
     for place in (local_path, local_target):
         with pytest.raises(OptionError, match=re.escape(text)):
             place(path)
@@ -59,11 +59,11 @@ def test_one_slash_makes_neither_a_url_nor_a_path(path, text):
 @pytest.mark.parametrize(
     "path", ["C:/a", "a:b/c.nq", "a/dbfs:/c", "./dbfs:/c", "/dbfs:/c", "dbfs:"]
 )
-def test_colons_in_paths_of_this_machine(path):
+def test_colons_in_local_paths(path):
     assert local_path(path) == local_target(path) == path
 
 
-def test_one_slash_is_read_where_it_is_there_and_never_written(tmp_path, monkeypatch):
+def test_one_slash_is_read_if_the_file_exists_but_never_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dbfs:").mkdir()
     (tmp_path / "dbfs:/a.nq").write_bytes(b"")

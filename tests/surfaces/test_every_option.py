@@ -1,4 +1,7 @@
-"""Every option of every format, in Python, on the command line and in Spark: taken where its spec stands, else refused."""
+"""Each option is accepted by its formats in Python, the command line and Spark.
+
+Other formats refuse it.
+"""
 
 import io
 import re
@@ -24,7 +27,7 @@ EVERY = [
 
 
 def words_of(option, side):
-    """The words of the command line that give it to one side."""
+    """Returns the command line words that set the option for one side."""
     flag = f"--{'from' if side == 'read' else 'to'}-{option.option}"
     if option.kind == "switch":
         return [flag]
@@ -34,12 +37,12 @@ def words_of(option, side):
 
 
 def lacking(side, name):
-    """A format that does not take an option."""
+    """Returns a format that does not support the option."""
     return next((each for each in formats.built_in() if name not in each.spec.options(side)), None)
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_python_takes_it_as_text_and_as_a_value(spec, side, option):
+def test_python_accepts_options_as_text_and_as_values(spec, side, option):
     (value,) = spec.values(side, {option.name: option_text(option)}).values()
     assert spec.values(side, {option.name: value}) == {option.name: value}
     if option.kind != "log":
@@ -48,9 +51,9 @@ def test_python_takes_it_as_text_and_as_a_value(spec, side, option):
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_spark_takes_it_however_it_is_spelt(spec, side, option):
+def test_spark_accepts_options_in_any_spelling(spec, side, option):
     if option.python_only:
-        pytest.skip("for programs in Python alone")
+        pytest.skip("only available in Python")
     camel = re.sub("_(.)", lambda found: found[1].upper(), option.name)
     for name in (option.name, camel, camel.lower()):
         values = Options({name: option_text(option)}).of_formats([spec], side)
@@ -58,9 +61,9 @@ def test_spark_takes_it_however_it_is_spelt(spec, side, option):
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_the_command_line_takes_it_for_its_side_and_bare(spec, side, option):
+def test_the_command_line_accepts_options_with_and_without_a_side(spec, side, option):
     if option.python_only:
-        pytest.skip("for programs in Python alone")
+        pytest.skip("only available in Python")
     words = words_of(option, side)
     for flag, name in (
         (words[0], f"{'from' if side == 'read' else 'to'}_{option.name}"),
@@ -73,12 +76,12 @@ def test_the_command_line_takes_it_for_its_side_and_bare(spec, side, option):
 
 
 @pytest.mark.parametrize(("spec", "side", "option"), EVERY)
-def test_a_format_that_lacks_it_refuses_it_in_the_same_words(
+def test_formats_without_an_option_refuse_it_in_the_same_words(
     spec, side, option, capsys, tmp_path, monkeypatch
 ):
     other = lacking(side, option.name)
     if other is None:
-        pytest.skip("every format takes it")
+        pytest.skip("every format supports it")
     sentence = other.spec.refusal(side, option.name)
     assert spec.title in sentence
     codec = other.Decoder if side == "read" else other.Encoder
@@ -107,7 +110,7 @@ def test_a_format_that_lacks_it_refuses_it_in_the_same_words(
     assert capsys.readouterr().err == f"rdfm: error: {sentence}\n"
 
 
-def test_an_option_of_the_other_side_is_told_as_such():
+def test_an_option_of_the_other_side_is_reported_as_such():
     reason = r"^the option version_label is for writing N-Triples, .* and TriG, not for reading$"
     with pytest.raises(OptionError, match=reason):
         rdfm.open_log(b"", "nq", version_label="1.2-messages")
@@ -119,7 +122,7 @@ def test_an_option_of_the_other_side_is_told_as_such():
         rdfm.create_log(io.BytesIO(), "jelly", base="http://e/")
 
 
-def test_a_conversion_passes_over_hints_of_formats_that_it_does_not_read():
+def test_a_conversion_ignores_hints_for_other_formats():
     found = {
         name for spec in formats.specs() for name, each in spec.options("read").items() if each.hint
     }
@@ -133,7 +136,7 @@ def test_a_conversion_passes_over_hints_of_formats_that_it_does_not_read():
             rdfm.open_log(b"", "ndjsonld", **{name: "flat"})
 
 
-def test_an_option_is_the_same_in_every_format_that_has_it():
+def test_options_are_declared_alike_in_every_format():
     for side in SIDES:
         found = {}
         for spec in formats.specs():
@@ -141,7 +144,7 @@ def test_an_option_is_the_same_in_every_format_that_has_it():
                 assert found.setdefault(name, option).kind == option.kind, (spec.name, name)
 
 
-def test_help_has_every_option_once_under_its_heading():
+def test_help_lists_every_option_once_under_its_heading():
     text = command.get_help(click.Context(command, info_name="convert"))
     for spec in formats.specs():
         for side in SIDES:

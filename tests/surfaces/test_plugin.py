@@ -1,4 +1,4 @@
-"""A format in pure Python, as docs/plugins.md builds one, through all that rdfm does with formats."""
+"""A format in pure Python, built as in docs/plugins.md, used with all functions of rdfm."""
 
 import json
 
@@ -9,7 +9,7 @@ from rdfm import DecodeError, MessageBatch, Quad, formats, parse_term
 
 
 class Decoder(formats.Decoder):
-    """A line of JSON for each message: its quads as lists of terms."""
+    """Reads one JSON line per message: its quads as lists of terms."""
 
     def __init__(self, *, shout=False):
         self.shout = shout
@@ -45,7 +45,7 @@ class Decoder(formats.Decoder):
 
 
 class Encoder(formats.Encoder):
-    """The reverse."""
+    """Writes what `Decoder` reads."""
 
     def reset(self):
         pass
@@ -82,7 +82,7 @@ def registered():
     formats.unregister("jsonq")
 
 
-def test_there_and_back(tmp_path):
+def test_round_trip(tmp_path):
     summary = rdfm.convert(LOG, tmp_path / "log.jsonq.gz", from_format="nq")
     assert (summary.messages, summary.quads) == (3, 2)
     rdfm.convert(tmp_path / "log.jsonq.gz", tmp_path / "log.jelly")
@@ -90,16 +90,16 @@ def test_there_and_back(tmp_path):
     assert (tmp_path / "back.nq").read_bytes() == LOG
 
 
-def test_its_messages_are_messages(tmp_path):
+def test_messages_of_a_plug_in_are_ordinary_messages(tmp_path):
     with rdfm.create_log(tmp_path / "x.jsonq") as log:
         log.write([Quad(parse_term("<http://e/s>"), parse_term("<http://e/p>"), parse_term('"o"'))])
         log.write([])
-    with rdfm.open_log((tmp_path / "x.jsonq").read_bytes()) as log:  # by its content
+    with rdfm.open_log((tmp_path / "x.jsonq").read_bytes()) as log:  # detected by content
         assert log.format == "jsonq"
         assert [len(message) for message in log] == [1, 0]
 
 
-def test_messages_before_its_error_are_delivered(tmp_path):
+def test_messages_before_an_error_are_delivered(tmp_path):
     broken = b'[]\n[["<http://e/s>"]]\n'
     with rdfm.open_log(broken, "jsonq") as log:
         messages = iter(log)
@@ -110,13 +110,13 @@ def test_messages_before_its_error_are_delivered(tmp_path):
     assert (summary.messages, summary.skipped, summary.abandoned) == (1, 1, ("bytes",))
 
 
-def test_its_options_are_checked():
+def test_options_of_a_plug_in_are_checked():
     rdfm.open_log(b"", "jsonq", shout=True).close()
     with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
         rdfm.open_log(b"", "jsonq", loud=True)
 
 
-def test_detection_that_fails_detects_nothing():
+def test_a_failing_detection_is_ignored():
     def sniff(head, complete):
         raise IndexError(len(head))
 
@@ -131,9 +131,9 @@ def test_detection_that_fails_detects_nothing():
         formats.unregister("worse")
 
 
-def test_a_folder_of_it_is_inspected(tmp_path):
+def test_a_folder_of_logs_of_a_plug_in_is_inspected(tmp_path):
     (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
-    for format in (None, "jsonq"):  # which has no option that others have, such as parts
+    for format in (None, "jsonq"):  # which lacks options of other formats, such as parts
         assert rdfm.inspect(tmp_path, format).messages == 2
     with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
         rdfm.inspect(tmp_path, "jsonq", loud=True)

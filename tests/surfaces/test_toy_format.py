@@ -1,4 +1,4 @@
-"""A format with two options, declared once, is there in every surface."""
+"""A format with two options, declared once, is available in every surface."""
 
 import io
 import json
@@ -21,7 +21,7 @@ from rdfm.values import decode_values, encode_values
 
 
 class Decoder(formats.Decoder):
-    """A line for each message: its terms, with something between them."""
+    """Reads one line per message: its terms, with a separator."""
 
     def __init__(self, *, between=" "):
         self.between = between
@@ -61,7 +61,7 @@ class Encoder(formats.Encoder):
         return b""
 
 
-BETWEEN = OptionSpec("between", "text", "What stands between terms.", default=" ", group="Toy")
+BETWEEN = OptionSpec("between", "text", "Separator of terms.", default=" ", group="Toy")
 TIMES = OptionSpec(
     "times", "count", "How often a message is written.", least=1, most=9, group="Toy"
 )
@@ -90,7 +90,7 @@ def registered(tmp_path, monkeypatch):
     formats.unregister("toy")
 
 
-def test_the_registry_has_it():
+def test_the_registry_contains_the_format():
     assert formats.names()[-1] == "toy"
     assert formats.toy is formats.find(".toy") is formats.by_path("a.toy") is TOY
     assert formats.by_content(b"toy") is TOY
@@ -106,7 +106,7 @@ def test_python_reads_and_writes_it_with_its_options():
         rdfm.create_log("b.toy", times=10)
 
 
-def test_a_conversion_tells_whose_options_they_are():
+def test_a_conversion_distinguishes_options_of_input_and_output():
     summary = rdfm.convert(QUAD, "a.toy", from_format="nq", between=";", times=2)
     assert summary.messages == 1
     with pytest.raises(OptionError, match='from_between=";" is for what is read, or to_between'):
@@ -119,7 +119,7 @@ def test_a_conversion_tells_whose_options_they_are():
         rdfm.convert("a.toy", out, to_format="nq", times=2)
 
 
-def test_the_command_line_has_them(capsys):
+def test_the_command_line_has_the_options(capsys):
     Path("a.nq").write_bytes(QUAD)
     assert run(["convert", "a.nq", "a.toy", "--between", ";", "--times", "2"]) == 0
     assert run(["convert", "a.toy", "b.toy", "--from-between", ";", "--to-times", "3", "-q"]) == 0
@@ -137,14 +137,14 @@ def test_the_command_line_has_them(capsys):
         assert flag in toy
 
 
-def test_spark_has_them():
+def test_spark_has_the_options():
     assert Options({"Between": ";"}).of_formats(formats.specs(), "read") == {"between": ";"}
     assert Options({"times": "3"}).of_formats([TOY.spec], "write") == {"times": 3}
     with pytest.raises(OptionError, match="the option times is for writing Toy, not N-Quads"):
         Options({"times": "3"}).of_formats([formats.nq.spec], "write")
 
 
-def test_remedies_name_them():
+def test_remedies_name_the_options():
     between = Remedy("read", "between", "TEXT", "helps")
     assert [between.render(renderer) for renderer in (None, on_command_line, in_spark)] == [
         "between=TEXT helps",
@@ -155,7 +155,7 @@ def test_remedies_name_them():
     assert times.render(on_command_line) == "a larger --times allows it"
 
 
-def test_columns_of_values_have_them():
+def test_columns_of_values_have_the_options():
     pa = pytest.importorskip("pyarrow")
     quads = decode_values("toy", pa.array([LINE.encode()]), between=";")
     assert pa.array(encode_values("toy", quads, times=2)).to_pylist() == [

@@ -1,6 +1,6 @@
-"""A program against the public API that mypy and pyright accept in strict mode; it is checked, never run.
+"""A program that uses the public API and passes mypy and pyright in strict mode; it is never run.
 
-A line that they refuse names the error: each checker reports a comment that it does not need.
+A line that they reject has a comment with the error; each checker reports unused comments.
 """
 
 import io
@@ -79,17 +79,17 @@ def report() -> str | None:
 
 
 def patches(path: str) -> list[str]:
-    said: list[str] = []
+    texts: list[str] = []
     with rdfm.open_log(path) as log:
         for patch in cast("Iterator[rdfm.Patch]", iter(log)):
-            said.append(f"{patch.id} {patch.previous} {len(patch.adds)}")
+            texts.append(f"{patch.id} {patch.previous} {len(patch.adds)}")
             for operation in patch:
                 code: str = operation.op
-                said.append(code)
+                texts.append(code)
     with rdfm.open_log(path) as log:
         for batch in cast("Iterator[rdfm.PatchBatch]", log.batches()):
-            said += [key for _, key, _ in batch.headers()]
-    return said
+            texts += [key for _, key, _ in batch.headers()]
+    return texts
 
 
 def write_patches(quad: rdfm.Quad, one: rdfm.Message | rdfm.Patch) -> None:

@@ -17,9 +17,9 @@ import org.apache.jena.rdfpatch.text.RDFPatchReaderText;
 import org.apache.jena.sparql.core.Quad;
 
 /**
- * Jena's RDF Patch, as text ("rdfp") and in Thrift ("trp").
+ * Jena's RDF Patch as text ("rdfp") and in Thrift ("trp").
  *
- * <p>"rows" is written only: a row a line, terms as N-Quads has them, with "Z" where patches end.
+ * <p>"rows" is an output format: one row per line, terms as in N-Quads, "Z" after each patch.
  */
 final class Patches {
   private Patches() {}

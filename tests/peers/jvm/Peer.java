@@ -39,17 +39,18 @@ import org.apache.jena.sparql.core.DatasetGraphFactory;
 import org.apache.jena.sparql.core.Quad;
 
 /**
- * Jena and Jelly-JVM behind a line protocol, so that one JVM serves a whole test run.
+ * Jena and Jelly-JVM with a line protocol, so that one JVM serves a complete test run.
  *
- * <p>In: requests on standard input, one a line, fields split by tabs: the file to read, its format,
- * the file to write, its format, then the format's options. Out: "ok", or "error" and the reason.
+ * <p>Input: one request per line on standard input, with tab-separated fields: the file to read, its
+ * format, the file to write, its format, and the format's options. Output: "ok", or "error" and the
+ * reason.
  *
- * <p>Formats: "messages" (N-Quads, a line "--- message" before each message), "jelly" (a frame is a
- * message; options to write with: physical type, strict or all, and the sizes of the name, prefix and
- * datatype table), and one message as "nt", "nq", "ttl" or "trig"; "ttl-pretty" and "trig-pretty" to
- * write. Blank node labels are kept where the format lets them. "jsonld-lines" is read only: a JSON-LD
- * document a line, each a message, or what is wrong with it; its option is the base. Those of
- * patches and of results are told in {@link Patches} and {@link Results}.
+ * <p>Formats: "messages" (N-Quads with a line "--- message" before each message), "jelly" (each frame
+ * is a message; options for writing: physical type, strict or all, and the sizes of the name, prefix
+ * and datatype tables), and one message as "nt", "nq", "ttl" or "trig", written also as "ttl-pretty"
+ * and "trig-pretty". Blank node labels are kept if the format allows it. "jsonld-lines" is an input
+ * format: one JSON-LD document per line, each read as a message or an error; its option is the base.
+ * {@link Patches} and {@link Results} describe the formats of patches and results.
  */
 public final class Peer {
   private static final String DELIMITER = "--- message\n";
@@ -105,7 +106,7 @@ public final class Peer {
     return messages;
   }
 
-  /** A message a line; where a document is refused, a comment with the reason. */
+  /** Converts each line to a message; a rejected document becomes a comment with the reason. */
   private static void readDocuments(Path from, Path to, String base) throws IOException {
     try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(to))) {
       for (String line : Files.readAllLines(from)) {
@@ -276,7 +277,7 @@ public final class Peer {
     };
   }
 
-  /** Takes what any of the readers gives. */
+  /** Collects the output of any reader. */
   private static final class Collector extends StreamRDFBase
       implements RdfHandler.AnyStatementHandler<Node> {
     private List<Quad> quads = new ArrayList<>();

@@ -23,8 +23,8 @@ import org.apache.jena.sparql.exec.RowSet;
 /**
  * Jena's formats of SPARQL results: "srj", "srx", "tsv", "srt" and "srp".
  *
- * <p>"table" is written only: variables on the first line, then a row a line, terms as N-Quads has
- * them, parts divided by tabs; or an answer, "true" or "false".
+ * <p>"table" is an output format: variables on the first line, then one row per line, with
+ * tab-separated terms as in N-Quads; or a boolean answer, "true" or "false".
  */
 final class Results {
   static {

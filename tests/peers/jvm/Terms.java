@@ -1,7 +1,7 @@
 import org.apache.jena.atlas.io.AWriter;
 import org.apache.jena.riot.out.NodeFormatterNT;
 
-/** Writes terms as N-Quads has them, blank nodes with the labels that they have. */
+/** Writes terms as in N-Quads, with the labels of blank nodes unchanged. */
 final class Terms extends NodeFormatterNT {
   @Override
   public void formatBNode(AWriter to, String label) {

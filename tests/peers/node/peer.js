@@ -1,8 +1,8 @@
-// N3.js and jsonld.js behind the line protocol of jvm/Peer.java: a request is the file to read, its
-// format, the file to write and its format, split by tabs; the answer is "ok", or "error" and the reason.
-// Formats: nt, nq, ttl, trig; blank node labels are kept where the library lets them. "jsonld-lines", a
-// JSON-LD document a line, becomes "json-lines": its quads as jsonld.js has them, or the text of its
-// error; the option is the base.
+// N3.js and jsonld.js with the line protocol of jvm/Peer.java: a request is the file to read, its
+// format, the file to write and its format, separated by tabs; the answer is "ok", or "error" and the
+// reason. Formats: nt, nq, ttl, trig; blank node labels are kept if the library allows it.
+// "jsonld-lines", one JSON-LD document per line, becomes "json-lines": its quads in the form of
+// jsonld.js, or the text of its error; the option is the base.
 "use strict";
 
 const fs = require("node:fs");

@@ -1,4 +1,4 @@
-"""A real Spark session, one for all tests of this folder."""
+"""A real Spark session, shared by all tests of this folder."""
 
 import importlib.util
 import os
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def pytest_collection_modifyitems(items):
-    """All tests of this folder are Spark's."""
+    """Marks all tests of this folder with `spark`."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("spark")
@@ -26,7 +26,7 @@ def spark_environment_of(folder):
 
 @pytest.fixture(scope="session")
 def spark_environment(tmp_path_factory):
-    """Environment variables with which Spark runs here, in this process or another."""
+    """Environment variables with which Spark runs here, in this process or in another."""
     return spark_environment_of(tmp_path_factory.mktemp("spark"))
 
 
@@ -46,7 +46,7 @@ def spark(spark_environment, tmp_path_factory):
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(folder))
         .config("spark.driver.memory", "1g")
-        # A short life: no time for the second compiler.
+        # The session is short, so the second compiler does not pay off.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()

@@ -1,10 +1,10 @@
-"""A Spark session of another kind than that of the tests, in a process of its own.
+"""Runs a Spark session of another kind than that of the tests, in a separate process.
 
-    python elsewhere.py KIND FOLDER
+python elsewhere.py KIND FOLDER
 
-reads the logs in FOLDER/logs in every way, writes them to FOLDER/written and, as a stream, to
-FOLDER/streamed, passes quads through values of every format and through rows, and prints what it found
-as JSON.
+Reads the logs in FOLDER/logs in each way, writes them to FOLDER/written and, as a stream, to
+FOLDER/streamed, converts quads to values of each format and to rows and back, and prints the
+results as JSON.
 """
 
 import json
@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
-# A short life: no time for the second compiler.
+# The session is short, so the second compiler does not pay off.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = {
     "spark.driver.extraJavaOptions": JAVA,
@@ -35,7 +35,7 @@ KINDS = {
 
 
 def rows_of(frame):
-    """The rows of a frame as lists, bytes as numbers."""
+    """Returns the rows of a frame as lists, with bytes as numbers."""
     return [
         [
             row.source,
@@ -48,7 +48,7 @@ def rows_of(frame):
 
 
 def read(spark, folder):
-    """What the three ways of reading give, and an error."""
+    """Returns the results of the three ways of reading, and an error."""
     import rdfm.spark
 
     logs = str(folder / "logs")
@@ -65,7 +65,7 @@ def read(spark, folder):
 
 
 def stream(spark, folder):
-    """The source and offset of each row of the two streams."""
+    """Returns the source and offset of each row of the two streams."""
     import rdfm.spark
 
     logs, state = str(folder / "logs"), str(folder / "state")
@@ -84,7 +84,7 @@ def stream(spark, folder):
 
 
 def values(spark):
-    """For each format, quads that went through values: by functions, and by SQL."""
+    """Returns quads converted to values and back for each format, by functions and by SQL."""
     from rdfm import formats
     from rdfm.spark.functions import from_rdf, register_functions, to_rdf
     from rdfm.spark.schema import QUADS
@@ -106,7 +106,7 @@ def values(spark):
 
 
 def terms(spark, folder):
-    """The values of all objects, and the messages after all quads were rows."""
+    """Returns the values of all objects, and the messages built again from quads as rows."""
     from rdfm.spark.functions import explode_quads, messages, value
 
     quads = explode_quads(spark.read.format("rdfm").load(str(folder / "logs")))
@@ -118,7 +118,10 @@ def terms(spark, folder):
 
 
 def write(spark, folder):
-    """Writes what was read twice under one id, and once as a stream; gives the error of a bad term."""
+    """Writes messages twice under one id, and once as a stream.
+
+    Returns the error of an invalid term.
+    """
     import rdfm.spark
 
     logs = rdfm.spark.read(spark, str(folder / "logs"))
@@ -137,7 +140,7 @@ def write(spark, folder):
 
 
 def main(kind, folder):
-    """Make the session, and do everything in it."""
+    """Creates the session and runs everything in it."""
     builder = KINDS[kind](SparkSession.builder.appName("rdfm elsewhere"))
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)

@@ -1,4 +1,4 @@
-"""Sessions with workers in other processes, and of Spark Connect: each in a process of its own."""
+"""Sessions with workers in other processes and of Spark Connect, each in a separate process."""
 
 import json
 import os
@@ -18,7 +18,7 @@ LINE = '<http://e/s> <http://e/p> "{}" .\n'
 
 
 def elsewhere(kind, folder, environment):
-    """What `elsewhere.py` found."""
+    """Returns the results of `elsewhere.py`."""
     done = subprocess.run(
         [sys.executable, str(SCRIPT), kind, str(folder)],
         env={**os.environ, **environment},
@@ -45,7 +45,7 @@ def expected_rows(path):
 
 
 @pytest.mark.parametrize("kind", ["cluster", "connect"])
-def test_logs_and_values_are_read_and_written_elsewhere(kind, tmp_path, spark_environment):
+def test_logs_and_values_are_read_and_written_in_other_sessions(kind, tmp_path, spark_environment):
     logs = tmp_path / "logs"
     logs.mkdir()
     count = 500

@@ -1,4 +1,4 @@
-"""The Java that the tests bring along for machines without one."""
+"""The packaged Java, for machines without one."""
 
 import importlib.util
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 TOOL = Path(__file__).resolve().parents[3] / "tools/spark_environment.py"
 
 
-def test_the_packaged_java_takes_what_spark_passes(tmp_path):
+def test_the_packaged_java_accepts_the_arguments_of_spark(tmp_path):
     spec = importlib.util.spec_from_file_location("spark_environment", TOOL)
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)

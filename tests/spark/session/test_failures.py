@@ -1,6 +1,6 @@
-"""Whoever dies while a log is written: nothing is lost, nothing doubled, no half file is seen.
+"""Crashes while a log is written: no data is lost or duplicated, and no incomplete file is visible.
 
-`RDFM_KILLS` says how many points of each kind are tried; `make soak` tries all.
+`RDFM_KILLS` is the number of points of each kind to test; `make soak` tests all.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ KILLS = int(os.environ.get("RDFM_KILLS", "2"))
 HOOKS = Path(__file__).parent / "hooks"
 ROWS = 40
 MODES = ("append", "overwrite")
-# Points of a write: before its decision, and from then on. Each is tried in a batch and in a stream.
+# Points of a write, before and after its commit. Each is tested in a batch and in a stream.
 POINTS = [
     (r"^rename /.*/staging/", 2),
     (r"^finish done .*/staging/.*/part-", 3),
@@ -59,7 +59,7 @@ OF_BATCHES = [
 ]
 
 
-# Points of a stream of logs: its list of files, its reading, and the sink behind it.
+# Points of a stream of logs: its file list, its reads, and the sink.
 OF_SOURCES = [
     ("format", r"^create_whole done .*/files-", 1),
     ("read_stream", r"^status done .*/source/", 4),
@@ -79,7 +79,7 @@ OF_SOURCES = [
 
 
 class Session:
-    """Sessions in processes of their own, with failures."""
+    """Sessions in separate processes, with failures."""
 
     def __init__(self, environment, folder):
         self.folder = folder
@@ -94,7 +94,7 @@ class Session:
         }
 
     def run(self, *steps, master="local[2]", **settings):
-        """Run steps one after another, and give what each printed."""
+        """Runs steps one after another. Returns what each printed."""
         arguments = [json.dumps(one) for one in (settings, *steps)]
         command = [sys.executable, str(HOOKS / "session.py"), master, *arguments]
         child = subprocess.Popen(
@@ -110,7 +110,7 @@ class Session:
 
     @contextlib.contextmanager
     def cluster(self):
-        """A cluster of two workers at different addresses, which speculation asks for."""
+        """Starts a cluster of two workers at different addresses, which speculation requires."""
         import pyspark
 
         with socket.socket() as free:
@@ -150,11 +150,11 @@ class Session:
             self.end()
 
     def happened(self):
-        """How many failures have happened."""
+        """Returns how many failures have happened."""
         return len(list(self.folder.glob("happened*")))
 
     def end(self):
-        """Wait for the processes that the dead left behind, and end those that stay."""
+        """Waits for the child processes of killed ones, and kills those that remain."""
         mine = f"RDFM_TEST_FAILURES={self.folder}\0".encode()
         for second in range(10):
             left = []
@@ -182,7 +182,7 @@ def save(rows, folder, mode="append", **options):
 
 
 def settled(folder):
-    """The numbers that our reader finds; every file that anybody sees is whole."""
+    """Returns the numbers that rdfm reads. Checks that every visible file is complete."""
     if not folder.exists():
         return []
     messages_in(folder)
@@ -190,11 +190,12 @@ def settled(folder):
     return sorted(numbers_in(folder))
 
 
-# What a driver's death interrupts: each gives its step and the failure, and after the death checks what is there.
+# Cases for the death of a driver: each yields its step and the failure, and checks the result
+# afterwards.
 
 
 def a_batch_write(spark, folder, number):
-    """A write beside a part of an older one, tried again under its id."""
+    """A write next to a part of an older one, retried under its id."""
     at, nth = [*POINTS, *OF_BATCHES][number]
     out, mode = folder / "out", MODES[number % 2]
     save(numbered(spark.range(100, 104, 1, 1)), out)
@@ -216,7 +217,7 @@ def a_batch_write(spark, folder, number):
 
 
 def a_stream(spark, folder, number):
-    """A stream of numbers into logs, which goes on from its checkpoint."""
+    """A stream of numbers into logs, which continues from its checkpoint."""
     at, nth = POINTS[number % len(POINTS)]
     query = Query(spark, folder)
     for first in range(0, ROWS, 10):
@@ -224,14 +225,14 @@ def a_stream(spark, folder, number):
     yield {"kind": "stream", "folder": str(folder), "maxRecordsPerFile": 4}, at, nth
     found = settled(query.out)
     assert found == list(range(len(found)))
-    assert len(found) % 10 == 0  # batches are whole
+    assert len(found) % 10 == 0  # batches are complete
     query.run(maxRecordsPerFile=4)
     assert settled(query.out) == list(range(ROWS))
     assert left_in(query.out) == []
 
 
 def a_stream_of_logs(spark, folder, number):
-    """A stream of logs into logs, to which one more file comes."""
+    """A stream of logs into logs, to which one more file is added."""
     kind, at, nth = OF_SOURCES[number % len(OF_SOURCES)]
     query = LogQuery(spark, folder, kind)
     for first in range(0, ROWS, 10):
@@ -247,7 +248,7 @@ def a_stream_of_logs(spark, folder, number):
 
 @pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(OF_BATCHES))))
 def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, number):
-    """One death hits all three, each at a point of its own."""
+    """All three die at once, each at a different point."""
     interrupted, steps, failures = [], [], []
     for prepare in (a_batch_write, a_stream, a_stream_of_logs):
         folder = tmp_path / prepare.__name__
@@ -260,25 +261,25 @@ def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, nu
     assert session.run({"together": steps, "failures": failures}, master="local[4]") == [], failures
     assert session.happened() == 3
     for case in interrupted:
-        assert list(case) == [], failures  # its checks, to their end
+        assert list(case) == [], failures  # runs the remaining checks
 
 
-# What a write or the second batch of a stream has done when its driver dies: whether it is decided,
-# and how many parts are seen then, those that were there before among them.
+# State of a write, or of the second batch of a stream, when its driver dies: whether it is
+# committed, and how many parts are visible, including earlier ones.
 INSIDE = {
-    "an overwrite that is staged": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
-    "an overwrite that is shown in part": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
-    "an overwrite that removes": ("overwrite", r"^remove done .*/old-", 1, True, 8),
-    "a write that is decided": ("append", r"^rename /.*/staging/", 1, True, 1),
-    "a write that is remembered": ("append", r"^finish done .*/commits/write-", 1, True, 9),
-    "a batch that is decided": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
-    "a batch that is shown in part": ("stream", r"^rename done .*/staging/", 5, True, 5),
-    "a batch that is not remembered": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
+    "a staged overwrite": ("overwrite", r"^finish done .*/staging/.*/part-", 3, False, 1),
+    "a partly visible overwrite": ("overwrite", r"^rename /.*/staging/", 3, True, 3),
+    "an overwrite during removal": ("overwrite", r"^remove done .*/old-", 1, True, 8),
+    "a committed write": ("append", r"^rename /.*/staging/", 1, True, 1),
+    "a recorded write": ("append", r"^finish done .*/commits/write-", 1, True, 9),
+    "a committed batch": ("stream", r"^create_whole done .*/journal/", 2, True, 3),
+    "a partly visible batch": ("stream", r"^rename done .*/staging/", 5, True, 5),
+    "an unrecorded batch": ("stream", r"^open_new /.*/commits/query-", 2, True, 6),
 }
 
 
-def test_who_is_run_again_after_a_death_is_the_first_to_meet_what_it_left(spark, session, tmp_path):
-    """Nobody reads between: the same write or query has to finish or to undo it by itself."""
+def test_a_retry_after_a_crash_finishes_or_undoes_the_first_attempt(spark, session, tmp_path):
+    """There is no read in between: the same write or query must finish or undo it."""
     folders, steps, failures = {}, [], []
     write = {"writeId": "the write", "maxRecordsPerFile": 5}
     for name, (kind, at, nth, _, _) in INSIDE.items():
@@ -328,7 +329,7 @@ IN_STREAMS = [
     ("read_stream", r"^status done .*/source/", 4),
     *[("stream", at, nth) for at, nth in OF_TASKS],
 ]
-# At the driver: the sink's commit, and the search for files.
+# In the driver: the sink's commit, and the search for files.
 AT_THE_DRIVER = [
     ("batch", r"^rename /.*/staging/", 2),
     ("stream", r"^rename /.*/staging/", 1),
@@ -337,7 +338,7 @@ AT_THE_DRIVER = [
 
 
 def step_of(kind, folder, at, nth, do):
-    """A write or a stream of the rows' numbers, with a failure."""
+    """Returns a step that writes or streams the row numbers, with a failure."""
     folder.mkdir()
     if kind != "batch":
         query = (Query if kind == "stream" else partial(LogQuery, kind=kind))(None, folder)
@@ -349,14 +350,14 @@ def step_of(kind, folder, at, nth, do):
     return step
 
 
-def test_workers_that_die_or_fail_are_tried_again_and_a_full_disk_leaves_nothing(session, tmp_path):
+def test_failed_tasks_are_retried_and_a_full_disk_leaves_no_files(session, tmp_path):
     def steps_of(name, points):
         return [step_of(kind, tmp_path / f"{name} {n}", *p) for n, (kind, *p) in enumerate(points)]
 
     twice = ("kill worker", "fail")
     again = steps_of("again", [("batch", *one, do) for one in OF_TASKS[:KILLS] for do in twice])
     again += steps_of("stream", [(*one, "kill worker") for one in IN_STREAMS[: KILLS - 1]])
-    # Not a task: Spark gives up. A write is decided by then, a stream is started again.
+    # Failures outside tasks end the job. The write is committed by then; the stream is restarted.
     once = steps_of("once", [(*one, "kill worker") for one in AT_THE_DRIVER])
     restarted = [{**step, "failures": []} for step in once if step["kind"] != "batch"]
     hopeless = [
@@ -388,7 +389,7 @@ def test_workers_that_die_or_fail_are_tried_again_and_a_full_disk_leaves_nothing
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
-def test_of_two_attempts_at_a_task_one_is_seen(session, tmp_path):
+def test_one_of_two_attempts_of_a_task_is_visible(session, tmp_path):
     out = tmp_path / "out"
     failures = [{"at": r"^open_new done .*/staging/.*part-00002", "nth": 1, "do": "sleep"}]
     step = {"kind": "batch", "folder": str(out), "rows": ROWS, "failures": failures}
@@ -409,8 +410,11 @@ def test_of_two_attempts_at_a_task_one_is_seen(session, tmp_path):
     assert left_in(out) == []
 
 
-def test_an_attempt_that_comes_too_late_leaves_nothing(tmp_path):
-    """As a speculative attempt that ends behind the commit, which only large clusters do."""
+def test_a_late_attempt_leaves_no_files(tmp_path):
+    """Simulates a speculative attempt that ends after the commit.
+
+    This only happens on large clusters.
+    """
     import pyarrow
 
     from rdfm.spark.commit import Target
@@ -452,7 +456,7 @@ def test_an_attempt_that_comes_too_late_leaves_nothing(tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 256 KiB, where one may be mounted."""
+    """A disk of 256 KiB, if mounting one is possible."""
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
@@ -464,7 +468,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_real_disk_that_is_full(spark, small_disk):
+def test_a_full_disk(spark, small_disk):
     out = small_disk / "out"
     save(numbered(spark.range(10)), out)
     with pytest.raises(Exception, match="No space left on device"):

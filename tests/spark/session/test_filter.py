@@ -1,4 +1,4 @@
-"""The option filter: only messages that hold what is asked for become rows."""
+"""The option filter: only matching messages become rows."""
 
 import json
 
@@ -25,7 +25,7 @@ def log(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
-def test_rows_are_those_of_the_reader(spark, log, options):
+def test_rows_equal_those_of_the_reader(spark, log, options):
     reader = spark.read.format("rdfm").option("filter", json.dumps(CRANE)).options(**options)
     rows = reader.load(str(log)).orderBy("offset").collect()
     with rdfm.open_log(log) as opened:
@@ -36,14 +36,14 @@ def test_rows_are_those_of_the_reader(spark, log, options):
     assert [index for index, _ in kept] == CRANES
 
 
-def test_nothing_else_leaves_the_reader(spark, log):
+def test_other_messages_are_not_returned(spark, log):
     found = rdfm.spark.read(spark, log, filter={**CRANE, "invert": True}, schema="offset bigint")
     assert found.count() == 900
     quads = rdfm.spark.read(spark, log, filter={"predicate": "<http://e/none>", "quads": "true"})
     assert quads.count() == 0
 
 
-def test_an_ask_query_chooses_messages(spark, log):
+def test_an_ask_query_selects_messages(spark, log):
     where = "ASK { <http://e/s7> ?p ?o }"
     assert [
         row.offset for row in rdfm.spark.read(spark, log, filter={"where": where}).collect()
@@ -52,7 +52,7 @@ def test_an_ask_query_chooses_messages(spark, log):
         rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
 
 
-def test_in_streams(spark, log, tmp_path):
+def test_filters_in_streams(spark, log, tmp_path):
     given = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
     read = rdfm.spark.read_stream(spark, str(log.parent), **given)
     reader = spark.readStream.format("rdfm").option("filter", given["filter"])
@@ -71,7 +71,7 @@ def test_in_streams(spark, log, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "text"),
+    ("given", "text"),
     [
         ("oops", "the option filter is a JSON object"),
         ({}, "the option filter: nothing is asked for"),
@@ -81,12 +81,12 @@ def test_in_streams(spark, log, tmp_path):
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_read(spark, log, asked, text):
+def test_invalid_filters_are_refused_before_reading(spark, log, given, text):
     with pytest.raises(OptionError, match=text):
-        rdfm.spark.read(spark, log, filter=asked)
+        rdfm.spark.read(spark, log, filter=given)
 
 
-def test_what_is_no_message_is_refused(spark, tmp_path):
+def test_filters_on_patches_are_refused(spark, tmp_path):
     path = tmp_path / "log.rdfp"
     path.write_text("TX .\nA <http://e/s> <http://e/p> <http://e/o> .\nTC .\n")
     with pytest.raises(
@@ -95,13 +95,13 @@ def test_what_is_no_message_is_refused(spark, tmp_path):
         rdfm.spark.read(spark, path, filter=CRANE)
 
 
-def test_a_name_without_a_namespace_is_an_error(spark, log):
+def test_an_undeclared_prefix_is_an_error(spark, log):
     rows = rdfm.spark.read(spark, log, filter={"object": "ex:crane"})
     with pytest.raises(Exception, match="N-Quads has no namespaces, and so none for ex:"):
         rows.collect()
 
 
-def test_an_error_is_a_row_still(spark, tmp_path):
+def test_errors_remain_rows(spark, tmp_path):
     path = tmp_path / "broken.nq"
     path.write_text(LOG[:3000] + "\noops\n# @message\n" + LOG[:3000])
     found = rdfm.spark.read(spark, path, filter=CRANE, mode="PERMISSIVE").collect()

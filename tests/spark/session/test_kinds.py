@@ -14,7 +14,7 @@ PATCH = "TX .\nA <http://e/s> <http://e/p> {} .\nTC .\n"
 
 @pytest.fixture
 def patches(tmp_path):
-    """A folder with two logs of two patches each."""
+    """A folder with two logs, each with two patches."""
     folder = tmp_path / "patches"
     folder.mkdir()
     for name in ("a", "b"):
@@ -47,14 +47,14 @@ def test_patches_are_read_and_written(spark, tmp_path, patches, to):
         frame.write.format("rdfm").option("to", "nq").mode("append").save(str(tmp_path / "no"))
 
 
-def test_patches_are_values(spark, patches):
+def test_patches_are_converted_to_values_and_back(spark, patches):
     frame = rdfm.spark.read(spark, patches)
     values = frame.select(to_rdf("operations", "jelly-patch").alias("value"))
     back = values.select(from_rdf("value", "jelly-patch").alias("operations"))
     assert objects(back) == WANTED
 
 
-def test_patches_arrive_in_a_stream(spark, tmp_path, patches):
+def test_patches_in_a_stream(spark, tmp_path, patches):
     frame = rdfm.spark.read_stream(spark, patches, format="rdf-patch")
     query = (
         frame.writeStream.format("rdfm")

@@ -1,4 +1,4 @@
-"""rdfm.spark.query: rows of solutions, of constructed messages and of answers, from logs and from rows."""
+"""rdfm.spark.query: solutions, constructed messages and boolean answers, from logs and rows."""
 
 import datetime
 import decimal
@@ -34,15 +34,15 @@ def log(tmp_path):
 
 
 @pytest.fixture(params=["logs", "rows"])
-def asked(request, spark, log):
-    """Asks a query of the log, read by the query or before."""
+def run_query(request, spark, log):
+    """Runs a query on the log, given as a path or as a DataFrame."""
     if request.param == "logs":
         return lambda *args, **more: rdfm.spark.query(log, *args, **more)
     return lambda *args, **more: rdfm.spark.query(rdfm.spark.read(spark, log), *args, **more)
 
 
-def test_solutions_are_typed_columns(asked, log):
-    found = asked(SELECT, types=TYPES)
+def test_solutions_are_typed_columns(run_query, log):
+    found = run_query(SELECT, types=TYPES)
     assert found.dtypes == [
         ("source", "string"),
         ("message", "bigint"),
@@ -58,9 +58,9 @@ def test_solutions_are_typed_columns(asked, log):
     assert seconds == datetime.datetime(2026, 6, 1, 8, 10, tzinfo=datetime.UTC).timestamp()
 
 
-def test_constructed_messages_are_rows_as_of_a_read(asked, spark, tmp_path):
+def test_constructed_messages_have_the_columns_of_a_read(run_query, spark, tmp_path):
     text = "CONSTRUCT { ?s <http://e/is> ?v } { ?s <http://e/value> ?v FILTER (?v < 3) }"
-    found = asked(text)
+    found = run_query(text)
     assert found.columns == ["source", "offset", "quads", "metadata"]
     rows = found.orderBy("offset").collect()
     assert [row.offset for row in rows] == list(range(COUNT))
@@ -71,14 +71,14 @@ def test_constructed_messages_are_rows_as_of_a_read(asked, spark, tmp_path):
         "object": f'"1.5"^^<{XSD}double>',
         "graph": None,
     }
-    kept = asked(text, skip_empty=True)
+    kept = run_query(text, skip_empty=True)
     assert [row.offset for row in kept.orderBy("offset").collect()] == [0, 1, 2]
     kept.write.format("rdfm").mode("append").option("to", "nq").save(str(tmp_path / "out"))
     assert rdfm.spark.read(spark, tmp_path / "out").count() == 3
 
 
-def test_answers_are_rows(asked):
-    found = asked("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
+def test_answers_are_rows(run_query):
+    found = run_query("ASK { ?s <http://e/value> ?v FILTER (?v < 3) }")
     assert found.dtypes == [("source", "string"), ("message", "bigint"), ("holds", "boolean")]
     assert found.count() == COUNT
     assert [row.message for row in found.where("holds").orderBy("message").collect()] == [0, 1, 2]
@@ -104,12 +104,12 @@ def test_queries_as_an_option(spark, log):
     assert (some.columns, some.count()) == (["S", "message"], 2 * COUNT)
 
 
-def test_with_a_filter(spark, log):
+def test_queries_with_a_filter(spark, log):
     found = rdfm.spark.query(log, SELECT, filter={"subject": "<http://e/s42>"})
     assert [(row.message, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
 
 
-def test_in_streams(spark, log, tmp_path):
+def test_queries_in_streams(spark, log, tmp_path):
     messages = rdfm.spark.read_stream(spark, str(log.parent))
     query = json.dumps({"query": SELECT, "types": TYPES})
     reader = spark.readStream.format("rdfm").option("query", query)
@@ -125,7 +125,7 @@ def test_in_streams(spark, log, tmp_path):
         )
 
 
-def test_a_value_that_does_not_fit(spark, tmp_path):
+def test_a_value_of_the_wrong_type_is_an_error(spark, tmp_path):
     path = tmp_path / "log.nq"
     path.write_text(MISFIT)
     text = "SELECT ?v { ?s <http://e/value> ?v }"
@@ -139,7 +139,7 @@ def test_a_value_that_does_not_fit(spark, tmp_path):
     ]
 
 
-def test_a_message_that_is_too_much_for_a_query(spark, log):
+def test_a_message_that_exceeds_the_row_limit_is_an_error(spark, log):
     text = "SELECT ?s ?p ?o { ?s ?p ?o }"
     with pytest.raises(Exception, match=r"log.nq: .*\(message 0\)"):
         rdfm.spark.query(log, text, max_rows=1).collect()
@@ -147,7 +147,7 @@ def test_a_message_that_is_too_much_for_a_query(spark, log):
     assert len([row for row in found if row._corrupt_record]) == COUNT
 
 
-def test_every_type_is_one_of_sparks(spark, tmp_path):
+def test_every_type_has_a_spark_type(spark, tmp_path):
     literals = {
         "string": "x",
         "boolean": "true",
@@ -186,7 +186,7 @@ def test_every_type_is_one_of_sparks(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "more", "error", "said"),
+    ("text", "more", "error", "reason"),
     [
         ("SELECT {", {}, QueryError, "line 1"),
         ("DESCRIBE <http://e/s>", {}, QueryError, "DESCRIBE"),
@@ -199,9 +199,9 @@ def test_every_type_is_one_of_sparks(spark, tmp_path):
         (SELECT, {"timeout": -1}, OptionError, "timeout is a number of seconds"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_read(asked, text, more, error, said):
-    with pytest.raises(error, match=said):
-        asked(text, **more)
+def test_invalid_queries_are_refused_before_reading(run_query, text, more, error, reason):
+    with pytest.raises(error, match=reason):
+        run_query(text, **more)
 
 
 def test_rows_without_messages_are_refused(spark, log):

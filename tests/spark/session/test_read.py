@@ -1,4 +1,4 @@
-"""Reading in batches: rows equal rdfm's own reading, whatever the format, the schema or the errors."""
+"""Batch reads: rows equal those that rdfm reads itself, for each format, schema and error mode."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ from pyspark_rdfm import DefaultSource
 from rdfm import DecodeError, LimitError, OptionError, UnknownFormatError, formats
 from rdfm.spark.schema import COLUMNS
 
-# Schemas as text need a session.
+# Schemas as text require a session.
 pytestmark = pytest.mark.usefixtures("spark")
 FORMATS = [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
 COMPRESSED = {"": bytes, ".gz": gzip.compress}
@@ -48,7 +48,7 @@ def term(number):
 
 
 def messages_for(format, count=4):
-    """Messages that a format can hold, an empty one among them."""
+    """Returns messages that a format supports, including an empty one."""
     carries = formats.find(format).spec.carries
     tricky = [
         rdfm.Literal('tab\t"quote"\n\\ é\U0001f422'),
@@ -64,7 +64,7 @@ def messages_for(format, count=4):
 
 
 def write_log(path, format, messages):
-    """A log under a name that need not show its format."""
+    """Writes a log under a name that need not show its format."""
     with path.open("wb") as file, rdfm.create_log(file, format) as log:
         for message in messages:
             log.write(message)
@@ -76,7 +76,7 @@ def suffix(format):
 
 
 def as_rows(path, format=None, **options):
-    """What Spark should give for a log: rdfm's own reading."""
+    """Returns the expected rows of a log, as read by rdfm."""
     with rdfm.open_log(path, format, **options) as log:
         return [
             (
@@ -90,7 +90,7 @@ def as_rows(path, format=None, **options):
 
 
 def comparable(rows):
-    """Rows of Spark as those of `as_rows`."""
+    """Returns rows of Spark in the form of `as_rows`."""
     return [
         (
             row.source,
@@ -103,13 +103,13 @@ def comparable(rows):
 
 
 def lines(*texts):
-    """An N-Quads log, a message a text; a text that ends with ! is an error."""
+    """Returns an N-Quads log with one message per text; a text that ends with ! is an error."""
     each = [f"{text}\n" if text.endswith("!") else LINE.format(text) for text in texts]
     return "# @message\n".join(each)
 
 
 def partitions(paths, schema=None, **options):
-    """The rows of each partition as dicts, read as Spark's workers do it but in this process."""
+    """Returns the rows of each partition as dicts, read as in Spark's workers but in this process."""
     paths = paths if isinstance(paths, list) else [paths]
     source = DefaultSource({"paths": json.dumps([str(path) for path in paths]), **options})
     schema = StructType.fromDDL(schema) if isinstance(schema, str) else schema or source.schema()
@@ -132,14 +132,14 @@ def read(paths, schema=None, **options):
 
 
 def texts(rows):
-    """The first object of each message, without quotes; None where there are no quads."""
+    """Returns the first object of each message without quotes, or None if it has no quads."""
     return [row["quads"] and row["quads"][0]["object"].strip('"') for row in rows]
 
 
 # --- formats ---
 
 
-def test_a_folder_of_every_format_is_read_as_rdfm_reads_it(spark, tmp_path):
+def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
     expected = []
     for format in FORMATS:
         for ending, compress in COMPRESSED.items():
@@ -154,7 +154,7 @@ def test_a_folder_of_every_format_is_read_as_rdfm_reads_it(spark, tmp_path):
     rows = comparable(frame.collect())
     assert len(rows) > 2 * len(FORMATS)
     assert sorted(rows, key=lambda row: row[:2]) == sorted(expected, key=lambda row: row[:2])
-    # Equal terms of all formats group.
+    # Equal terms of different formats form one group.
     objects = frame.select(F.explode("quads.object").alias("term")).groupBy("term").count()
     counted = Counter(quad[2] for row in expected for quad in row[2])
     assert {row.term: row["count"] for row in objects.collect()} == counted
@@ -173,7 +173,7 @@ def test_every_column_of_every_format(tmp_path, format):
     assert len(rows) == len(expected)
     for row, (position, quads, in_force) in zip(rows, expected, strict=True):
         assert (row["position"], len(row["quads"])) == (position, quads)
-        # Those that the message declares or uses.
+        # Namespaces that the message declares or uses.
         namespaces = dict(row["namespaces"])
         assert namespaces.items() <= in_force.items()
         used = {
@@ -186,7 +186,7 @@ def test_every_column_of_every_format(tmp_path, format):
     assert {row["source"] for row in rows} == {str(path)}
 
 
-def test_the_format_shows_in_the_content(tmp_path):
+def test_the_format_is_detected_by_content(tmp_path):
     path = write_log(tmp_path / "log", "jelly", messages_for("jelly"))
     assert len(read(path)) == len(read(path, format="Jelly")) == 4
     assert len(read(path, maxNameTable="100000", lenient="true")) == 4
@@ -194,7 +194,7 @@ def test_the_format_shows_in_the_content(tmp_path):
         read(path, format="nope")
 
 
-def test_a_file_that_shows_no_format_is_an_error(tmp_path):
+def test_a_file_of_unknown_format_is_an_error(tmp_path):
     (tmp_path / "notes.txt").write_text("buy milk")
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(
@@ -223,7 +223,7 @@ def test_columns_in_any_order_and_number(spark, tmp_path):
     assert found == [(None, [(quad[2], quad[0]) for quad in row[2]]) for row in own]
 
 
-def test_what_is_never_null_may_be_asked_for_so(spark, tmp_path):
+def test_non_nullable_columns_may_be_requested(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     part = StructType(
         [StructField("graph", StringType()), StructField("subject", StringType(), False)]
@@ -240,7 +240,7 @@ def test_what_is_never_null_may_be_asked_for_so(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("schema", "says"),
+    ("schema", "reason"),
     [
         ("sauce string", r"no column 'sauce'; known: source string, offset bigint, quads array<"),
         ("offset string", r"the column offset is bigint, not string"),
@@ -252,9 +252,9 @@ def test_what_is_never_null_may_be_asked_for_so(spark, tmp_path):
         ("quads array<struct<graph:string NOT NULL>>", r"quads, or a field in it, can be null"),
     ],
 )
-def test_schemas_that_are_refused(tmp_path, schema, says):
+def test_invalid_schemas_are_refused(tmp_path, schema, reason):
     (tmp_path / "a.nq").write_text(lines("a"))
-    with pytest.raises(OptionError, match=says):
+    with pytest.raises(OptionError, match=reason):
         read(tmp_path, schema)
 
 
@@ -264,7 +264,7 @@ def test_a_schema_without_columns_is_refused(tmp_path):
         DefaultSource({"path": str(tmp_path)}).reader(StructType([]))
 
 
-def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
+def test_only_requested_columns_are_rendered(tmp_path, monkeypatch):
     from rdfm.spark import rows
 
     asked = []
@@ -280,8 +280,8 @@ def test_only_what_is_asked_for_is_rendered(tmp_path, monkeypatch):
     assert asked == [["offset"]]
 
 
-def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
-    """Rows of 256 a frame, as other writers make them."""
+def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
+    """Frames of 256 rows, as other writers use."""
     objects = [rdfm.Bnode(str(number)) for number in range(300)]
     quads = [rdfm.Quad(rdfm.Bnode("b"), term("p"), each) for each in objects]
     path = tmp_path / "flat.jelly"
@@ -297,7 +297,7 @@ def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
     text = str(caught.value)
     assert "by its type" in caught.value.reason
     assert "a larger option maxMessageBytes allows it, if the source is trusted, or" in text
-    assert '.option("frames", "message") reads each as one (' in text  # the ways out that Spark has
+    assert '.option("frames", "message") reads each as one (' in text  # remedies of Spark
     assert len(read(path, maxMessageBytes="10k", frames="message")) == 2
 
 
@@ -305,7 +305,7 @@ def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "reason"),
     [
         (
             {"lenent": "true"},
@@ -336,13 +336,13 @@ def test_frames_of_jelly_are_what_the_logical_type_says(tmp_path):
         ({"max_depth": "3", "maxDepth": "4"}, "maxDepth is given twice"),
     ],
 )
-def test_options_that_are_refused(tmp_path, options, says):
+def test_invalid_options_are_refused(tmp_path, options, reason):
     (tmp_path / "a.nq").write_text(lines("a"))
-    with pytest.raises(OptionError, match=says):
+    with pytest.raises(OptionError, match=reason):
         read(tmp_path, **options)
 
 
-def test_each_format_takes_the_options_it_knows(tmp_path):
+def test_each_format_receives_the_options_it_supports(tmp_path):
     long = "x" * 2000
     (tmp_path / "a.nq").write_text(lines(long))
     write_log(tmp_path / "b.jelly", "jelly", messages_for("jelly"))
@@ -353,7 +353,7 @@ def test_each_format_takes_the_options_it_knows(tmp_path):
         read(tmp_path, max_message_bytes="1k")
 
 
-def test_files_by_name_and_time(tmp_path):
+def test_files_are_selected_by_name_and_time(tmp_path):
     for name in ("a.nq", "b.nq", "c.nt", "in/d.nq", "_not/e.nq", ".no.nq"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -384,7 +384,7 @@ def test_a_pipe_is_refused_before_a_task_waits_for_it(tmp_path):
     assert len(partitions([tmp_path], pathGlobFilter="*.nq")) == 1
 
 
-def test_a_query_without_files_says_what_is_passed_over(tmp_path, caplog):
+def test_a_read_without_files_reports_ignored_files(tmp_path, caplog):
     (tmp_path / "day=1").mkdir()
     (tmp_path / "day=1" / "a.nq").write_text(lines("a"))
     (tmp_path / "_b.nq").write_text(lines("b"))
@@ -398,7 +398,7 @@ def test_a_query_without_files_says_what_is_passed_over(tmp_path, caplog):
     assert caplog.messages == []
 
 
-def test_compression_is_found_or_said(tmp_path):
+def test_compression_is_detected_or_specified(tmp_path):
     (tmp_path / "a.nq").write_bytes(gzip.compress(lines("a").encode()))
     assert texts(read(tmp_path / "a.nq")) == ["a"]
     assert texts(read(tmp_path / "a.nq", compression="GZIP")) == ["a"]
@@ -406,7 +406,7 @@ def test_compression_is_found_or_said(tmp_path):
         read(tmp_path / "a.nq", compression="none")
 
 
-def test_typed_options_are_checked_before_spark_is_asked(spark, tmp_path):
+def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "b!", "c"))
     with pytest.raises(OptionError, match="no option 'modus'"):
         rdfm.spark.read(spark, tmp_path, modus="PERMISSIVE")
@@ -430,10 +430,10 @@ def test_typed_options_are_checked_before_spark_is_asked(spark, tmp_path):
     )
 
 
-# --- what users see ---
+# --- errors that users see ---
 
 
-def test_errors_come_when_the_load_is_made(spark, tmp_path):
+def test_errors_are_raised_by_load(spark, tmp_path):
     loads = spark.read.format("rdfm")
     with pytest.raises(
         AnalysisException, match=r"FileNotFoundError: .*No such file or folder: '.*nothing"
@@ -448,7 +448,7 @@ def test_errors_come_when_the_load_is_made(spark, tmp_path):
     assert loads.load(str(tmp_path)).count() == 0  # a folder without files
 
 
-def test_a_table_of_the_catalog_says_what_to_do_instead(spark, tmp_path):
+def test_a_catalog_table_is_refused_with_a_remedy(spark, tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "b"))
     path = f"OPTIONS (path '{tmp_path}/a.nq')"
     with pytest.raises(
@@ -467,7 +467,7 @@ def test_a_table_of_the_catalog_says_what_to_do_instead(spark, tmp_path):
     assert spark.sql("SELECT count(*) FROM viewed").first()[0] == 2
 
 
-def test_an_error_fails_the_query_and_says_where(spark, tmp_path):
+def test_an_error_fails_the_query_and_names_its_position(spark, tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "b", "c!"))
     with pytest.raises(PythonException, match=r"DecodeError: .*a\.nq: nq: .*byte \d+, message 2"):
         spark.read.format("rdfm").load(str(tmp_path)).collect()
@@ -478,7 +478,7 @@ def test_an_error_fails_the_query_and_says_where(spark, tmp_path):
 MANY = lines("a", "b!", "c", "d!", "e!", "f")
 
 
-def test_errors_become_rows_in_their_places(tmp_path):
+def test_errors_become_rows_at_their_positions(tmp_path):
     (tmp_path / "1.nq").write_text(MANY)
     (tmp_path / "2.nq").write_text(lines("g!"))
     rows = read(tmp_path, mode="permissive")
@@ -513,7 +513,7 @@ def test_many_errors_do_not_make_many_batches(tmp_path):
     ]
 
 
-def test_large_errors_are_not_gathered_in_memory(tmp_path):
+def test_large_errors_are_not_collected_in_memory(tmp_path):
     from rdfm.spark.reader import LogSourceReader
 
     (tmp_path / "a.nq").write_text(lines(*(f"{i}{'x' * 500_000}!" for i in range(60))))
@@ -533,10 +533,10 @@ def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_log_cut_off_in_every_format_and_mode(tmp_path, caplog, format):
+def test_a_truncated_log_in_every_format_and_mode(tmp_path, caplog, format):
     path = write_log(tmp_path / f"a{suffix(format)}", format, messages_for(format))
     data = path.read_bytes()
-    # A document of YAML ends anywhere but in quotes.
+    # A YAML document may end anywhere except inside quotes.
     path.write_bytes(data[: data.rindex(b'"') if format == "yamlld" else -3])
     whole = []
     with rdfm.open_log(path) as log:
@@ -565,7 +565,7 @@ def test_a_log_cut_off_in_every_format_and_mode(tmp_path, caplog, format):
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig", "a.yamlld", "a.ndjsonld"])
-def test_reading_goes_on_behind_a_broken_message(tmp_path, name):
+def test_reading_resumes_after_an_invalid_message(tmp_path, name):
     good = formats.by_path(name).encode(
         rdfm.MessageBatch.from_messages(
             [[rdfm.Quad(rdfm.Iri("a:s"), rdfm.Iri("a:p"), rdfm.Literal(text))] for text in "123"]
@@ -580,7 +580,7 @@ def test_reading_goes_on_behind_a_broken_message(tmp_path, name):
     assert texts(read(tmp_path / name, mode="DROPMALFORMED")) == ["1", "3"]
 
 
-def test_broken_compression_ends_its_file(tmp_path, caplog):
+def test_invalid_compression_ends_its_file(tmp_path, caplog):
     text = "".join(LINE.format(f"{i * 7919 % 65521}") + "# @message\n" for i in range(200_000))
     data = gzip.compress(text.encode())
     (tmp_path / "1.nq.gz").write_bytes(data[: len(data) // 2])
@@ -592,11 +592,11 @@ def test_broken_compression_ends_its_file(tmp_path, caplog):
     assert texts(rows[-3:]) == [str((len(rows) - 3) * 7919 % 65521), None, "last"]
     assert rows[-2]["_corrupt_record"].endswith("the rest of the file is skipped")
     assert texts(read(tmp_path, ignoreCorruptFiles="true"))[-1] == "last"
-    (tmp_path / "0").write_bytes(data[:30])  # not even its format can be told
+    (tmp_path / "0").write_bytes(data[:30])  # not even the format can be detected
     assert "cut off" in read(tmp_path, mode="PERMISSIVE")[0]["_corrupt_record"]
 
 
-def test_what_passes_a_limit_is_never_left_out_in_silence(tmp_path):
+def test_messages_above_a_limit_are_never_dropped_silently(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a", "x" * 3000, "c"))
     limit = {"maxMessageBytes": "1k"}
     for silent in ({"mode": "DROPMALFORMED"}, {"ignoreCorruptFiles": "true"}):
@@ -624,14 +624,14 @@ def test_small_files_share_a_task_in_order(tmp_path):
     assert len(partitions(tmp_path, packBytes="1")) == 25
 
 
-def test_no_core_is_left_without_a_task_where_there_are_files(spark, tmp_path, monkeypatch):
+def test_every_core_gets_a_task_if_there_are_enough_files(spark, tmp_path, monkeypatch):
     for number in range(9):
         (tmp_path / f"part-{number}.nq").write_text(lines(f"{number}"))
     assert [len(rows) for rows in partitions(tmp_path, minPartitions="7")] == [1, 2, 1, 1, 1, 2, 1]
     assert len(partitions(tmp_path, minPartitions="70")) == 9
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(5)))
     assert len(partitions(tmp_path)) == 5
-    # Asked by Python, where a session tells it.
+    # From Python, the session provides the number of cores.
     assert rdfm.spark.read(spark, tmp_path).rdd.getNumPartitions() == 2
     assert rdfm.spark.read(spark, tmp_path, min_partitions=3).rdd.getNumPartitions() == 3
 
@@ -645,7 +645,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
     found = partitions(path, EVERYTHING, splitBytes="4k")
     assert len(found) == -(-path.stat().st_size // 4096) > 5
     assert [row for rows in found for row in rows] == whole
-    # Not counted where nobody asks for it; the position of a message is right all the same.
+    # Messages are only counted on request; positions are correct anyway.
     keys = partitions(path, "source string, position bigint", splitBytes="4k")
     wanted = [(row["source"], row["position"]) for row in whole]
     assert [(row["source"], row["position"]) for rows in keys for row in rows] == wanted
@@ -659,7 +659,7 @@ def test_large_logs_are_split_at_messages(tmp_path, format):
     assert len(partitions(compressed, format=format, splitBytes="4k")) == 1
 
 
-def test_only_asked_for_indexes_are_counted(tmp_path, monkeypatch):
+def test_indexes_are_counted_only_on_request(tmp_path, monkeypatch):
     from rdfm.spark import rows
 
     asked = []
@@ -677,7 +677,7 @@ def test_only_asked_for_indexes_are_counted(tmp_path, monkeypatch):
     assert asked == [False, True]
 
 
-def test_errors_in_splits_are_where_they_are_in_the_whole_log(tmp_path):
+def test_errors_in_splits_have_the_positions_of_the_complete_log(tmp_path):
     (tmp_path / "a.nq").write_text(lines(*(f"{i}!" if i % 7 == 3 else f"{i}" for i in range(500))))
     whole = read(tmp_path, mode="PERMISSIVE")
     found = partitions(tmp_path, mode="PERMISSIVE", splitBytes="1k")
@@ -693,7 +693,7 @@ def test_errors_in_splits_are_where_they_are_in_the_whole_log(tmp_path):
         read(tmp_path, "quads array<struct<object:string>>", splitBytes="1k")
 
 
-def test_rows_come_in_the_order_of_the_logs(spark, tmp_path):
+def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     expected = []
     for number in range(12):
         texts = [f"{number}.{i}" for i in range(200 if number == 5 else 3)]
@@ -707,7 +707,7 @@ def test_rows_come_in_the_order_of_the_logs(spark, tmp_path):
     assert [row.offset for row in rows if Path(row.source).name == "5.nq"] == list(range(200))
 
 
-def test_files_that_vanish_after_the_plan(tmp_path, caplog):
+def test_files_that_disappear_after_planning(tmp_path, caplog):
     from rdfm.spark.reader import LogSourceReader
 
     for name in "ab":
@@ -736,10 +736,10 @@ def test_files_that_vanish_after_the_plan(tmp_path, caplog):
             LogSourceReader({"path": str(path)}).partitions()
 
 
-# --- other places ---
+# --- paths and URLs ---
 
 
-def test_relative_paths_mean_the_drivers_folder(spark, tmp_path, monkeypatch):
+def test_relative_paths_are_relative_to_the_drivers_folder(spark, tmp_path, monkeypatch):
     (tmp_path / "a.nq").write_text(lines("a"))
     relative = os.path.relpath(tmp_path)
     (row,) = spark.read.format("rdfm").load(relative).collect()
@@ -748,7 +748,7 @@ def test_relative_paths_mean_the_drivers_folder(spark, tmp_path, monkeypatch):
 
 
 class Locked(SimpleHTTPRequestHandler):
-    """Serves a folder to those who send a key."""
+    """Serves a folder to clients that send a key."""
 
     def send_head(self):
         if self.headers.get("X-Key") == "secret":
@@ -781,7 +781,7 @@ def test_importing_the_data_source_does_not_import_rdfm():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_older_pyspark_is_refused_in_one_sentence(monkeypatch):
+def test_an_older_pyspark_is_refused(monkeypatch):
     import pyspark
 
     monkeypatch.setattr(pyspark, "__version__", "4.1.2")
@@ -793,7 +793,7 @@ def test_an_older_pyspark_is_refused_in_one_sentence(monkeypatch):
 
 
 def pack_tar(path, members):
-    """An archive by tarfile, compressed if its name says so."""
+    """Writes an archive with tarfile, compressed if its name has a suffix for it."""
     with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as out:
         for name, text in members.items():
             info = tarfile.TarInfo(name)
@@ -814,7 +814,7 @@ def test_members_of_an_archive_are_rows_of_one_task(spark, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["PERMISSIVE", "DROPMALFORMED", "FAILFAST"])
-def test_an_error_ends_its_member_as_the_mode_says(tmp_path, mode):
+def test_errors_in_members_are_handled_according_to_the_mode(tmp_path, mode):
     members = {
         "a.ttl": LINE.format(1),
         "b.rdf": "<oops",
@@ -838,7 +838,7 @@ def test_an_error_ends_its_member_as_the_mode_says(tmp_path, mode):
     assert rows[3]["_corrupt_record"] == "oops!\n"
 
 
-def test_a_cut_off_archive_gives_what_came_before(tmp_path):
+def test_a_truncated_archive_yields_the_messages_before_it(tmp_path):
     path = pack_tar(tmp_path / "a.tar", {"a.ttl": LINE.format(1), "b.ttl": LINE.format(2)})
     path.write_bytes(path.read_bytes()[:1600])
     with pytest.raises(DecodeError, match=r"the archive ends inside 'b\.ttl'"):
@@ -848,7 +848,7 @@ def test_a_cut_off_archive_gives_what_came_before(tmp_path):
     assert "cut off" in rows[1]["_corrupt_record"]
 
 
-def test_the_format_and_options_are_those_of_the_members(tmp_path):
+def test_format_and_options_apply_to_the_members(tmp_path):
     path = pack_tar(tmp_path / "a.tar", {"a": "<s> <p> 1 .", "b": "<s> <p> 2 ."})
     rows = read(path, format="ttl", base="http://e/")
     assert [row["quads"][0]["subject"] for row in rows] == ["<http://e/s>"] * 2

@@ -13,7 +13,7 @@ def query(spark, tmp_path):
     return Query(spark, tmp_path)
 
 
-def test_every_batch_gives_parts_that_name_it(query):
+def test_every_batch_writes_parts_named_after_it(query):
     for numbers in ([0, 1], [2, 3, 4], [5]):
         query.add(*numbers)
     identity = query.run(compression="gzip")
@@ -24,7 +24,7 @@ def test_every_batch_gives_parts_that_name_it(query):
     assert not (query.out / "_SUCCESS").exists()
 
 
-def test_a_query_goes_on_from_its_checkpoint(query):
+def test_a_query_continues_from_its_checkpoint(query):
     query.add(0)
     first = query.run()
     query.add(1)
@@ -34,7 +34,7 @@ def test_a_query_goes_on_from_its_checkpoint(query):
     assert numbers_in(query.out) == [0, 1, 2]
 
 
-def test_a_batch_that_is_done_again_is_not_written_again(query):
+def test_a_repeated_batch_is_not_written_again(query):
     query.add(0, 1)
     query.add(2)
     identity = query.run()
@@ -45,12 +45,12 @@ def test_a_batch_that_is_done_again_is_not_written_again(query):
     assert left_in(query.out) == []
 
 
-def test_a_batch_that_was_decided_is_finished_and_not_written_again(query):
+def test_a_committed_batch_is_finished_and_not_written_again(query):
     query.add(0, 1)
     query.add(2)
     identity = query.run()
     batch = query.forget_last_commit()
-    # As if the driver had died right behind the decision.
+    # Simulates a driver that died right after the commit.
     (part,) = [path for path in shown(query.out) if path.name.startswith(f"part-0000{batch}-")]
     staging = query.out / "_rdfm/staging/stream-x-1/00000-attempt"
     staging.mkdir(parents=True)
@@ -87,7 +87,7 @@ def test_two_queries_share_a_folder(query, tmp_path):
     assert sorted(numbers_in(query.out)) == [0, 1, 10]
 
 
-def test_another_checkpoint_is_another_query(query):
+def test_a_new_checkpoint_is_a_new_query(query):
     query.add(0)
     query.run()
     shutil.rmtree(query.checkpoint)
@@ -105,24 +105,24 @@ def test_a_batch_without_rows_writes_nothing(query):
     assert left_in(query.out) == []
 
 
-def test_a_batch_that_fails_leaves_nothing_and_is_tried_again(query):
+def test_a_failed_batch_leaves_no_files_and_is_retried(query):
     query.add(0, 1)
 
-    def spoilt(rows):
+    def invalid(rows):
         return numbered(rows).selectExpr(
             "id", "if(id = 1, transform(quads, q -> named_struct('subject', 'no term', 'predicate', "
             "q.predicate, 'object', q.object, 'graph', q.graph)), quads) AS quads"
         )  # fmt: skip
 
     with pytest.raises(Exception, match="found 'no'"):
-        query.run(transform=spoilt)
+        query.run(transform=invalid)
     assert shown(query.out) == []
     assert left_in(query.out) == []
     query.run()
     assert numbers_in(query.out) == [0, 1]
 
 
-def test_only_appending_streams_are_taken(query):
+def test_only_append_mode_is_supported(query):
     query.add(0)
     counted = "array(named_struct('subject', '_:s', 'predicate', '<http://ex/p>', 'object', "
     counted += "concat('\"', count(*), '\"'), 'graph', cast(null as string)))"

@@ -1,4 +1,4 @@
-"""Streams of logs: each file once, and nothing lost, whatever arrives and ends when."""
+"""Streams of logs: each file is read once and none is lost, regardless of arrivals and restarts."""
 
 import json
 import logging
@@ -32,8 +32,8 @@ LINE = '<http://ex/s> <http://ex/p> "{}" .\n'
 BROKEN = 'VERSION "1.2-messages"\n' + LINE.format(0) + "MESSAGE\nbroken\nMESSAGE\n" + LINE.format(1)
 
 
-class Place:
-    """A folder of logs, streams of it, and what a query wrote."""
+class StreamFolder:
+    """A folder of logs, streams of it, and the output of a query."""
 
     def __init__(self, root, spark=None):
         self.spark = spark
@@ -43,7 +43,7 @@ class Place:
         self.written = 0
 
     def arrive(self, name, count=3, **options):
-        """A log with so many messages; each has a number of its own as its only object."""
+        """Writes a log of messages whose only object is a unique number."""
         (self.logs / name).parent.mkdir(exist_ok=True)
         with rdfm.create_log(self.logs / name, **options) as log:
             for _ in range(count):
@@ -52,7 +52,7 @@ class Place:
                 self.written += 1
 
     def stream(self, source, **options):
-        """The rows of the stream, by one of the two ways."""
+        """Returns the rows of the stream, read in one of the two ways."""
         if source == "read_stream":
             return read_stream(self.spark, str(self.logs), **options)
         state = str(self.root / "state")
@@ -60,7 +60,10 @@ class Place:
         return reader.load(str(self.logs))
 
     def run(self, source, **options):
-        """Read what is there with a query that is started again each time; gives its batches' rows."""
+        """Runs a query, restarted each time, on the available files.
+
+        Returns the number of rows of each batch.
+        """
         query = (
             self.stream(source, **options)
             .writeStream.format("parquet")
@@ -73,21 +76,24 @@ class Place:
         return [one["numInputRows"] for one in query.recentProgress if one["numInputRows"]]
 
     def rows(self):
-        """What came out."""
+        """Returns the rows of the output."""
         return self.spark.read.parquet(str(self.root / "out")).collect()
 
     def numbers(self):
-        """The numbers of the messages that came out, in order."""
+        """Returns the numbers of the messages in the output, in order."""
         return numbers(row.asDict(recursive=True) for row in self.rows())
 
     def engine(self, **options):
-        """The stream of `format("rdfm")` without Spark."""
+        """Returns the stream of `format("rdfm")` without Spark."""
         state = str(self.root / "state")
         return Engine({"path": str(self.logs), "statelocation": state, **options})
 
 
 class Engine:
-    """Spark's part in a stream: it keeps offsets as text, and takes batches until nothing is new."""
+    """Simulates Spark's side of a stream.
+
+    It stores offsets as text, and requests batches while there is new data.
+    """
 
     def __init__(self, options, start=None):
         self.options = options
@@ -95,18 +101,18 @@ class Engine:
         self.offset = start
 
     def again(self):
-        """A run after this one, with its checkpoint."""
+        """Returns a later run that starts from the checkpoint of this one."""
         return Engine(self.options, self.offset)
 
     def plan(self, limit=None):
-        """The next batch: its end is written down, and nothing is read yet."""
+        """Plans the next batch: its end is recorded, but nothing is read yet."""
         if self.offset is None:
             self.offset = json.dumps(self.reader.initialOffset())
         limit = limit or self.reader.getDefaultReadLimit()
         return json.dumps(self.reader.latestOffset(json.loads(self.offset), limit))
 
     def read(self, end):
-        """A batch's rows; each task has a reader of its own."""
+        """Returns a batch's rows; each task has its own reader."""
         parts = self.reader.partitions(json.loads(self.offset), json.loads(end))
         rows = []
         for part in parts:
@@ -116,11 +122,11 @@ class Engine:
         return rows
 
     def rows(self):
-        """The rows of all that is new."""
+        """Returns the rows of all new files."""
         return [row for batch in self.run() for row in batch]
 
     def run(self, limit=None):
-        """The rows of each batch."""
+        """Returns the rows of each batch."""
         self.reader.prepareForTriggerAvailableNow()
         batches = []
         while (end := self.plan(limit)) != self.offset:
@@ -131,25 +137,25 @@ class Engine:
 
 
 def numbers(rows):
-    """The numbers of messages, in order."""
+    """Returns the numbers of messages, in order."""
     return sorted(int(row["quads"][0]["object"].strip('"')) for row in rows)
 
 
 def sources(rows):
-    """The names of the files of rows, in order and each once."""
+    """Returns the file names of rows, in order and without repetitions."""
     return list(dict.fromkeys(Path(row["source"]).name for row in rows))
 
 
 @pytest.fixture
 def place(tmp_path):
-    """A place without Spark."""
-    return Place(tmp_path)
+    """A folder without Spark."""
+    return StreamFolder(tmp_path)
 
 
 @pytest.fixture
 def spark_place(spark, tmp_path):
-    """A place with Spark."""
-    return Place(tmp_path, spark)
+    """A folder with Spark."""
+    return StreamFolder(tmp_path, spark)
 
 
 both = pytest.mark.parametrize("source", ["read_stream", "format"])
@@ -178,16 +184,16 @@ def test_each_file_is_read_once_over_many_runs(spark_place, source):
 
 
 @both
-def test_limits_bound_the_files_of_a_batch(spark_place, source):
+def test_limits_apply_to_the_files_of_a_batch(spark_place, source):
     for name in range(5):
         spark_place.arrive(f"{name}.nq", count=3)
-    # Spark counts what its own source gives: files.
+    # Spark counts the rows that its source returns, which are files.
     counted = {"read_stream": [2, 2, 1], "format": [6, 6, 3]}[source]
     assert spark_place.run(source, maxFilesPerTrigger="2") == counted
     assert spark_place.numbers() == list(range(15))
 
 
-def test_sparks_source_takes_its_options_and_reads_no_content(spark_place):
+def test_the_spark_source_accepts_its_options_and_reads_no_content(spark_place):
     place = spark_place
     place.arrive("a.nq", count=1)
     place.arrive("sub/b.nq", count=1)
@@ -219,8 +225,8 @@ def test_sparks_source_takes_its_options_and_reads_no_content(spark_place):
     assert schema.startswith("struct<path:string>")
 
 
-def test_names_that_spark_takes_for_globs_are_refused_or_read_once(spark_place):
-    # Spark's source reads the files beside such a one twice.
+def test_names_that_look_like_globs_are_refused_or_read_once(spark_place):
+    # Spark's source reads the files next to such a file twice.
     for name in ["a.nq", *GLOB_NAMES]:
         spark_place.arrive(name, count=1)
     with pytest.raises(PySparkException, match="set recursiveFileLookup=true"):
@@ -229,7 +235,7 @@ def test_names_that_spark_takes_for_globs_are_refused_or_read_once(spark_place):
     assert spark_place.numbers() == list(range(spark_place.written))
 
 
-def test_a_broken_file_ends_the_query_or_becomes_a_row(spark_place):
+def test_an_invalid_file_ends_the_query_or_becomes_a_row(spark_place):
     place = spark_place
     place.arrive("a.nq", count=1)
     (place.logs / "b.nq").write_text(BROKEN)
@@ -242,10 +248,10 @@ def test_a_broken_file_ends_the_query_or_becomes_a_row(spark_place):
 
 
 @both
-def test_a_pipe_in_the_folder_is_refused_or_passed_over(spark_place, source):
+def test_a_pipe_in_the_folder_is_refused_or_ignored(spark_place, source):
     spark_place.arrive("a.nq", count=1)
     os.mkfifo(spark_place.logs / "b.nq")
-    if source == "read_stream":  # Spark's source finds no empty files
+    if source == "read_stream":  # Spark's source ignores empty files
         spark_place.run(source)
     else:
         with pytest.raises(PySparkException, match=r"a pipe, device or socket.*pathGlobFilter"):
@@ -255,15 +261,15 @@ def test_a_pipe_in_the_folder_is_refused_or_passed_over(spark_place, source):
 
 
 @both
-def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
-    """Spark's source looks the files up again, and takes them as they are then; ours does not."""
+def test_files_removed_or_added_before_a_batch_is_read(spark_place, source):
+    """Spark's source lists the files again and reads their current content; rdfm's source does not."""
     place = spark_place
     for name in "abc":
         place.arrive(f"{name}.nq", count=1)
     seen = []
 
     def fails(rows, number):
-        raise ValueError("the first try fails, after its files were found")
+        raise ValueError("the first attempt fails after listing the files")
 
     def run(handle):
         query = (
@@ -275,7 +281,7 @@ def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
         )
         query.awaitTermination()
 
-    with pytest.raises(PySparkException, match="the first try fails"):
+    with pytest.raises(PySparkException, match="the first attempt fails"):
         run(fails)
     (place.logs / "b.nq").unlink()
     (place.logs / "c.nq").write_text(LINE.format(33))
@@ -291,12 +297,14 @@ def test_what_is_gone_or_new_before_a_batch_is_read(spark_place, source):
         assert numbers(seen) == [0, 33]
 
 
-def test_sparks_source_passes_over_old_files_and_ours_does_not(spark_place):
+def test_the_spark_source_ignores_old_files_and_the_rdfm_source_does_not(spark_place):
     place = spark_place
     place.arrive("a.nq", count=1)
     assert place.run("read_stream") == [1]
     place.arrive("b.nq", count=1)
-    os.utime(place.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2)  # moved here with its time
+    os.utime(
+        place.logs / "b.nq", (time.time() - 8 * 24 * 3600,) * 2
+    )  # moved here, keeps its modification time
     assert place.run("read_stream") == []
     assert place.run("read_stream", maxFileAge="9d") == [1]
     engine = place.engine()
@@ -304,7 +312,7 @@ def test_sparks_source_passes_over_old_files_and_ours_does_not(spark_place):
     assert sources(engine.rows()) == ["c.nq", "a.nq"]
 
 
-def test_a_stream_of_logs_goes_through_the_sink_and_on(spark_place):
+def test_a_stream_of_logs_is_written_by_the_sink_and_read_again(spark_place):
     place = spark_place
     out = place.root / "parts"
 
@@ -346,10 +354,10 @@ def test_options_are_checked_before_the_query_starts(spark_place):
         reader.option("stateLocation", str(place.root / "state")).load(str(place.root / "nowhere"))
 
 
-# --- the reader of format("rdfm") alone ---
+# --- the reader of format("rdfm") without Spark ---
 
 
-def test_a_stream_goes_on_where_its_checkpoint_says(place):
+def test_a_stream_continues_from_its_checkpoint(place):
     place.arrive("a.nq")
     place.arrive("b.trig.gz")
     engine = place.engine()
@@ -362,14 +370,15 @@ def test_a_stream_goes_on_where_its_checkpoint_says(place):
 
 
 @pytest.mark.parametrize("steps", range(4))
-def test_an_end_at_any_step_loses_and_doubles_nothing(place, steps):
+def test_a_stop_at_any_step_neither_loses_nor_duplicates_messages(place, steps):
     place.arrive("a.nq")
     engine = place.engine(maxfilespertrigger="1")
     engine.run()
     checkpoint = engine.offset
     place.arrive("b.nq")
     place.arrive("c.nq")
-    # The list has the files; the checkpoint may have the end of the batch, and the sink its rows.
+    # The list contains the files; the checkpoint may contain the end of the batch, and the sink its
+    # rows.
     end = engine.plan() if steps else None
     before = engine.read(end) if steps > 1 else []
     if steps > 2:
@@ -384,7 +393,7 @@ def test_an_end_at_any_step_loses_and_doubles_nothing(place, steps):
     assert sources(replayed + rest) == ["b.nq", "c.nq", "d.nq"]
 
 
-def test_another_spelling_of_the_folder_reads_nothing_again(place):
+def test_another_spelling_of_the_folder_does_not_repeat_files(place):
     place.arrive("a.nq")
     engine = place.engine()
     assert len(engine.rows()) == 3
@@ -396,20 +405,20 @@ def test_another_spelling_of_the_folder_reads_nothing_again(place):
     assert again.run() == []
 
 
-def test_what_a_task_is_sent_does_not_grow_with_the_list(place):
+def test_the_size_of_a_task_does_not_grow_with_the_list(place):
     engine = place.engine()
     sizes = {len(pickle.dumps(engine.reader))}
     for name in range(3):
         place.arrive(f"{name}.nq", count=1)
         engine.run()
         (place.logs / f"{name}.nq").write_text(LINE.format(77))
-        engine.run()  # a file that is noticed to be another
+        engine.run()  # the file is recognized as a different one
         sizes.add(len(pickle.dumps(engine.reader)))
     assert len(sizes) == 1
     assert len(engine.reader._files.files) == 3
 
 
-def test_what_arrives_during_available_now_is_for_the_next_run(place):
+def test_files_that_arrive_during_available_now_are_left_for_the_next_run(place):
     place.arrive("a.nq")
     engine = place.engine()
     engine.reader.prepareForTriggerAvailableNow()
@@ -421,7 +430,7 @@ def test_what_arrives_during_available_now_is_for_the_next_run(place):
     assert sources(engine.again().rows()) == ["b.nq"]
 
 
-def test_a_limit_is_of_files_or_bytes_and_spark_may_lift_it(place):
+def test_limits_count_files_or_bytes_and_spark_may_lift_them(place):
     for name in range(5):
         place.arrive(f"{name}.nq", count=1)
     size = (place.logs / "0.nq").stat().st_size
@@ -438,7 +447,7 @@ def test_a_limit_is_of_files_or_bytes_and_spark_may_lift_it(place):
         place.engine(maxbytespertrigger="1", maxfilespertrigger="1")
 
 
-def test_large_logs_are_split_and_small_ones_put_together(place):
+def test_large_logs_are_split_and_small_ones_are_combined(place):
     for name in ("a.nq", "b.nq", "c.jelly"):
         place.arrive(name, count=200)
     engine = place.engine(splitbytes="2000")
@@ -452,7 +461,7 @@ def test_large_logs_are_split_and_small_ones_put_together(place):
     assert len(whole.reader.partitions(json.loads(engine.offset), json.loads(end))) == 1
 
 
-def test_files_come_oldest_first_and_then_by_name(place):
+def test_files_are_read_oldest_first_and_then_by_name(place):
     for name, age in (("c.nq", 30), ("a.nq", 10), ("b10.nq", 20), ("b9.nq", 20)):
         place.arrive(name, count=1)
         os.utime(place.logs / name, (time.time() // 1 - age,) * 2)
@@ -460,7 +469,7 @@ def test_files_come_oldest_first_and_then_by_name(place):
     assert sources(rows) == ["c.nq", "b9.nq", "b10.nq", "a.nq"]
 
 
-def test_any_name_is_read_and_hidden_ones_are_passed_over(place):
+def test_any_name_is_read_and_hidden_files_are_ignored(place):
     for name in ODD_NAMES + GLOB_NAMES:
         place.arrive(name, count=1)
     for name in ("_hidden.nq", ".hidden.nq", "sub/deep.nq"):
@@ -470,7 +479,7 @@ def test_any_name_is_read_and_hidden_ones_are_passed_over(place):
     assert sorted(sources(rows)) == sorted(ODD_NAMES + GLOB_NAMES)
 
 
-def test_a_file_that_changed_is_an_error_skipped_or_read(place, caplog):
+def test_a_changed_file_is_an_error_skipped_or_read(place, caplog):
     place.arrive("a.nq", count=1)
     place.arrive("b.nq", count=1)
     for changed, expected in (("error", None), ("skip", [0]), ("read", [0, 22])):
@@ -484,13 +493,13 @@ def test_a_file_that_changed_is_an_error_skipped_or_read(place, caplog):
             assert caught.value.filename == str(place.logs / "b.nq")
         else:
             assert numbers(engine.read(end)) == expected
-        # A list of its own for each.
+        # Each setting has its own list.
         for path in (place.root / "state").iterdir():
             path.unlink()
     assert "b.nq changed after it was found" in caplog.text
 
 
-def test_the_time_alone_tells_a_change(place):
+def test_a_change_is_detected_by_time_alone(place):
     place.arrive("a.nq", count=1)
     engine = place.engine()
     end = engine.plan()
@@ -517,7 +526,7 @@ def test_a_file_that_grows_while_it_is_read_is_an_error(place):
         os.utime(path, (status.st_atime, status.st_mtime))
 
 
-def test_a_file_that_is_gone_is_an_error_or_passed_over(place, caplog):
+def test_a_missing_file_is_an_error_or_ignored(place, caplog):
     place.arrive("a.nq", count=1)
     place.arrive("b.nq", count=1)
     engine = place.engine()
@@ -534,7 +543,7 @@ def test_a_file_that_is_gone_is_an_error_or_passed_over(place, caplog):
 @pytest.mark.parametrize(
     ("mode", "count"), [("FAILFAST", 0), ("PERMISSIVE", 4), ("DROPMALFORMED", 3)]
 )
-def test_a_broken_file_is_dealt_with_as_in_a_batch(place, mode, count):
+def test_an_invalid_file_is_handled_as_in_a_batch(place, mode, count):
     place.arrive("a.nq", count=1)
     (place.logs / "b.nq").write_text(BROKEN)
     engine = place.engine(mode=mode)
@@ -546,7 +555,7 @@ def test_a_broken_file_is_dealt_with_as_in_a_batch(place, mode, count):
     assert len(rows) == count
 
 
-def test_the_list_and_the_checkpoint_must_belong_together(place):
+def test_the_list_and_the_checkpoint_must_match(place):
     place.arrive("a.nq")
     engine = place.engine()
     engine.run()
@@ -558,7 +567,7 @@ def test_the_list_and_the_checkpoint_must_belong_together(place):
         LogSourceStreamReader({"path": str(place.logs)})
 
 
-def test_another_file_under_a_known_name_is_not_read_and_said_once(place, caplog):
+def test_a_replaced_file_is_skipped_and_reported_once(place, caplog):
     place.arrive("a.nq", count=1)
     engine = place.engine()
     assert len(engine.rows()) == 1
@@ -579,7 +588,7 @@ def test_another_file_under_a_known_name_is_not_read_and_said_once(place, caplog
         ("logs2", "true", True),
     ],
 )
-def test_the_list_is_not_kept_among_the_logs(place, state, recursive, taken):
+def test_the_list_must_not_be_among_the_logs(place, state, recursive, taken):
     place.arrive("a.nq", count=1)
     options = {"statelocation": f"{place.root}/{state}", "recursivefilelookup": recursive}
     if taken:
@@ -590,7 +599,7 @@ def test_the_list_is_not_kept_among_the_logs(place, state, recursive, taken):
             place.engine(**options)
 
 
-def test_an_unknown_option_is_told_with_those_of_streams(place):
+def test_an_unknown_option_lists_those_of_streams(place):
     with pytest.raises(OptionError, match=r"no option 'nonsense'.* splitBytes, stateLocation"):
         place.engine(nonsense="1")
 
@@ -607,7 +616,7 @@ def test_two_queries_cannot_share_a_list(place):
     assert sources(second.rows()) == ["b.nq"]
 
 
-def test_logs_and_list_lie_behind_urls_too():
+def test_logs_and_list_may_be_urls():
     from fsspec.implementations.memory import MemoryFileSystem
 
     files = MemoryFileSystem()
@@ -624,7 +633,7 @@ def test_logs_and_list_lie_behind_urls_too():
         engine.read(end)
 
 
-def test_a_commit_that_was_cut_short_is_finished_before_files_are_found(place, monkeypatch):
+def test_an_interrupted_commit_is_finished_before_listing_files(place, monkeypatch):
     columns = {
         "quads": [[{"subject": "_:s", "predicate": "<p:p>", "object": '"0"', "graph": None}]]
     }
@@ -660,11 +669,11 @@ def test_a_commit_that_was_cut_short_is_finished_before_files_are_found(place, m
         ("dbfs://host/a.nq", "dbfs://host/a.nq"),
     ],
 )
-def test_paths_of_spark_are_opened_as_they_are_meant(path, opened):
+def test_escaped_paths_of_spark_are_decoded(path, opened):
     assert _opened_as(path) == opened
 
 
-def test_a_folder_that_is_not_there_is_an_error(place):
+def test_a_missing_folder_is_an_error(place):
     engine = place.engine(path=str(place.root / "nowhere"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         engine.run()

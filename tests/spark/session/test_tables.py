@@ -19,7 +19,7 @@ DETAILS = ["kind", "value", "datatype", "language", "direction"]
 
 @pytest.fixture
 def log(tmp_path):
-    """A log of 1,000 messages of two quads."""
+    """A log of 1,000 messages with two quads each."""
     path = tmp_path / "log.nq"
     message = '<a:s{0}> <a:p> _:b .\n<a:s{0}> <a:q> "{0}"@en--ltr <a:g> .\n'
     path.write_text("# @message\n".join(map(message.format, range(1000))))
@@ -27,7 +27,7 @@ def log(tmp_path):
 
 
 def as_read(path, **options):
-    """The rows that open_log gives."""
+    """Returns the rows of open_log."""
     with rdfm.open_log(path, rows="quads", **options) as log:
         return pa.table(log).to_pylist()
 
@@ -38,7 +38,7 @@ def as_dicts(frame):
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
 @pytest.mark.parametrize("options", [{}, {"splitBytes": "4k"}, {"mode": "PERMISSIVE"}])
-def test_rows_of_quads_are_those_of_a_table(spark, log, terms, options):
+def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
     reader = spark.read.format("rdfm").options(rows="quads", terms=terms, **options)
     frame = reader.load(str(log)).drop("_corrupt_record")
     assert frame.columns == QUADS
@@ -60,16 +60,16 @@ def test_messages_with_terms_as_structs(spark, log):
         R.explode_quads(frame)
 
 
-def test_structs_say_what_the_functions_of_columns_say(spark):
+def test_structs_equal_the_results_of_column_functions(spark):
     texts = rdfm.spark.read(spark, LOG, rows="quads")
     structs = rdfm.spark.read(spark, LOG, rows="quads", terms="structs")
     makers = [R.term_kind, R.value, R.datatype, R.language, R.direction]
-    said = [make("object").alias(name) for make, name in zip(makers, DETAILS, strict=True)]
-    assert texts.select(*said).collect() == structs.select("object.*").collect()
+    details = [make("object").alias(name) for make, name in zip(makers, DETAILS, strict=True)]
+    assert texts.select(*details).collect() == structs.select("object.*").collect()
 
 
 @pytest.mark.parametrize("terms", ["ntriples", "structs"])
-def test_only_the_columns_wanted_are_made(spark, log, terms):
+def test_only_requested_columns_are_built(spark, log, terms):
     wanted = as_read(log, terms=terms)
     frame = rdfm.spark.read(spark, log, rows="quads", terms=terms, columns=["graph", "object"])
     assert frame.columns == ["graph", "object"]
@@ -84,7 +84,7 @@ def test_only_the_columns_wanted_are_made(spark, log, terms):
     assert rdfm.spark.read(spark, log, columns=["quads"], terms=terms).count() == 1000
 
 
-def test_a_schema_may_ask_for_some_fields(spark, log):
+def test_a_schema_may_select_fields(spark, log):
     schema = "graph struct<value: string>, Object struct<language: string, KIND: string>"
     frame = rdfm.spark.read(spark, log, rows="quads", terms="structs", schema=schema)
     first, second = frame.limit(2).collect()
@@ -94,7 +94,7 @@ def test_a_schema_may_ask_for_some_fields(spark, log):
     assert [tuple(row) for row in text.limit(2).collect()] == [("<a:p>", 0), ("<a:q>", 0)]
 
 
-def test_what_there_is_not_is_refused_at_once(spark, log):
+def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
     for given, reason in (
         (
             {"rows": "quads", "columns": ["offset"]},
@@ -119,14 +119,14 @@ def test_what_there_is_not_is_refused_at_once(spark, log):
         spark.read.format("rdfm").options(rows="quads", columns="offset").load(str(log))
 
 
-def test_a_log_of_another_kind_has_no_quads(spark, tmp_path):
+def test_a_log_of_another_kind_is_refused(spark, tmp_path):
     (tmp_path / "log.rdfp").write_text("TX .\nTC .\n")
     frame = rdfm.spark.read(spark, tmp_path / "log.rdfp", rows="quads")
     with pytest.raises(Exception, match=r"log\.rdfp contains patches, but the rows are messages"):
         frame.count()
 
 
-def test_errors_have_rows_among_the_quads(spark, tmp_path):
+def test_errors_become_rows_among_the_quads(spark, tmp_path):
     path = tmp_path / "log.nq"
     path.write_text("<a:s> <a:p> <a:o> .\n# @message\n<a:x> <a:p> <a:o> .\noops\n# @message\n" * 2)
     frame = rdfm.spark.read(spark, path, rows="quads", mode="PERMISSIVE")
@@ -177,7 +177,7 @@ def test_rows_of_quads_in_streams(spark, log, tmp_path):
         assert spark.read.parquet(str(tmp_path / f"_out{number}")).count() == 2000
 
 
-def test_results_have_structs(spark, tmp_path):
+def test_results_support_structs(spark, tmp_path):
     with rdfm.create_results(tmp_path / "r.srj", ["a", "b"]) as results:
         results.write([rdfm.Literal("x", language="en"), None])
     frame = rdfm.spark.read(spark, tmp_path / "r.srj", terms="structs")

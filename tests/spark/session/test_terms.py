@@ -1,4 +1,4 @@
-"""Term helpers say what rdfm and pyoxigraph say; quads as rows go back to the same messages."""
+"""Functions for terms agree with rdfm and pyoxigraph; rows of quads become messages again."""
 
 import random
 from functools import reduce
@@ -44,8 +44,8 @@ TRICKY = [
 ]
 
 
-def gathered(strategy, count):
-    """Examples of a strategy, made once for one data frame."""
+def examples_of(strategy, count):
+    """Returns examples of a strategy, generated once for one data frame."""
     found = []
 
     @settings(max_examples=count)
@@ -58,7 +58,7 @@ def gathered(strategy, count):
 
 
 def respelled(text, chance):
-    """A canonical literal or IRI with characters escaped that need not be, in each way there is."""
+    """Returns a canonical literal or IRI with random characters escaped in each possible way."""
     if text[0] not in '<"' or text.startswith("<<"):
         return text
     end = text.rindex('"') if text[0] == '"' else len(text) - 1
@@ -80,7 +80,7 @@ def respelled(text, chance):
 
 def random_terms():
     kinds = iris | bnodes | literals | literals | triple_terms(iris | bnodes, iris, literals)
-    canonical = [str(as_term(term)) for term in gathered(kinds, 1500)]
+    canonical = [str(as_term(term)) for term in examples_of(kinds, 1500)]
     chance = random.Random(0)
     return [*canonical, *(respelled(text, chance) for text in canonical)]
 
@@ -98,7 +98,7 @@ def columns(helpers, term):
 
 
 def shown(spark, texts):
-    """The seven helpers over all texts, in one query: rows of text and values."""
+    """Returns rows of text and the values of the seven functions, from one query over all texts."""
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms
@@ -107,15 +107,15 @@ def shown(spark, texts):
     return [tuple(row) for row in frame.select(F.col("term"), *columns(terms, "term")).collect()]
 
 
-def told_by_rdfm(text):
+def described_by_rdfm(text):
     term = rdfm.parse_term(text)
     kind = as_tuple(term)[0]
     literal = kind == "literal"
-    said = {"triple": text, "bnode": text.removeprefix("_:")}
+    values = {"triple": text, "bnode": text.removeprefix("_:")}
     return (
         "triple term" if kind == "triple" else kind,
         term.value if kind == "iri" else None,
-        said.get(kind, term.value),
+        values.get(kind, term.value),
         term.language if literal else None,
         term.direction if literal else None,
         term.datatype.value if literal else None,
@@ -123,8 +123,8 @@ def told_by_rdfm(text):
     )
 
 
-def told_by_oxigraph(text):
-    """The same by another parser, or None where it does not take the term."""
+def described_by_oxigraph(text):
+    """Returns the same as described by another parser, or None if it rejects the term."""
     try:
         (quad,) = pyoxigraph.parse(f"<a:a> <a:a> {text} .", pyoxigraph.RdfFormat.N_TRIPLES)
     except SyntaxError:
@@ -134,7 +134,7 @@ def told_by_oxigraph(text):
         return ("iri", term.value, term.value, None, None, None, False)
     if isinstance(term, pyoxigraph.Literal):
         direction = term.direction and str(term.direction).rpartition(".")[2].lower()
-        # It writes language tags in lower case.
+        # pyoxigraph lowercases language tags.
         return ("literal", None, term.value, term.language, direction, term.datatype.value, False)
     return None
 
@@ -147,18 +147,18 @@ def rows(spark):
     return found
 
 
-def test_the_helpers_say_what_rdfm_says(rows):
+def test_functions_agree_with_rdfm(rows):
     assert len(rows) > 3000
-    for text, *told in rows:
-        assert tuple(told) == told_by_rdfm(text), text
+    for text, *described in rows:
+        assert tuple(described) == described_by_rdfm(text), text
 
 
-def test_the_helpers_say_what_pyoxigraph_says(rows):
+def test_functions_agree_with_pyoxigraph(rows):
     compared = 0
-    for text, *told in rows:
-        if (expected := told_by_oxigraph(text)) is not None:
-            told[3] = told[3] and told[3].lower()
-            assert tuple(told) == expected, text
+    for text, *described in rows:
+        if (expected := described_by_oxigraph(text)) is not None:
+            described[3] = described[3] and described[3].lower()
+            assert tuple(described) == expected, text
             compared += 1
     assert compared > 1000
 
@@ -167,8 +167,8 @@ def test_null_gives_null(spark):
     assert shown(spark, [None]) == [(None,) * 8]
 
 
-def test_no_text_is_an_error(spark):
-    """Cut and broken terms, with the errors of ANSI SQL on."""
+def test_no_text_raises_an_error(spark):
+    """Truncated and invalid terms, with the errors of ANSI SQL enabled."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     chance = random.Random(1)
     broken = [
@@ -199,7 +199,7 @@ def test_no_text_is_an_error(spark):
     assert found['"a'][1:6] == (None,) * 5
 
 
-def test_results_are_named_as_called_wherever_they_stand(spark):
+def test_result_columns_are_named_after_the_call(spark):
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -226,7 +226,7 @@ def test_results_are_named_as_called_wherever_they_stand(spark):
     assert counted.first() == ("en", "b")
 
 
-def test_no_python_worker_takes_part(spark):
+def test_no_python_worker_is_used(spark):
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms
@@ -243,8 +243,8 @@ def plan(frame):
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
-def test_a_long_text_is_unescaped_whole(spark):
-    """No recursion over escapes."""
+def test_a_long_text_is_unescaped_completely(spark):
+    """Escapes are not processed recursively."""
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms
@@ -263,7 +263,7 @@ def test_a_long_text_is_unescaped_whole(spark):
 
 
 def messages_frame(spark, log):
-    """A log as rdfm's data source gives it."""
+    """Returns a log as a data frame of rdfm's data source."""
     from rdfm.spark.schema import QUADS
 
     rows = [
@@ -283,11 +283,11 @@ def as_message(quads):
 
 @pytest.fixture(scope="module")
 def random_log():
-    return [message for log in gathered(logs(generalized=True), 300) for message in log]
+    return [message for log in examples_of(logs(generalized=True), 300) for message in log]
 
 
 @pytest.mark.parametrize("keep_empty", [True, False])
-def test_quads_as_rows_go_back_to_the_same_messages(spark, random_log, keep_empty):
+def test_quads_as_rows_become_the_same_messages_again(spark, random_log, keep_empty):
     from rdfm.spark import terms
     from rdfm.spark.schema import QUADS
 
@@ -305,7 +305,7 @@ def test_quads_as_rows_go_back_to_the_same_messages(spark, random_log, keep_empt
         ours = as_message(found[index])
         theirs = next(iter(as_batch([quads])))
         assert ours.isomorphic(theirs)
-        # In order, and nothing but labels has changed.
+        # In order, with only labels changed.
         assert nquads.relabelled(map(tuples, ours.quads)) == nquads.relabelled(
             map(tuples, theirs.quads)
         )
@@ -315,7 +315,7 @@ def tuples(quad):
     return tuple(map(as_tuple, quad))
 
 
-def test_labels_are_of_one_message_only_and_the_same_on_every_run(spark, random_log):
+def test_labels_belong_to_one_message_and_are_reproducible(spark, random_log):
     from rdfm.spark import terms
 
     frame = messages_frame(spark, random_log)
@@ -332,7 +332,7 @@ def test_labels_are_of_one_message_only_and_the_same_on_every_run(spark, random_
     assert len(owners) > 50
 
 
-# Values of one type that are all different, some of them only in what JSON or a time zone would cut.
+# Distinct values of one type; some differ only in details that JSON or a time zone would drop.
 DIFFERENT = {
     "timestamp": [
         f"TIMESTAMP '2026-10-25 0{text}'"
@@ -362,7 +362,7 @@ LABELLED = "array(named_struct('subject', '_:b', 'predicate', '', 'object', '', 
 
 
 def labels_of(spark, zone):
-    """Types, and labels of messages that their values tell apart."""
+    """Returns types, and labels of messages that differ only in their values."""
     from pyspark.sql import DataFrame
 
     from rdfm.spark import terms
@@ -387,13 +387,13 @@ def labels_of(spark, zone):
             spark.conf.set(name, value)
 
 
-def test_labels_tell_all_values_apart_whatever_the_settings(spark):
+def test_labels_differ_for_all_values_and_settings(spark):
     found = labels_of(spark, "UTC")
     assert len(set(found)) == len(found) == sum(map(len, DIFFERENT.values()))
     assert labels_of(spark, "Europe/Berlin") == found
 
 
-def test_columns_of_any_name_stay(spark):
+def test_columns_of_any_name_are_kept(spark):
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms
@@ -412,7 +412,7 @@ def test_columns_of_any_name_stay(spark):
     assert row.subject.endswith("_b")
 
 
-def test_text_that_looks_like_a_label_stays(spark):
+def test_text_that_looks_like_a_label_is_unchanged(spark):
     from rdfm.spark import terms
 
     texts = [
@@ -451,7 +451,7 @@ def test_quads_of_a_table_become_messages(spark):
     assert terms.explode_quads(dotted, by=["a.b"]).columns[2:4] == ["a.b", "quad_index"]
 
 
-def test_what_is_missing_is_named(spark):
+def test_missing_columns_are_named(spark):
     from pyspark.sql import functions as F
 
     from rdfm.spark import terms

@@ -1,4 +1,4 @@
-"""Columns of values that each hold one message, in Spark."""
+"""Columns of values that each contain one message, in Spark."""
 
 import dataclasses
 import io
@@ -20,7 +20,7 @@ MANY = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n"
 
 
 def rows_of(log):
-    """The messages of a log as rows of Spark: number, and quads as texts."""
+    """Returns the messages of a log as rows of Spark: number, and quads as texts."""
     return [
         (at, [tuple(str(term) if term else None for term in quad) for quad in message])
         for at, message in enumerate(as_batch(log))
@@ -28,7 +28,7 @@ def rows_of(log):
 
 
 def text(rows, column="quads"):
-    """Messages of rows as N-Quads, relabelled."""
+    """Returns messages of rows as relabelled N-Quads."""
     found = []
     for row in rows:
         lines = [" ".join(filter(None, quad)) + " .\n" for quad in row[column]]
@@ -63,7 +63,7 @@ def test_values_of_every_format_round_trip(messages, log):
         assert text(rows, name) == log
 
 
-def test_others_read_the_values(messages, log):
+def test_other_libraries_read_the_values(messages, log):
     columns = [to_rdf("quads", name).alias(name) for name in ("jelly", "nq")]
     values = messages.select("id", *columns).orderBy("id").collect()
     counts = [
@@ -89,7 +89,7 @@ def test_null_and_empty_values(spark):
 @pytest.mark.parametrize(
     ("bad", "reason"), [(b"<a:s>", "expected"), (MANY, "more than one message")]
 )
-def test_a_broken_value_fails_the_query_or_gives_null(spark, bad, reason):
+def test_an_invalid_value_fails_the_query_or_becomes_null(spark, bad, reason):
     frame = spark.createDataFrame([(1, b"<a:s> <a:p> <a:o> ."), (2, bad)], "id int, v binary")
     with pytest.raises(PythonException, match=rf'{reason}.*mode="PERMISSIVE" gives null'):
         frame.select(from_rdf("v", "nq")).collect()
@@ -97,7 +97,7 @@ def test_a_broken_value_fails_the_query_or_gives_null(spark, bad, reason):
     assert {row.id: row.quads is None for row in found} == {1: False, 2: True}
 
 
-def test_a_column_of_another_type_is_an_error_that_says_what_to_do(spark):
+def test_a_column_of_another_type_is_an_error_with_a_remedy(spark):
     frame = spark.createDataFrame([("<a:s> <a:p> <a:o> .",)], "v string")
     for make in (from_rdf, to_rdf):
         with pytest.raises(PythonException, match=r"cast text with cast\(text AS binary\)"):
@@ -120,7 +120,7 @@ def test_options_reach_the_codecs(spark, messages):
     )
 
 
-def test_what_does_not_fit_is_refused_at_once(spark):
+def test_invalid_options_are_refused_at_once(spark):
     with pytest.raises(OptionError, match="the option frames is for reading Jelly"):
         from_rdf("v", "nq", frames="flat")
     with pytest.raises(OptionError, match="max_message_bytes is a number"):
@@ -154,7 +154,7 @@ def test_a_filter_on_the_result_decodes_once(spark):
 
 
 def plan(frame):
-    """The physical plan as text."""
+    """Returns the physical plan as text."""
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
@@ -191,7 +191,7 @@ def test_sql_has_functions_for_every_format(spark, messages, log):
         ).collect()
 
 
-def test_sql_takes_frames_of_jelly_as_their_type_says(spark):
+def test_sql_reads_jelly_frames_according_to_the_logical_type(spark):
     def value(logical_type):
         lines = b"_:b <http://e/p> <http://e/1> .\n# @message\n_:b <http://e/p> <http://e/2> .\n"
         file = io.BytesIO()

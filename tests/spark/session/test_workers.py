@@ -1,4 +1,4 @@
-"""Workers whose Python is not the driver's: told before the job, and only where it is so."""
+"""Workers with another Python than the driver, which are reported before the job starts."""
 
 import pickle
 import subprocess
@@ -26,7 +26,7 @@ WAYS = {
 
 @pytest.fixture
 def use(spark, monkeypatch):
-    """Gives the session another Python for its workers."""
+    """Sets another Python for the workers of the session."""
 
     def use(program):
         monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
@@ -53,15 +53,17 @@ def script(path, text):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_python_without_rdfm_is_told_with_what_to_set(use, bare, way, tmp_path, monkeypatch):
+def test_a_python_without_rdfm_is_an_error_that_names_the_setting(
+    use, bare, way, tmp_path, monkeypatch
+):
     monkeypatch.delenv("PYTHONPATH")
     monkeypatch.chdir(tmp_path)
-    says = rf"'{bare}', which cannot import rdfm \(.*No module named '(rdfm|pyarrow)'\); set PYSPARK_PYTHON to {sys.executable} before"
-    with pytest.raises(rdfm.MissingExtraError, match=says):
+    reason = rf"'{bare}', which cannot import rdfm \(.*No module named '(rdfm|pyarrow)'\); set PYSPARK_PYTHON to {sys.executable} before"
+    with pytest.raises(rdfm.MissingExtraError, match=reason):
         WAYS[way](use(bare))
 
 
-def test_a_python_that_is_not_there_or_has_another_rdfm_is_told(use, tmp_path):
+def test_a_missing_python_or_another_rdfm_version_is_an_error(use, tmp_path):
     with pytest.raises(rdfm.MissingExtraError, match=r"cannot be started .*PYSPARK_PYTHON"):
         rdfm.spark.register(use("./nowhere/python"))
     other = script(tmp_path / "python", "echo 0.0.0")
@@ -71,33 +73,33 @@ def test_a_python_that_is_not_there_or_has_another_rdfm_is_told(use, tmp_path):
         rdfm.spark.register(use(other))
 
 
-def test_what_spark_finds_by_itself_says_what_its_python_lacks(use, bare):
+def test_a_source_found_by_spark_reports_missing_packages(use, bare):
     from pyspark_rdfm import DefaultSource
 
-    spark = use(bare)  # finds the checkout by its PYTHONPATH, and nothing else
+    spark = use(bare)  # finds the checkout through PYTHONPATH, but no other package
     spark.dataSource.register(DefaultSource)
     with pytest.raises(AnalysisException, match=r"lacks a dependency of rdfm .*set PYSPARK_PYTHON"):
         spark.read.format("rdfm").load(LOG)
 
 
-def test_other_names_of_a_python_that_has_rdfm_are_no_error(use, tmp_path, monkeypatch):
+def test_other_names_of_a_python_with_rdfm_are_accepted(use, tmp_path, monkeypatch):
     wrapped = script(tmp_path / "wrapped", f'exec {sys.executable} "$@"')
     rdfm.spark.register(use(wrapped))
-    rdfm.spark.register(use(wrapped))  # asked once
+    rdfm.spark.register(use(wrapped))  # checked once
     monkeypatch.setattr(subprocess, "run", None)
     rdfm.spark.register(use(wrapped))
-    # The folder of an environment under another name needs no question.
+    # A link to the folder of an environment needs no check.
     (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
     rdfm.spark.register(use(tmp_path / "bin/python"))
 
 
-def test_of_a_cluster_nothing_is_said(use, monkeypatch):
+def test_pythons_of_a_cluster_are_not_checked(use, monkeypatch):
     spark = use("./only/on/the/workers")
     monkeypatch.setattr(spark.sparkContext, "master", "spark://host:7077")
     rdfm.spark.register(spark)
 
 
-def test_a_worker_with_another_rdfm_says_so(monkeypatch):
+def test_a_worker_with_another_rdfm_version_raises_an_error(monkeypatch):
     sent = pickle.dumps(SparkReading.of(Options({}), None))
     assert pickle.loads(sent) == SparkReading.of(Options({}), None)
     monkeypatch.setattr(workers, "__version__", "0.0.0")

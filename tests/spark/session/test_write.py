@@ -24,7 +24,7 @@ def rows(spark):
 @pytest.mark.parametrize(
     "name", [each.name for each in formats.every() if each.spec.kinds[0] == "messages"]
 )
-def test_every_format_is_written_as_convert_writes_it_and_read_back(spark, tmp_path, name):
+def test_every_format_is_written_like_convert_and_read_back(spark, tmp_path, name):
     format = formats.find(name).spec
     source = tmp_path / "source.nq"
     kind = "nanopubs" if format.carries["graphs"] else "iot"
@@ -52,7 +52,7 @@ def test_every_format_is_written_as_convert_writes_it_and_read_back(spark, tmp_p
             assert back.isomorphic(message)
 
 
-def test_a_folder_may_be_read_and_replaced_in_one(spark, rows, tmp_path):
+def test_a_folder_may_be_read_and_replaced_at_once(spark, rows, tmp_path):
     save(rows, tmp_path)
     read = spark.read.format("rdfm").load(str(tmp_path))
     save(read, tmp_path, "jelly", "overwrite")
@@ -62,7 +62,7 @@ def test_a_folder_may_be_read_and_replaced_in_one(spark, rows, tmp_path):
     assert sorted(numbers_in(tmp_path)) == sorted([*range(10), *range(10)])
 
 
-def test_metadata_and_namespaces_are_written_where_the_rows_have_them(spark, tmp_path):
+def test_metadata_and_namespaces_are_written_if_present(spark, tmp_path):
     rows = numbered(spark.range(0, 2, 1, 1)).selectExpr(
         "quads",
         "map('key', encode(concat('v', id), 'utf-8')) AS metadata",
@@ -72,12 +72,12 @@ def test_metadata_and_namespaces_are_written_where_the_rows_have_them(spark, tmp
     messages = messages_in(tmp_path / "jelly")
     assert [message.metadata for message in messages] == [{"key": b"v0"}, {"key": b"v1"}]
     assert messages[0].namespaces == {"ex": "http://ex/"}
-    # Of other types they are columns like any other.
+    # With other types they are ordinary columns.
     save(rows.selectExpr("quads", "1 AS metadata", "quads AS namespaces"), tmp_path / "nq")
     assert numbers_in(tmp_path / "nq") == [0, 1]
 
 
-def test_messages_stand_in_the_order_of_the_rows_and_parts_in_that_of_partitions(rows, tmp_path):
+def test_messages_follow_the_rows_and_parts_follow_the_partitions(rows, tmp_path):
     save(rows, tmp_path / "out")
     assert numbers_in(tmp_path / "out") == list(range(10))
     save(rows.sort("id", ascending=False), tmp_path / "sorted")
@@ -85,7 +85,7 @@ def test_messages_stand_in_the_order_of_the_rows_and_parts_in_that_of_partitions
     assert left_in(tmp_path / "out") == []
 
 
-def test_appended_parts_stand_beside_and_overwriting_ones_instead(rows, tmp_path):
+def test_parts_are_added_or_replaced_according_to_the_mode(rows, tmp_path):
     save(rows, tmp_path)
     save(rows, tmp_path, "jelly")
     assert len(shown(tmp_path)) == 4
@@ -102,7 +102,7 @@ def test_appended_parts_stand_beside_and_overwriting_ones_instead(rows, tmp_path
 
 
 @pytest.mark.parametrize("compression", ["none", *COMPRESSIONS])
-def test_parts_are_compressed_and_say_so_in_their_names(rows, tmp_path, compression):
+def test_compressed_parts_have_a_suffix(rows, tmp_path, compression):
     from rdfm.storage import compression as compressions
 
     save(rows, tmp_path, "jelly", compression=compression.upper())
@@ -113,7 +113,7 @@ def test_parts_are_compressed_and_say_so_in_their_names(rows, tmp_path, compress
         assert (found or "none") == compression
 
 
-def test_a_part_has_no_more_messages_than_allowed(rows, tmp_path):
+def test_parts_are_limited_to_max_records_per_file(rows, tmp_path):
     save(rows, tmp_path, "jelly", maxRecordsPerFile=2)
     with_counts = []
     for part in shown(tmp_path):
@@ -127,7 +127,7 @@ def test_a_part_has_no_more_messages_than_allowed(rows, tmp_path):
     assert numbers_in(tmp_path) == list(range(10))
 
 
-def test_no_rows_give_no_parts(spark, rows, tmp_path):
+def test_empty_partitions_write_no_parts(spark, rows, tmp_path):
     save(rows.where("id < 0"), tmp_path / "none")
     assert shown(tmp_path / "none") == []
     assert (tmp_path / "none/_SUCCESS").exists()
@@ -151,7 +151,7 @@ def test_strings_may_be_large(spark, rows, tmp_path):
     assert numbers_in(tmp_path) == list(range(10))
 
 
-def test_graph_may_be_left_out(spark, tmp_path):
+def test_graph_may_be_omitted(spark, tmp_path):
     rows = spark.sql(
         "SELECT array(struct('<http://ex/o>' AS object, '_:s' AS subject, '<http://ex/p>' AS predicate))"
         " AS quads"
@@ -160,7 +160,7 @@ def test_graph_may_be_left_out(spark, tmp_path):
     assert lines_of(messages_in(tmp_path)) == [["_:s <http://ex/p> <http://ex/o> ."]]
 
 
-def test_a_write_with_an_id_happens_once(rows, tmp_path):
+def test_a_write_with_an_id_is_done_once(rows, tmp_path):
     for _ in range(2):
         save(rows, tmp_path, writeId="load of Monday / 1")
     assert numbers_in(tmp_path) == list(range(10))
@@ -172,7 +172,7 @@ def test_a_write_with_an_id_happens_once(rows, tmp_path):
 
 
 def refused(frame, folder, *args, **options):
-    """The text of what a write raises; nothing may be seen of it."""
+    """Returns the error text of a write, which must leave no visible files."""
     before = shown(folder) if folder.exists() else []
     with pytest.raises(Exception) as error:
         save(frame, folder, *args, **options)
@@ -181,7 +181,7 @@ def refused(frame, folder, *args, **options):
     return str(error.value)
 
 
-def test_a_bad_term_names_its_row_quad_and_part(spark, tmp_path):
+def test_the_error_of_an_invalid_term_names_row_quad_and_part(spark, tmp_path):
     bad = (
         "named_struct('subject','<http://ex/s>','predicate','no term','object','_:o','graph','_:g')"
     )
@@ -199,7 +199,7 @@ def test_a_bad_term_names_its_row_quad_and_part(spark, tmp_path):
     assert "row 2500" in text
 
 
-def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
+def test_messages_that_a_format_does_not_support_are_refused(spark, tmp_path):
     rows = spark.sql(
         "SELECT array(struct('_:s' AS subject, '<http://ex/p>' AS predicate, '_:o' AS object,"
         " '<http://ex/g>' AS graph)) AS quads"
@@ -233,7 +233,7 @@ def test_what_a_format_cannot_hold_is_refused_by_its_encoder(spark, tmp_path):
         ),
     ],
 )
-def test_rows_of_another_shape_are_refused_before_a_task_begins(rows, tmp_path, columns, words):
+def test_rows_with_wrong_columns_are_refused_before_any_task(rows, tmp_path, columns, words):
     text = refused(rows.selectExpr(*columns), tmp_path / "out")
     assert "OptionError" in text
     assert all(word in text for word in words)
@@ -260,14 +260,14 @@ def test_rows_of_another_shape_are_refused_before_a_task_begins(rows, tmp_path, 
         ("nq", {"storageOptions": "secret"}, ["storageOptions", "JSON"]),
     ],
 )
-def test_options_are_checked_before_a_task_begins(rows, tmp_path, to, options, words):
+def test_options_are_checked_before_any_task(rows, tmp_path, to, options, words):
     text = refused(rows, tmp_path / "out", to, **options)
     assert all(word.lower() in text.lower() for word in words)
     assert "secret" not in text
     assert not (tmp_path / "out").exists()
 
 
-def test_another_thread_writes_once_it_has_registered(spark, rows, tmp_path):
+def test_another_thread_writes_after_registration(spark, rows, tmp_path):
     from rdfm.spark import register
 
     seen = []
@@ -283,12 +283,12 @@ def test_another_thread_writes_once_it_has_registered(spark, rows, tmp_path):
         thread = threading.Thread(target=write, args=[prepare])
         thread.start()
         thread.join()
-    assert len(seen) == 1  # Spark's, without the registration
+    assert len(seen) == 1  # Spark's error without the registration
     assert "Failed to find the data source" in seen[0]
     assert len(messages_in(tmp_path / "out")) == rows.count()
 
 
-def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
+def test_the_format_and_the_path_are_required(rows, tmp_path):
     with pytest.raises(Exception, match=r"set the option to to the format.*jelly"):
         rows.write.format("rdfm").mode("append").save(str(tmp_path / "out"))
     with pytest.raises(Exception, match="no path"):
@@ -298,7 +298,7 @@ def test_the_format_and_the_path_have_to_be_said(rows, tmp_path):
         save(rows, tmp_path / "file")
 
 
-def test_no_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypatch):
+def test_an_empty_path_is_not_the_working_directory(tmp_path, monkeypatch):
     from rdfm.spark.reader import LogSourceReader
     from rdfm.spark.schema import default_schema
     from rdfm.spark.stream import LogSourceStreamReader
@@ -323,40 +323,40 @@ def test_no_path_is_not_the_folder_that_spark_was_started_in(tmp_path, monkeypat
     assert [path.name for path in tmp_path.rglob("*")] == ["other"]
 
 
-def test_a_url_with_one_slash_is_no_folder_of_this_machine(spark, rows, tmp_path, monkeypatch):
+def test_a_url_with_one_slash_is_refused(spark, rows, tmp_path, monkeypatch):
     from rdfm.spark.reader import LogSourceReader
     from rdfm.spark.schema import default_schema
     from rdfm.spark.stream import LogSourceStreamReader
     from rdfm.spark.writer import LogSourceStreamWriter
 
-    says = r"dbfs:/logs has one slash after dbfs:.* write /dbfs/logs or dbfs:///logs"
-    with pytest.raises(Exception, match=says):
+    text = r"dbfs:/logs has one slash after dbfs:.* write /dbfs/logs or dbfs:///logs"
+    with pytest.raises(Exception, match=text):
         save(rows, "dbfs:/logs")
-    with pytest.raises(Exception, match=says):
+    with pytest.raises(Exception, match=text):
         spark.read.format("rdfm").load("dbfs:/logs")
-    with pytest.raises(rdfm.OptionError, match=says):
+    with pytest.raises(rdfm.OptionError, match=text):
         rdfm.spark.read(spark, "dbfs:/logs")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "dbfs:/logs").mkdir(parents=True)  # as what wrote there before has left it
+    (tmp_path / "dbfs:/logs").mkdir(parents=True)  # left by an earlier write
     stream = {"path": "logs", "stateLocation": "dbfs:/logs"}
     for make in (
         lambda: LogSourceStreamWriter({"path": "dbfs:/logs", "to": "nq"}, default_schema(), False),
         lambda: LogSourceStreamReader(stream),
     ):
-        with pytest.raises(rdfm.OptionError, match=says):
+        with pytest.raises(rdfm.OptionError, match=text):
             make()
     assert LogSourceReader({"path": "dbfs:/logs"}).paths == [str(tmp_path / "dbfs:/logs")]
     assert list((tmp_path / "dbfs:/logs").iterdir()) == []
 
 
-def test_encoders_take_their_options_as_text(rows, tmp_path):
+def test_encoder_options_are_text(rows, tmp_path):
     save(rows, tmp_path, "trig", dialect="directive", PREFIXES='{"ex": "http://ex/"}')
     text = shown(tmp_path)[0].read_text()
     assert "PREFIX ex: <http://ex/>" in text or "@prefix ex: <http://ex/>" in text
     assert "MESSAGE" in text
 
 
-def test_what_spark_refuses_itself(rows, tmp_path):
+def test_modes_and_formats_that_spark_refuses(rows, tmp_path):
     def write(mode="append"):
         return rows.write.format("rdfm").option("to", "nq").mode(mode)
 
@@ -389,7 +389,7 @@ def test_a_file_url_is_a_path(rows, tmp_path):
 
 
 def as_rows(*rows):
-    """Rows as tasks get them."""
+    """Returns rows as tasks receive them."""
     import pyarrow
 
     string = pyarrow.string()
@@ -415,7 +415,7 @@ def writer(tmp_path):
     return LogSourceWriter({"path": str(tmp_path), "to": "nq"}, schema, False)
 
 
-def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
+def test_dropped_data_is_reported_in_the_log(writer, tmp_path, caplog):
     row = {"quads": [QUAD], "metadata": [("key", b"v")], "namespaces": [("ex", "http://ex/")]}
     writer.commit([writer.write(iter([as_rows(row, row)])) for _ in range(2)])
     assert caplog.messages == [
@@ -423,9 +423,7 @@ def test_what_is_left_out_is_told_in_the_log(writer, tmp_path, caplog):
     ]
 
 
-def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
-    tmp_path, monkeypatch
-):
+def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkeypatch):
     from pyspark import SparkFiles
 
     from rdfm.spark.reader import LogSourceReader
@@ -435,7 +433,7 @@ def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
 
     (tmp_path / "logs").mkdir()
     monkeypatch.chdir(tmp_path)
-    # As Spark Connect sets its workers up.
+    # As in the workers of Spark Connect.
     monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
     monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
     for make in (
@@ -457,7 +455,7 @@ def test_a_path_in_the_folder_of_a_session_is_refused_since_that_goes_with_it(
         ([QUAD, None], "null quad"),
     ],
 )
-def test_null_quads_or_a_null_among_them_name_their_row(writer, tmp_path, bad, reason):
+def test_errors_of_null_quads_name_their_row(writer, tmp_path, bad, reason):
     good = as_rows({"quads": [QUAD]}, {"quads": []})
     with pytest.raises(rdfm.DecodeError, match=rf"partition 0 of the rows: .*{reason}.*row 3"):
         writer.write(iter([good, as_rows({"quads": []}, {"quads": bad}, {"quads": bad})]))

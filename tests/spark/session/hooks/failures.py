@@ -1,8 +1,10 @@
-"""Failures at chosen points: what changes files or looks at one is watched, and at the point something happens.
+"""Failures at chosen points, injected into storage calls that change or inspect files.
 
-`spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": the match that
-counts (0: each), "in": a folder, "do": …}`. What is matched is `NAME PATHS` before a change and `NAME done PATHS` behind it, such as
-`rename done /out/_rdfm/staging/a/0/part /out/part`: `^rename /` is before a change only. Matches are counted over all processes. The driver dies when all the points of the list are reached, each of which waits there.
+`spec.json` in the folder `RDFM_TEST_FAILURES` is a list of `{"at": a pattern, "nth": number of the
+match that counts (0: each), "in": a folder, "do": …}`. The pattern is matched against `NAME PATHS`
+before a change and `NAME done PATHS` after it, such as `rename done /out/_rdfm/staging/a/0/part
+/out/part`; `^rename /` matches only before a change. Matches are counted over all processes. The
+driver dies when all points of the list are reached; each of them waits until then.
 """
 
 import contextlib
@@ -47,7 +49,7 @@ def watched(name, function):
 
 
 def path_of(argument):
-    if isinstance(argument, int) and not isinstance(argument, bool):  # a file that is open
+    if isinstance(argument, int) and not isinstance(argument, bool):  # an open file
         return str(Path(f"/proc/self/fd/{argument}").readlink())
     path = getattr(argument, "name", argument)
     return path if isinstance(path, str) else None
@@ -68,7 +70,7 @@ def step(text):
 
 
 def count(folder):
-    """One more than the call before, in whatever process."""
+    """Returns one more than the previous call in any process."""
     folder.mkdir(exist_ok=True)
     for number in itertools.count(1):
         try:

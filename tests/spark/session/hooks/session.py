@@ -1,6 +1,7 @@
-"""A session in a process of its own: `session.py MASTER SETTINGS STEP…`, all but the master as JSON.
+"""Runs a session in a separate process.
 
-It prints for each step whether it is done or failed, and `without a failure` where one was to happen and did not.
+Usage: `session.py MASTER SETTINGS STEP…`, all except the master as JSON. It prints for each step
+whether it is done or failed, and `without a failure` if an expected failure did not happen.
 """
 
 import json
@@ -13,7 +14,7 @@ from parts import LogQuery, Query, numbered
 
 import rdfm.spark
 
-# A short life: no time for the second compiler.
+# The session is short, so the second compiler does not pay off.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -53,7 +54,7 @@ def main(master, settings, *steps):
 
 
 def begin(spark, kind, folder, rows=0, mode="append", **options):
-    """Start a stream or a write; what is given waits for its end."""
+    """Starts a stream or a write. Returns a function that waits for its end."""
     if kind == "stream":
         return Query(spark, Path(folder)).start(**options).awaitTermination
     if kind in ("read_stream", "format"):
@@ -62,7 +63,7 @@ def begin(spark, kind, folder, rows=0, mode="append", **options):
     writer = frame.write.format("rdfm").options(to="jelly", **options).mode(mode)
 
     def write():
-        rdfm.spark.register(spark)  # a thread of its own knows no session
+        rdfm.spark.register(spark)  # each thread must register the source
         writer.save(folder)
 
     return ThreadPoolExecutor(1).submit(write).result

@@ -1,4 +1,4 @@
-"""Loaded by every Python of a session under test: the driver's, its helpers' and the workers'."""
+"""Loaded by every Python of a session under test: driver, helpers and workers."""
 
 import os
 
