@@ -20,9 +20,10 @@ Spark spell options differently, so each of them has a `Renderer`, which it pass
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 __all__ = [
     "DecodeError",
@@ -39,7 +40,11 @@ __all__ = [
     "UnknownFormatError",
     "UnsupportedError",
     "render",
+    "spelled",
 ]
+
+
+Side = Literal["read", "write", "stage"]
 
 
 class Remedy(NamedTuple):
@@ -54,7 +59,7 @@ class Remedy(NamedTuple):
         text: The end of the sentence that begins with the option, such as "drops them on purpose".
     """
 
-    side: Literal["read", "write", "stage"]
+    side: Side
     option: str
     value: str | None
     text: str
@@ -85,6 +90,38 @@ class Remedy(NamedTuple):
     def values(self) -> list[str]:
         """The alternative values; empty if a larger value is needed."""
         return [] if self.value is None else self.value.split("|")
+
+
+_MARKED = re.compile("\x1f(stage|read|write) ([^ \x1f]+) ?([^\x1f]*)\x1f")
+
+
+def spelled(name: str, value: str | None = None, side: Side = "stage") -> str:
+    """Return an option to insert into the text of an error, which each surface spells in its own way.
+
+    Args:
+        name: Name of the option in Python.
+        value: Value of the option, as in `Remedy`.
+        side: Side of the option, as in `Remedy`.
+
+    Example:
+        >>> error = OptionError(f"{spelled('group_by')} needs a number")
+        >>> str(error), render(error, lambda remedy: "--" + remedy.option.replace("_", "-"))
+        ('group_by needs a number', '--group-by needs a number')
+    """
+    return f"\x1f{side} {name} {value or ''}\x1f"
+
+
+def _with_options(text: str, renderer: Renderer | None) -> str:
+    """The text with its options as a surface spells them."""
+    if "\x1f" not in text:
+        return text
+    render = renderer or _default_renderer
+
+    def option(found: re.Match[str]) -> str:
+        side, name, value = found.groups()
+        return render(Remedy(cast("Side", side), name, value or None, "")) or name
+
+    return _MARKED.sub(option, text)
 
 
 # Returns the option of a remedy in the spelling of one surface, or None if the surface does not have it.
@@ -179,7 +216,7 @@ class RdfmError(Exception):
         return visible(self._render(self.renderer))
 
     def _render(self, renderer: Renderer | None) -> str:
-        return super().__str__() + recommendations(self.remedies, renderer)
+        return _with_options(super().__str__(), renderer) + recommendations(self.remedies, renderer)
 
 
 class DecodeError(RdfmError, ValueError):
@@ -240,7 +277,7 @@ class DecodeError(RdfmError, ValueError):
             ("byte", self.offset),
             (_message_word(self.format), self.message_index),
         )
-        reason = self.reason + recommendations(self.remedies, renderer)
+        reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -306,7 +343,7 @@ class EncodeError(RdfmError, ValueError):
             ("byte", self.offset),
             (_message_word(self.format), self.message_index),
         )
-        reason = self.reason + recommendations(self.remedies, renderer)
+        reason = _with_options(self.reason, renderer) + recommendations(self.remedies, renderer)
         return _text(self.source, self.format, reason, names)
 
     def __reduce__(self) -> tuple[Any, ...]:

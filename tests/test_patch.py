@@ -530,11 +530,11 @@ def test_separate_blank_nodes():
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
-            "holds messages, and patches are read here",
+            "contains messages, and patches are read here",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
-            "holds patches, and messages are read here",
+            "contains patches, and messages are read here",
         ),
         (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (

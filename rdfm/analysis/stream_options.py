@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError
+from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.logs.input import Readable
 from rdfm.logs.reader import open_log
 
@@ -45,11 +45,11 @@ def given_options(log: Readable) -> tuple[str, dict[str, Any]]:
             if options and read.format.startswith("jelly"):
                 return read.format, dict(options)
             raise OptionError(
-                f"options_from takes a Jelly log, and {read.source} holds no stream options"
+                f"{spelled('options_from')} takes a Jelly log, and {read.source} has no stream options"
             )
     except OSError as error:
         raise OptionError(
-            f"options_from cannot be read: {error.filename}: {error.strerror}"
+            f"{spelled('options_from')} cannot be read: {error.filename}: {error.strerror}"
         ) from error
     except OptionError:
         raise

@@ -26,6 +26,7 @@ from rdfm.errors import (
     UnknownFormatError,
     UnsupportedError,
     recommendations,
+    spelled,
     visible,
 )
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Source
@@ -104,9 +105,9 @@ def validate(
         (0, 1, {'ill-typed-literal': 1})
     """
     if max_errors is not None and max_errors < 1:
-        raise OptionError(f"max_errors is {max_errors}, expected 1 or more")
+        raise OptionError(f"{spelled('max_errors')} is {max_errors}, expected 1 or more")
     if max_warnings < 0:
-        raise OptionError(f"max_warnings is {max_warnings}, expected 0 or more")
+        raise OptionError(f"{spelled('max_warnings')} is {max_warnings}, expected 0 or more")
     given = as_inputs(inputs)
     if not given:
         raise OptionError("there is nothing to validate")
@@ -330,7 +331,7 @@ class Validation:
                     return
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
-                f"options_from is for logs in {self.stream_options[0]}; no input is one"
+                f"{spelled('options_from')} is for logs in {self.stream_options[0]}; no input is one"
             )
         self._tell(self._progress, force=True)
 

@@ -13,7 +13,7 @@ from rdfm.conversion.convert import plan
 from rdfm.conversion.options import STAGES
 from rdfm.conversion.pipeline import Pipeline
 from rdfm.conversion.summary import Summary
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable
@@ -87,9 +87,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
     }
     for name in stages:
         if name in _WRITTEN:
-            raise OptionError(
-                f"{name} is for what is written, and nothing is where messages are counted"
-            )
+            raise OptionError(f"{spelled(name)} is for output, but counting writes none")
     each = stages.get("message_per_file", False)
     driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
     most = stages.get("take")

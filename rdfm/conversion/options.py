@@ -14,7 +14,7 @@ from typing import Any
 
 from rdfm import formats
 from rdfm.conversion.regroup import REGROUPING
-from rdfm.errors import OptionError, Remedy
+from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
@@ -127,7 +127,7 @@ def divide(
                 titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"
                 given_text = str(value).lower() if isinstance(value, bool) else str(value)
                 raise OptionError(
-                    f"both what is read{titles} and what is written ({writer.title}) take {bare}",
+                    f"both what is read{titles} and what is written ({writer.title}) take {spelled(bare)}",
                     remedies=(
                         Remedy("read", f"from_{bare}", given_text, "is for what is read"),
                         Remedy("write", f"to_{bare}", given_text, "is for what is written"),
@@ -158,7 +158,7 @@ def _give(options: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         return
     if name in options:
-        raise OptionError(f"{name} is given twice for one side; leave one out")
+        raise OptionError(f"{spelled(name)} is given twice for one side; leave one out")
     options[name] = value
 
 

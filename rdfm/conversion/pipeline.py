@@ -262,8 +262,8 @@ class Pipeline:
         """Refuse messages of a kind that cannot be written."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
-            holds = f"{spec.title} holds {listed(list(spec.kinds))}"
-            raise other_kind(read.source.name, kind, holds)
+            reason = f"{spec.title} is for {listed(list(spec.kinds))}"
+            raise other_kind(read.source.name, kind, reason, spec.kinds[0])
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], written: Channel[list[_Bytes]]) -> None:

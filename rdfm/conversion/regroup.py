@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from rdfm._core import MessageBatch, Regrouper, option_value
-from rdfm.errors import EncodeError, OptionError
+from rdfm.errors import EncodeError, OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
 from rdfm.logs.driver import NOTHING, Item, Read
@@ -194,7 +194,9 @@ class DefaultGraph(Stage):
         """
         if not isinstance(read.batch, MessageBatch):
             kind = "messages" if read.batch is None else read.batch.kind
-            raise OptionError(f"{read.source.name} holds {kind}; default_graph_as is for messages")
+            raise OptionError(
+                f"{read.source.name} holds {kind}; {spelled('default_graph_as')} is for messages"
+            )
         return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 
 
@@ -211,7 +213,7 @@ def make(
         OptionError: It has an invalid value.
     """
     if not isinstance(group_by, str):
-        raise OptionError(f"group_by is a text, such as 'count=100', not {group_by!r}")
+        raise OptionError(f"{spelled('group_by')} is a text, such as 'count=100', not {group_by!r}")
     name, equals, number = group_by.partition("=")
     if name in _NUMBERED and equals:
         count = _count(group_by, number)
@@ -219,7 +221,7 @@ def make(
         count = 0
     else:
         raise OptionError(
-            f"group_by is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
+            f"{spelled('group_by')} is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes
@@ -228,5 +230,7 @@ def make(
 
 def _count(group_by: str, number: str) -> int:
     name = group_by.partition("=")[0]
-    count: int = option_value(f"N of group_by {name}=N", "bytes", 1, _MAX_NUMBER, [], number)
+    count: int = option_value(
+        f"N of {spelled('group_by')} {name}=N", "bytes", 1, _MAX_NUMBER, [], number
+    )
     return count

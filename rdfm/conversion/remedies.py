@@ -35,7 +35,8 @@ def of_formats(name: str) -> dict[Side, OptionSpec]:
 def declared(remedy: Remedy) -> OptionSpec | None:
     """Give what is declared about a remedy's option, if anything is."""
     if remedy.side == "stage":
-        return STAGE_OPTIONS.get(remedy.option)
+        found = STAGE_OPTIONS.get(remedy.option)
+        return found or next(iter(of_formats(remedy.option).values()), None)
     return of_formats(remedy.option).get(remedy.side)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm.errors import OptionError, RdfmError
+from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable
 from rdfm.logs.seek import seek
@@ -58,7 +58,9 @@ def select(
         count = _count(inputs, reading, regrouping(), skips=skips)
         return (_renumbered(some(drawn, count, seed)),), reading
     if "seed" in stages:
-        raise OptionError("seed is for a sample; ask for one, such as 1%")
+        raise OptionError(
+            f"{spelled('seed')} is for a random sample; add {spelled('sample', '1%')}, for example"
+        )
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
         if not skip and take is None:
@@ -87,7 +89,7 @@ def _refuse_two(stages: Mapping[str, Any]) -> None:
     ways = [name for name in _WAYS if stages.get(name) is not None]
     if len(ways) > 1 and ways != ["skip", "take"]:
         raise OptionError(
-            f"{ways[0]} and {ways[1]} both say which messages to write; leave one of them out"
+            f"{spelled(ways[0])} and {spelled(ways[1])} both select messages; leave one of them out"
         )
 
 
@@ -99,8 +101,8 @@ def _count(
         if hasattr(given, "read"):
             name = getattr(given, "name", "a file object")
             raise OptionError(
-                f"a sample of so many messages is drawn of all, and {name} cannot be read twice; "
-                "give a share, such as 1%"
+                f"a sample of a number of messages needs to read the input twice, and {name} cannot be read twice; "
+                "use a share, such as 1%"
             )
     driver = Driver(inputs, reading)
     try:

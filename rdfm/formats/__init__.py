@@ -197,9 +197,21 @@ def find(name: str) -> Format:
         if wanted in _keys(format.spec):
             return format
     broken = _entry_points()[1].get(name)
-    raise UnknownFormatError(
-        broken or f"no format is called '{name[:40]}'; there are {', '.join(names())}"
-    )
+    raise UnknownFormatError(broken or f"no format is called '{name[:40]}'; {_advice(wanted)}")
+
+
+def _advice(wanted: str) -> str:
+    """The formats that an unknown name may mean, or all formats."""
+    from difflib import get_close_matches  # costly to import
+
+    keys = {key: spec for spec in specs() for key in _keys(spec)}
+    inside = [spec for key, spec in keys.items() if len(wanted) > 2 and wanted in key]
+    alike = [keys[key] for key in get_close_matches(wanted, keys)]
+    meant = list(dict.fromkeys(f"{spec.title} ({spec.name})" for spec in inside or alike))[:3]
+    if not meant:
+        return f"there are {', '.join(names())}"
+    *most, last = meant
+    return f"did you mean {', '.join(most)} or {last}?" if most else f"did you mean {last}?"
 
 
 def by_path(path: str) -> Format | None:

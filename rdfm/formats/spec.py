@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rdfm import _core
-from rdfm.errors import OptionError, visible
+from rdfm.errors import OptionError, spelled, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class OptionSpec:
             OptionError: If it is invalid; the text describes the valid values.
             OSError: If the file of a context cannot be read.
         """
-        called = called or self.name
+        called = called or spelled(self.name)
         # Names of files may contain bytes that are not UTF-8; all other text is UTF-8.
         if self.kind in ("file", "log") and isinstance(given, (str, os.PathLike)):
             return os.fspath(given)
@@ -411,9 +411,9 @@ class FormatSpec:
         doing, undone = ("reading", "writing") if side == "read" else ("writing", "reading")
         others = "formats that are read" if several else self.title
         if here := takers(side):
-            return f"the option {name} is for {doing} {listed(here)}, not {others}"
+            return f"the option {spelled(name)} is for {doing} {listed(here)}, not {others}"
         if there := takers("write" if side == "read" else "read"):
-            return f"the option {name} is for {undone} {listed(there)}, not for {doing}"
+            return f"the option {spelled(name)} is for {undone} {listed(there)}, not for {doing}"
         if several:
             return f"no format takes the option '{name[:40]}'"
         takes = ", ".join(sorted(self.options(side))) or "none"

@@ -19,8 +19,9 @@ from typing import Any, Literal, NamedTuple, cast
 
 from rdfm import formats
 from rdfm._core import MessageBatch
-from rdfm.errors import DecodeError, OptionError, RdfmError, visible
+from rdfm.errors import DecodeError, OptionError, RdfmError, spelled, visible
 from rdfm.formats import DecoderLike, Format, Opening
+from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
@@ -476,11 +477,13 @@ class Driver:
         resuming = abandoned = False
         split = self._reading.split is not None
         noticed = NOTHING
+        head: bytes | None = b"" if self._reading.format is None and not split else None
         for piece in stream:
             item = piece.item
             if abandoned:
                 pass
             elif isinstance(item, bytes):
+                head = item[: formats.HEAD_BYTES] if head == b"" else head
                 decoder.feed(item)
             elif isinstance(item, End) and item.error is None:
                 decoder.finish()
@@ -495,6 +498,8 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
+                    if head and not error.message_index:
+                        _suggest(error, source.format, head)
                     resuming = source.format.spec.resumable
                     yield Broken(source, error, decoder.header(), resuming)
                     if not resuming:
@@ -668,11 +673,21 @@ def _name(given: Readable) -> str:
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
+def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
+    """Add to an error at the start of a log the format that the content looks like, if it is another one."""
+    found = formats.by_content(head)
+    named = any(remedy.option == "from_format" for remedy in error.remedies)
+    if found is not None and found.name != format.name and not named:
+        error.reason += f"; the content looks like {found.spec.title}"
+        error.remedies = (remedies.named_format("from_format", [found.name], "reads it"),)
+
+
 def _too_many(source: Source) -> DecodeError:
-    how = "frames=flat" if "frames" in source.format.spec.options("read") else "dialect=plain"
+    option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
+    value = "flat" if option == "frames" else "plain"
     return DecodeError(
-        "holds more than one message, and message_per_file takes each input as one; "
-        f"leave that out, or read it as one with {how}",
+        f"contains more than one message, but {spelled('message_per_file')} reads each input as one; "
+        f"leave that out, or read it as one with {spelled(option, value, 'read')}",
         format=source.format.name,
         source=source.name,
     )

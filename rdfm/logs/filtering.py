@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from rdfm._core import Filter, MessageBatch, Query
-from rdfm.errors import LimitError, OptionError, QueryError
+from rdfm.errors import LimitError, OptionError, QueryError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs import remedies
 from rdfm.logs.driver import NOTHING, Read, Source
@@ -118,7 +118,7 @@ class Filtering(Stage):
         asks = self._ask_time(asked.get("time"), asked.get("after"), asked.get("before")) or asks
         if self._where is not None and self._quads and (self._invert or not asks):
             raise OptionError(
-                "where asks about messages, and quads are chosen by their terms; leave out quads or where"
+                f"{spelled('where')} selects whole messages, and {spelled('quads')} selects quads by their terms; leave one of them out"
             )
         if asks or self._where is not None:
             return
@@ -137,12 +137,12 @@ class Filtering(Stage):
             if predicate is None:
                 return False
             raise OptionError(
-                f"{predicate} is where messages have their time, and no time is asked for",
+                f"{spelled('time')} names the predicate of the time, but no time is given",
                 remedies=remedies.TIMES,
             )
         if predicate is None:
             raise OptionError(
-                "after and before need the predicate of the times of messages",
+                f"{spelled('after')} and {spelled('before')} need the predicate of the time in messages",
                 remedies=[remedies.TIME],
             )
         self._filter.begin_pattern()
@@ -242,9 +242,13 @@ def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     try:
         query = Query(text, prefixes=prefixes)
     except QueryError as error:
-        raise QueryError(f"where: {error.reason}", line=error.line, column=error.column) from None
+        raise QueryError(
+            f"{spelled('where')}: {error.reason}", line=error.line, column=error.column
+        ) from None
     if query.kind != "ask":
-        raise OptionError(f"where is an ASK query, such as ASK {{ … }}, not {query.kind.upper()}")
+        raise OptionError(
+            f"{spelled('where')} is an ASK query, such as ASK {{ … }}, not {query.kind.upper()}"
+        )
     return query
 
 

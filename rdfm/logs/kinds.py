@@ -13,24 +13,34 @@ __all__ = ["MESSAGE_WORDS", "USUAL", "other_kind"]
 USUAL = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
 # The word for one of the messages of a kind.
 MESSAGE_WORDS = {"messages": "message", "patches": "patch", "results": "row"}
-# What else can be done with a log of a kind.
+# What to do with a log of one kind, by the kind that is wanted.
 _WAYS = {
-    "messages": "rdfm patch from-log makes patches of messages",
-    "patches": "rdfm patch to-log makes messages of patches, and rdfm patch apply a dataset",
-    "results": "write a format of results, such as results-json",
+    "messages": {
+        "patches": "rdfm patch from-log makes patches of messages",
+        "results": "rdfm query makes results, such as CSV, of messages",
+    },
+    "patches": {
+        "messages": "rdfm patch to-log makes messages of patches, and rdfm patch apply a dataset",
+        "results": "rdfm patch to-log makes messages of patches, and rdfm query results of messages",
+    },
+    "results": {
+        "messages": "write a format of results, such as results-json",
+        "patches": "write a format of results, such as results-json",
+    },
 }
 
 
-def other_kind(source: str, found: str, wanted: str) -> OptionError:
-    """Make the error about a log of another kind than is wanted.
+def other_kind(source: str, found: str, reason: str, wanted: str = "messages") -> OptionError:
+    """Return the error for a log of the wrong kind.
 
     Args:
-        source: The name of the log.
+        source: Name of the log.
         found: Its kind.
-        wanted: What is wanted, as the middle of a sentence.
+        reason: Why that is wrong, as the middle of a sentence.
+        wanted: The kind that fits.
 
     Example:
-        >>> print(other_kind("a.srj", "results", "N-Quads holds messages"))
-        a.srj holds results, and N-Quads holds messages; write a format of results, such as results-json
+        >>> print(other_kind("a.srj", "results", "N-Quads is for messages"))
+        a.srj contains results, and N-Quads is for messages; write a format of results, such as results-json
     """
-    return OptionError(f"{source} holds {found}, and {wanted}; {_WAYS[found]}")
+    return OptionError(f"{source} contains {found}, and {reason}; {_WAYS[found][wanted]}")

@@ -27,6 +27,7 @@ _MAY_BE = {
     ".thrift": ("rdf-thrift",),
     ".pq": ("parquet",),
 }
+_MAY_BE_RESULTS = {".json": ("results-json",), ".xml": ("results-xml",)}
 _COMPRESSIONS = {
     ".br": "Brotli",
     ".lz4": "LZ4",
@@ -60,17 +61,22 @@ def has_unread_suffix(path: str) -> bool:
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
-def to_write(path: str) -> Likely | None:
-    """Give what helps where a file of this name is to be written.
+def to_write(path: str, kind: str = "messages") -> Likely | None:
+    """Return what helps if a file of this name is to be written.
+
+    Args:
+        path: The name.
+        kind: The kind of log.
 
     Example:
         >>> to_write("out.nq.br").text
         'Brotli compression (.br) is not supported; gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are'
     """
     suffix = _suffix(path)
-    if (likely := _may_be(suffix, "to")) is not None:
-        usual = _format(_MAY_BE[suffix][0]).suffixes[0]
-        return likely._replace(text=f"{likely.text}; the suffix {usual} would say it")
+    names = (_MAY_BE_RESULTS if kind == "results" else _MAY_BE).get(suffix, ())
+    if (likely := _may_be(suffix, names, "to")) is not None:
+        usual = _format(names[0]).suffixes[0]
+        return likely._replace(text=f"{likely.text}; use the suffix {usual}")
     reason = not_written(path)
     return None if reason is None else Likely(reason)
 
@@ -97,7 +103,7 @@ def to_read(path: str, head: bytes) -> Likely | None:
         )
     if (compression := _compression(suffix)) is not None:
         return Likely(f"{compression}: decompress it first")
-    return _may_be(suffix, "from")
+    return _may_be(suffix, _MAY_BE.get(suffix, ()), "from")
 
 
 def _suffix(path: str) -> str:
@@ -114,13 +120,12 @@ def _compression(suffix: str) -> str | None:
     return f"{name} compression ({suffix}) is not supported; {_READ}"
 
 
-def _may_be(suffix: str, direction: Literal["from", "to"]) -> Likely | None:
-    names = _MAY_BE.get(suffix, ())
+def _may_be(suffix: str, names: tuple[str, ...], direction: Literal["from", "to"]) -> Likely | None:
     if not names:
         return None
     listed = " or ".join(_format(name).title for name in names)
     return Likely(
-        f"{suffix} does not say which format it is; it may be {listed}",
+        f"the suffix {suffix} is ambiguous; it may be {listed}",
         (named_format(f"{direction}_format", names),),
     )
 

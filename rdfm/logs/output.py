@@ -585,7 +585,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return formats.by_path(inner) or formats.find(USUAL[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
         return format  # of a folder, such as log.nq/, that of its files
-    if path is not None and (likely := to_write(path)) is not None:
+    if path is not None and (likely := to_write(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"
     names = (spec.name for spec in formats.specs() if kind in spec.kinds)

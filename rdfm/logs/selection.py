@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rdfm._core import ResultBatch
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs.driver import NOTHING, Item, Read, Skipped
 from rdfm.logs.options import declare
@@ -228,12 +228,12 @@ def parse_messages(text: str | int) -> int | slice:
         return int(text)
     if not isinstance(text, str) or not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
         raise OptionError(
-            "messages is a number such as 5000, or a slice such as 100:200, -10: or ::100, "
+            f"{spelled('messages')} is a number such as 5000, or a slice such as 100:200, -10: or ::100, "
             f"not '{str(text)[:40]}'"
         )
     parts = [int(part) if part else None for part in text.split(":")]
     if len(parts) == 3 and parts[2] == 0:
-        raise OptionError("messages has a step of at least 1, not 0")
+        raise OptionError(f"the step of {spelled('messages')} is at least 1, not 0")
     return slice(*parts)
 
 
@@ -279,8 +279,10 @@ def parse_sample(text: str) -> float | int:
         percent = float(match[1])
         if 0 < percent <= 100:
             return percent / 100
+        if percent > 100:
+            raise OptionError(f"{spelled('sample')} is at most 100%, not {text[:40]}")
     raise OptionError(
-        f"sample is a share such as 1%, or a number of messages from 1 on, not '{text[:40]}'"
+        f"{spelled('sample')} is a share such as 1%, or a number of messages from 1 on, not '{text[:40]}'"
     )
 
 

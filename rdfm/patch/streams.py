@@ -205,7 +205,9 @@ class Streams:
         log.places = places
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
-            raise other_kind(log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here")
+            raise other_kind(
+                log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here", inputs.kind
+            )
         return log
 
     def notes(self, log: LogWriter) -> tuple[str, ...]:
@@ -302,7 +304,7 @@ def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
 def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]:
     for batch in log.batches():
         if not isinstance(batch, batch_class):
-            raise other_kind(log.source, batch.kind, f"{kind} are read here")
+            raise other_kind(log.source, batch.kind, f"{kind} are read here", kind)
         yield batch
         if len(batch) and isinstance(log, _Log):
             log.places.pass_over(log.input, batch.position(-1))

@@ -323,13 +323,15 @@ class Options:
                 if not option.python_only
             }
         )
+        from difflib import get_close_matches  # costly to import
+
+        known = {key(name): camel(name) for name in (*self.taken, *names)}
+        if meant := [known[name] for name in get_close_matches(key(written), known)]:
+            return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
         doing = "reading" if side == "read" else "writing"
         whose = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        takers = ", ".join(names) or "none"
-        return (
-            f"there is no option '{written[:40]}'; {doing} takes {', '.join(sorted(self.taken))}, and "
-            f"{whose} {takers}"
-        )
+        own = f"{doing} takes {', '.join(sorted(self.taken))}, and " if self.taken else ""
+        return f"there is no option '{written[:40]}'; {own}{whose} {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.formats import OptionSpec
 from rdfm.logs.options import READING, WRITING, declare
 
@@ -100,7 +100,7 @@ def seconds(text: str | None) -> float | None:
         found = math.nan
     if not 0 < found < 1e9:
         raise OptionError(
-            f"timeout is a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
+            f"{spelled('timeout')} is a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
         )
     return found
 
@@ -123,10 +123,10 @@ def types_of(given: str | None) -> dict[str, str]:
         name = name.lstrip("?$")
         if not (name and equals and type):
             raise OptionError(
-                f"types are names and types, such as time=dateTime,value=double, not '{part[:40]}'"
+                f"{spelled('types')} are names and types, such as time=dateTime,value=double, not '{part[:40]}'"
             )
         if name in found:
-            raise OptionError(f"types name {name} twice; leave one out")
+            raise OptionError(f"{spelled('types')} name {name} twice; leave one out")
         found[name] = type
     return found
 

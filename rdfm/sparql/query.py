@@ -14,7 +14,7 @@ from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import Pipeline, Plan
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
-from rdfm.errors import OptionError, QueryError, Remedy
+from rdfm.errors import OptionError, QueryError, Remedy, spelled
 from rdfm.logs.driver import Driver, Read, Reading
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.output import Shape, Writable, output_format
@@ -37,7 +37,7 @@ __all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
 # Whether the query is true; or the indexes of the messages for which it is, with their sources if there are several.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_TABLES = "types are for the columns of tables; write one, such as out.parquet"
+_TABLES = f"{spelled('types')} is for the columns of tables; write one, such as out.parquet"
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 _GIVES = {
     "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
@@ -477,12 +477,14 @@ class Asked:
         ):
             if given and kind != wanted:
                 raise OptionError(
-                    f"{name} is for {wanted.upper()}, and the query is {kind.upper()}"
+                    f"{spelled(name)} is for {wanted.upper()}, and the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
-                    raise OptionError(f"{name} is for logs, and solutions come in their place")
+                    raise OptionError(
+                        f"{spelled(name)} is for logs, and {spelled('solutions')} replaces them"
+                    )
 
     def _refuse_reading(self) -> None:
         """Refuse options of reading for a log that is open.

@@ -10,10 +10,12 @@ import os
 from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
+from rdfm import formats
 from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decoded
 from rdfm.logs.input import Input
+from rdfm.storage.paths import is_url
 
 __all__ = ["QueryLike", "Text", "is_text", "parsed", "text_of"]
 
@@ -50,11 +52,13 @@ def text_of(query: QueryLike) -> Text:
         query: The text; or the path or URL of a file, or a binary file object.
 
     Raises:
-        OptionError: The file is no text in UTF-8, or too large.
+        OptionError: The file is not a text in UTF-8, or too large.
         OSError: There is no such file, or it cannot be read.
     """
     if isinstance(query, str) and is_text(query):
         return Text(decoded("the query", query))
+    if isinstance(query, str) and not os.path.exists(query) and not is_url(query):  # noqa: PTH110 - any text
+        raise OptionError(f"'{query[:40]}' is neither a query, which has a {{…}}, nor a file")
     given = Input(query)
     parts, size = [], 0
     try:
@@ -65,9 +69,17 @@ def text_of(query: QueryLike) -> Text:
                 raise OptionError(f"{given.name} is larger than 16 MiB; name a file with a query")
         return Text(b"".join(parts).decode("utf-8-sig"), given.name, given.url)
     except UnicodeDecodeError:
-        raise OptionError(f"{given.name} is no text in UTF-8; name a file with a query") from None
+        raise OptionError(_not_text(given.name)) from None
     finally:
         given.close()
+
+
+def _not_text(name: str) -> str:
+    if (format := formats.by_path(name)) is not None:
+        return (
+            f"{name} is a log ({format.spec.title}), not a query; the query comes before the logs"
+        )
+    return f"{name} is not a text in UTF-8; name a file with a query"
 
 
 def parsed(

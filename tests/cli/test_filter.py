@@ -136,7 +136,7 @@ def test_several_logs_and_errors(rdfm):
     assert run.err.startswith("rdfm: skipped: bad.nq: nq: ")
     Path("p.rdfp").write_text("TX .\nTC .\n")
     assert (
-        "p.rdfp holds patches, and messages are filtered"
+        "p.rdfp contains patches, and messages are filtered"
         in rdfm("filter", "p.rdfp", "--any", "<a:b>", "-o", "out.rdfp").error
     )
     assert not Path("out.rdfp").exists()
@@ -160,7 +160,7 @@ def test_several_logs_and_errors(rdfm):
             "where is an ASK query, such as ASK { … }, not SELECT",
         ),
         (["--where", "ASK { ?s ?p ?o }", "--quads"], "where asks about messages"),
-        (["--any", "ex:s1", "--count", "--to", "nq"], "to_format is for what is written"),
+        (["--any", "ex:s1", "--count", "--to", "nq"], "--to is for output"),
         (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
     ],

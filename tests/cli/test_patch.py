@@ -281,12 +281,12 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig holds messages, and patches are read here",
+            "new.trig contains messages, and patches are read here",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp holds patches, and messages are read here",
+            "c.rdfp contains patches, and messages are read here",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
@@ -330,13 +330,13 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp holds patches, and messages are read here",
+            "c.rdfp contains patches, and messages are read here",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp holds patches, and messages are read here"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are read here"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq holds messages, and patches are read here"),
+        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are read here"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",

@@ -172,7 +172,7 @@ def test_invalid_table_options_are_refused(tmp_path):
     for take in (pa.table, lambda log: list(log.batches())):
         with (
             rdfm.open_log(patches, rows="quads") as log,
-            pytest.raises(OptionError, match="holds patches, and rows of quads are of messages"),
+            pytest.raises(OptionError, match="contains patches, and rows of quads are of messages"),
         ):
             take(log)
     with rdfm.open_log(patches, terms="structs") as log:

@@ -255,7 +255,7 @@ def test_a_file_with_a_query(tmp_path, monkeypatch):
     with Path("q.rq").open("rb") as file:
         assert rdfm.query(file, LOG, format="trig") == [1]
     Path("q.rq").write_bytes(b"ASK { ?s ?p '\xff' }")
-    with pytest.raises(rdfm.OptionError, match=r"q\.rq is no text in UTF-8"):
+    with pytest.raises(rdfm.OptionError, match=r"q\.rq is not a text in UTF-8"):
         rdfm.query("q.rq", LOG, format="trig")
 
 

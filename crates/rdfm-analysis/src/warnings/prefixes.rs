@@ -14,6 +14,9 @@ use super::{Finding, FindingSink, Rule};
 pub const MAX_PREFIXES: usize = 10_000;
 /// Maximum bytes of remembered prefixes and IRIs.
 const MAX_BYTES: usize = 4 << 20;
+/// Bytes of a long IRI that are shown before the ellipsis, and of the common part after it.
+const START: usize = 12;
+const CONTEXT: usize = 12;
 
 /// The prefixes of a log with their current IRIs.
 #[derive(Debug, Default)]
@@ -45,6 +48,7 @@ impl Prefixes {
                 continue;
             };
             let message = change.message as usize;
+            let (now, was) = quote_apart(iri, &before);
             sink.add(Rule::RedeclaredNamespace, || Finding {
                 rule: Rule::RedeclaredNamespace,
                 message: batch.index(message),
@@ -52,11 +56,45 @@ impl Prefixes {
                 text: format!(
                     "the prefix {}: is declared as {} here but was declared as {} earlier in this log",
                     String::from_utf8_lossy(name),
-                    quote(iri),
-                    quote(&before)
+                    now,
+                    was
                 ),
                 written: [b"<", iri, b">"].concat(),
             });
         }
+    }
+}
+
+/// Two different IRIs, quoted; long ones without the middle of what they have in common, so that the difference shows.
+fn quote_apart(one: &[u8], other: &[u8]) -> (String, String) {
+    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    if common <= START + CONTEXT {
+        return (quote(one), quote(other));
+    }
+    let cut = |iri: &[u8]| {
+        let start = String::from_utf8_lossy(&iri[..START]).into_owned();
+        let end = String::from_utf8_lossy(&iri[common - CONTEXT..]).into_owned();
+        quote(format!("{start}…{end}").as_bytes())
+    };
+    (cut(one), cut(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_iris_are_cut_before_their_difference() {
+        let base = "http://rdf.disgenet.org/nanopublications.trig#NP1";
+        let (one, other) = quote_apart(
+            format!("{base}23_head").as_bytes(),
+            format!("{base}24_head").as_bytes(),
+        );
+        assert_eq!(one, "'http://rdf.d…ns.trig#NP123_head'");
+        assert_eq!(other, "'http://rdf.d…ns.trig#NP124_head'");
+        assert_eq!(
+            quote_apart(b"http://a/", b"http://b/"),
+            ("'http://a/'".to_owned(), "'http://b/'".to_owned())
+        );
     }
 }

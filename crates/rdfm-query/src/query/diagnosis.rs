@@ -31,9 +31,39 @@ const PLAINER: [(&str, &str); 3] = [
     ),
     (
         "SELECT * is not authorized with GROUP BY",
-        "SELECT * cannot stand with GROUP BY; name the variables",
+        "SELECT * is not allowed with GROUP BY; name the variables",
     ),
 ];
+
+/// The term that is missing before the end of a triple, if `word` ends one. `before` are the words before it.
+fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<String> {
+    if !matches!(word, "}" | "." | ";" | ",") {
+        return None;
+    }
+    let is_mark = |word: &&Range<usize>| {
+        matches!(
+            &text[(*word).clone()],
+            "{" | "}" | "." | ";" | "," | "(" | ")" | "[" | "]"
+        )
+    };
+    let terms = before
+        .iter()
+        .rev()
+        .take_while(|word| !is_mark(word))
+        .count();
+    let mark = before.iter().rev().find(is_mark)?;
+    let last = shown(&text[before.last()?.clone()]);
+    let known = match &text[mark.clone()] {
+        "{" | "." => terms,
+        ";" => terms + 1,
+        _ => return None,
+    };
+    match known {
+        1 => Some(format!("expected a predicate after {last}")),
+        2 if terms > 0 => Some(format!("expected an object after {last}")),
+        _ => None,
+    }
+}
 
 /// Where a text is wrong, and why. `error` is the library's: "error at LINE:COLUMN: what it expected". `is_declared`
 /// says whether a prefix is.
@@ -91,7 +121,7 @@ pub fn diagnose(
             format!("{iri} is no IRI")
         }
         (Some("IRI parsing failed" | "Prefix not found"), Some(word)) => {
-            format!("'{word}' cannot stand here")
+            format!("'{word}' is not expected here")
         }
         (Some(sentence), _) => {
             let mut text = sentence.to_owned();
@@ -102,9 +132,10 @@ pub fn diagnose(
         }
         (None, Some(word)) => match overridden(&text[..start]) {
             Some(name) if word == "}" => {
-                format!("'}}' cannot stand here: BIND gives {name} a value, and it has one before")
+                format!("BIND gives {name} a value, but it already has one")
             }
-            _ => format!("'{word}' cannot stand here"),
+            _ => missing_term(text, &words[..known], &word)
+                .unwrap_or_else(|| format!("'{word}' is not expected here")),
         },
         (None, None) => "the query ends before it is complete".to_owned(),
     };

@@ -122,7 +122,7 @@ impl Query {
                         QueryError::new("there is no query in the text")
                     }
                     Ok(_) => QueryError::new(
-                        "this is an update, and nothing is changed here; write a CONSTRUCT for new messages, or use rdfm patch for changes",
+                        "updates are not supported; write a CONSTRUCT for new messages, or use rdfm patch for changes",
                     ),
                     Err(_) => {
                         let own = declared(text);
