@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_LAWS_SECONDS ?= 20
 FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
-FUZZ_TARGETS ?= splits regroup sniff archive jsonld_oracle query analysis
+FUZZ_TARGETS ?= splits regroup sniff archive query analysis
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
 # The folder with the suites of the specifications; only test-suites runs the tests that read it.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
@@ -154,9 +154,10 @@ docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
 soak: build wheel ## What takes long: the random tests many times over, every kill of Spark's writers
-	RDFM_FUZZ_SECONDS=600 RDFM_JSONLD_DOCUMENTS=1000000 cargo test --quiet --locked --release -p rdfm-laws
+	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
-	RDFM_JSONLD_DOCUMENTS=100000 $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
+	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
+	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
 
 peers: build ## Against programs that are no Python packages (a JVM, Node)

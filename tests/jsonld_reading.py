@@ -90,9 +90,9 @@ def without_false_protected(value: Any, *, context: bool = False) -> Any:
     }
 
 
-def shown(number: int, given: Any, *outcomes: Any) -> str:
+def shown(name: object, given: Any, *outcomes: Any) -> str:
     """What a failure says: which document it is, and what came of it."""
-    return "\n".join([f"document {number}:", json.dumps(given), *map(str, outcomes)])
+    return "\n".join([f"document {name}:", json.dumps(given), *map(str, outcomes)])
 
 
 def rdf_direction(direction: str) -> str | None:

@@ -1,10 +1,14 @@
 """JSON-LD made at random, as we read it, as the specification's algorithms do, and as PyLD does.
 
-RDFM_JSONLD_DOCUMENTS says how many documents are read; `make soak` reads 100,000.
+RDFM_JSONLD_DOCUMENTS says how many documents are read; `make soak` reads 100,000. RDFM_JSONLD_CORPUS names a folder
+of NDJSON-LD that fuzzing collected; its lines are read too.
 """
 
 import json
+import os
 import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonld_reference as reference
@@ -28,6 +32,7 @@ from pyld import jsonld
 from pyld.context_resolver import ContextResolver
 
 PARTS = 20
+CORPUS = os.environ.get("RDFM_JSONLD_CORPUS")
 
 
 class Forgiving(dict):
@@ -124,25 +129,58 @@ def test_the_dataset_is_that_of_the_specification(part):
     """Or the error, by its code; where several are in a document, any of them."""
     open_ones = 0
     for number in numbers(part):
-        given, direction = document(number), direction_of(number)
-        text = json.dumps(given)
-        wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
-        if wanted.open:
-            open_ones += 1
-            continue
-        found = rdfm_reads(text, direction)
-        show = shown(number, given, found, wanted)
-        if wanted.errors:
-            assert found.quads is None, show
-            # A node map is made of what expands, so that its error may come before another.
-            assert found.code in {*wanted.errors, "conflicting indexes"}, show
-            continue
-        assert found.quads is not None, show
-        assert isomorphic(found.quads, wanted.quads), show
-        assert found.header.get("dropped_keys", 0) == len(wanted.dropped), show
-        if wanted.dropped:
-            assert found.header["dropped_key"] in map(repr, wanted.dropped), show
+        text = json.dumps(document(number))
+        open_ones += not is_read_as_specified(number, text, direction_of(number))
     assert open_ones <= 3 + 0.1 * len(numbers(part))
+
+
+def is_read_as_specified(name: object, text: str, direction: str) -> bool:
+    """Asserts that we read what the reference reads; False if the specification leaves the result open."""
+    wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
+    if wanted.open:
+        return False
+    found = rdfm_reads(text, direction)
+    show = shown(name, json.loads(text), found, wanted)
+    if wanted.errors:
+        assert found.quads is None, show
+        # A node map is made of what expands, so that its error may come before another.
+        assert found.code in {*wanted.errors, "conflicting indexes"}, show
+        return True
+    assert found.quads is not None, show
+    assert isomorphic(found.quads, wanted.quads), show
+    assert found.header.get("dropped_keys", 0) == len(wanted.dropped), show
+    if wanted.dropped:
+        assert found.header["dropped_key"] in map(repr, wanted.dropped), show
+    return True
+
+
+def collected(folder: Path) -> Iterator[tuple[str, str]]:
+    """The lines of a corpus that are documents for both readers, with the files that they are from."""
+    for path in sorted(folder.iterdir()):
+        for line in path.read_bytes().splitlines():
+            try:
+                text = line.decode()
+                pairs = json.loads(text, object_pairs_hook=without_repeated_keys)
+                text.encode("utf-16")  # a lone surrogate is no character
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(pairs, dict | list):
+                yield path.name, text
+
+
+def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+@pytest.mark.skipif(CORPUS is None, reason="RDFM_JSONLD_CORPUS names no corpus")
+def test_the_corpus_of_fuzzing_is_read_as_specified():
+    documents = list(collected(Path(CORPUS)))
+    assert documents
+    for at, (name, text) in enumerate(documents):
+        is_read_as_specified(name, text, direction_of(at))
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -9,7 +9,6 @@ pub mod analysis;
 pub mod archive;
 pub mod decode;
 pub mod encode;
-pub mod jsonld;
 pub mod message;
 pub mod mutate;
 pub mod options;
