@@ -22,6 +22,8 @@ _CONTINUED = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1"
 _DICTIONARY, _RECORDS = 2, 3  # kinds of messages
 _MAX_METADATA = 64 << 20
+# More bytes than a file has.
+_END = 1 << 60
 # The key of a message's metadata that says how its buffers are compressed.
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
@@ -76,7 +78,7 @@ class Sizes:
             raise _broken("a message") from error
 
     def _read(self, offset: int, size: int) -> bytes:
-        if offset < 0:
+        if not 0 <= offset < _END:
             raise _broken("an offset")
         before = self._file.tell()
         try:

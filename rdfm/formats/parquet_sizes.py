@@ -29,6 +29,8 @@ MAX_HEADER_BYTES = 16 << 20
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 
+# More bytes than a file has.
+_END = 1 << 60
 _CODECS = {
     0: "none",
     1: "snappy",
@@ -148,6 +150,8 @@ class _Group:
         )
         if dictionary is not None and 0 < dictionary < at:
             at = dictionary
+        if not 0 <= at < _END:
+            raise _error("an offset is invalid")
         end = at + max(size, 0)
         while not column.complete:
             at = self._add(column, at, end)
@@ -166,7 +170,7 @@ class _Group:
             size *= 8
 
     def _read(self, at: int, size: int) -> bytes:
-        if at < 0 or size <= 0:
+        if size <= 0 or at >= _END:
             return b""
         self._file.seek(at)
         data = self._file.read(size)

@@ -267,10 +267,7 @@ impl Thrift<'_> {
     }
 
     /// Reads the structs of a list.
-    fn structs(
-        &mut self,
-        mut each: impl FnMut(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+    fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         let (of, count) = self.list()?;
         if of != STRUCT && count > 0 {
             return Err(Stop::Invalid("a list is not of structs"));

@@ -150,8 +150,8 @@ impl Evaluation {
         let plan = || budget::within(&short, &cancel, || Ok(plan())).ok();
         Self {
             plan: native.then(plan).flatten().flatten(),
-            evaluator: evaluator(&query.joins),
-            plain: evaluator(&query.joins).without_optimizations(),
+            evaluator: evaluator(&query.joins, &query.calls),
+            plain: evaluator(&query.joins, &query.calls).without_optimizations(),
             query,
             limits,
             cancel,

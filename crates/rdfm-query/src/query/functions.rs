@@ -51,19 +51,24 @@ pub(super) struct Join {
     distinct: bool,
 }
 
-/// An evaluator with the functions that take the place of its own, and those of a query.
-pub(super) fn evaluator(joins: &[Join]) -> QueryEvaluator {
-    let name = NamedNode::new_unchecked;
-    let mut evaluator = with_order(QueryEvaluator::new())
-        .with_custom_function(name(REPLACE), replaced)
-        .with_custom_function(name(HELD), held)
-        .with_custom_function(name(CONCAT), concatenated)
-        .with_custom_function(name(ENCODE), encoded)
-        .with_custom_function(name(REGEX), matches)
-        .with_custom_function(name(BEGIN), |_| {
-            Some(Literal::from(budget::begin().cast_signed()).into())
-        })
-        .with_custom_function(name(END), ended);
+/// An evaluator with the functions that a query calls. It copies them for each message.
+pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
+    let mut evaluator = with_order(QueryEvaluator::new(), calls);
+    let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
+    let ours: [(&str, fn(&[Term]) -> Option<Term>); 7] = [
+        (REPLACE, replaced),
+        (HELD, held),
+        (CONCAT, concatenated),
+        (ENCODE, encoded),
+        (REGEX, matches),
+        (BEGIN, begin),
+        (END, ended),
+    ];
+    for (name, function) in ours {
+        if calls.contains(name) {
+            evaluator = evaluator.with_custom_function(NamedNode::new_unchecked(name), function);
+        }
+    }
     for (number, join) in joins.iter().enumerate() {
         let join = join.clone();
         evaluator = evaluator.with_custom_aggregate_function(join_name(number), move || {
@@ -71,6 +76,51 @@ pub(super) fn evaluator(joins: &[Join]) -> QueryEvaluator {
         });
     }
     evaluator
+}
+
+/// The names of the functions and aggregates of ours that a query calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls(FxHashSet<String>);
+
+impl Calls {
+    /// Those of a pattern.
+    ///
+    /// # Errors
+    /// The query nests too deeply.
+    pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
+        let mut calls = Self::default();
+        walk(Part::Pattern(pattern), 0, &mut |part| {
+            match part {
+                Part::Expression(expression) => calls.note(expression),
+                Part::Pattern(GraphPattern::Group { aggregates, .. }) => {
+                    for (_, aggregate) in aggregates {
+                        if let AggregateExpression::FunctionCall {
+                            name: AggregateFunction::Custom(name),
+                            ..
+                        } = aggregate
+                        {
+                            calls.0.insert(name.as_str().to_owned());
+                        }
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(calls)
+    }
+
+    /// Adds the function that an expression calls.
+    pub(super) fn note(&mut self, expression: &Expression) {
+        if let Expression::FunctionCall(Function::Custom(name), _) = expression {
+            self.0.insert(name.as_str().to_owned());
+        }
+    }
+
+    /// Whether a query calls a function.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
 }
 
 /// Makes a call of a function that knows no limit one of ours.

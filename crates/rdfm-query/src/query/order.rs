@@ -26,6 +26,7 @@ use spargebra::algebra::{
 
 use super::budget;
 use super::dictionary::{Content, content, simple};
+use super::functions::Calls;
 use super::parse::QueryError;
 use super::walk::{Part, walk};
 
@@ -103,19 +104,22 @@ fn compare_by_keys(aggregate: &mut AggregateExpression) {
     }
 }
 
-/// Adds the functions that such a query calls.
-pub(super) fn with_order(evaluator: QueryEvaluator) -> QueryEvaluator {
-    let marker = Literal::new_typed_literal("", NamedNode::new_unchecked(SORTED));
+/// Adds the functions that a query calls.
+pub(super) fn with_order(mut evaluator: QueryEvaluator, calls: &Calls) -> QueryEvaluator {
+    let name = NamedNode::new_unchecked;
+    if calls.contains(SORTED) {
+        let marker = Literal::new_typed_literal("", name(SORTED));
+        evaluator =
+            evaluator.with_custom_function(name(SORTED), move |_| Some(marker.clone().into()));
+    }
+    for (extreme, largest) in [(MIN, false), (MAX, true)] {
+        if calls.contains(extreme) {
+            evaluator = evaluator.with_custom_aggregate_function(name(extreme), move || {
+                Box::new(Extreme::new(largest))
+            });
+        }
+    }
     evaluator
-        .with_custom_function(NamedNode::new_unchecked(SORTED), move |_| {
-            Some(marker.clone().into())
-        })
-        .with_custom_aggregate_function(NamedNode::new_unchecked(MIN), || {
-            Box::new(Extreme::new(false))
-        })
-        .with_custom_aggregate_function(NamedNode::new_unchecked(MAX), || {
-            Box::new(Extreme::new(true))
-        })
 }
 
 /// Whether a value stands for the key of the variable that was read last.

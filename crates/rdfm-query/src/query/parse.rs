@@ -16,7 +16,7 @@ use spargebra::term::TermPattern;
 use spargebra::{Query as Algebra, SparqlParser};
 
 use super::diagnosis::{diagnose, find};
-use super::functions::{Join, limit, limit_texts};
+use super::functions::{Calls, Join, limit, limit_texts};
 use super::message::Graphs;
 use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
@@ -71,6 +71,8 @@ pub struct Query {
     pub(super) parts: usize,
     /// Each `GROUP_CONCAT`.
     pub(super) joins: Vec<Join>,
+    /// The functions of ours that it calls.
+    pub(super) calls: Calls,
     /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
     pub asks_default: bool,
     /// The namespaces that its text declares.
@@ -187,6 +189,7 @@ impl Query {
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
         let joins = limit_texts(&mut pattern)?;
+        let calls = Calls::of(&mut pattern)?;
         let graphs = graphs(dataset, union_graphs);
         let dataset = None;
         let algebra = match form {
@@ -208,6 +211,7 @@ impl Query {
             graphs,
             parts,
             joins,
+            calls,
             asks_default,
             prefixes: declared(text),
         })

@@ -12,7 +12,7 @@ use spareval::QueryEvaluator;
 use spargebra::algebra::{Expression, Function, GraphPattern};
 
 use super::super::budget;
-use super::super::functions::{REGEX, TEXTS, evaluator, regex};
+use super::super::functions::{Calls, REGEX, TEXTS, evaluator, regex};
 use super::super::view::length;
 
 /// How deep expressions may nest.
@@ -42,6 +42,7 @@ impl Filter {
         let mut expression = expression.clone();
         let mut variables: Vec<(Variable, u32)> = Vec::new();
         let mut regexes = Vec::new();
+        let mut calls = Calls::default();
         let mut uses = 0;
         let is_covered = every(&mut expression, DEPTH, &mut |part| {
             if let Expression::Variable(name) | Expression::Bound(name) = part
@@ -51,10 +52,11 @@ impl Filter {
             }
             uses += usize::from(matches!(part, Expression::Variable(_)));
             let is_covered = depends_on_terms(part);
+            calls.note(part);
             compile(part, &mut regexes);
             is_covered
         });
-        let mut evaluator = evaluator(&[]);
+        let mut evaluator = evaluator(&[], &calls);
         for (name, regex) in regexes {
             evaluator = evaluator.with_custom_function(name, move |given| found(&regex, given));
         }
