@@ -8,7 +8,7 @@
 use crate::syntax::json::write::string;
 use crate::syntax::json::{Kind, View};
 
-/// Maximum length of a key's token that all sinks write without changes to what was written before.
+/// Maximum length of a key's token that no sink moves after it was written.
 pub const MAX_KEY: usize = 1000;
 
 /// Takes the events of documents.

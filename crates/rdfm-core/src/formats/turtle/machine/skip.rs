@@ -5,8 +5,9 @@
 //! - Cost: linear. Memory is bounded by one token, or by [`WINDOW`] bytes of a long string.
 //! - Law: cutting the input differently changes nothing. Text that looks like a delimiter inside a well-formed string,
 //!   IRI, name, language tag or comment is ignored. A string or IRI that is not closed on its line ends with the line.
-//!   Triple quotes do not begin a string if it is not closed within [`WINDOW`], or if a letter or digit follows the
-//!   closing quotes, as after quotes that open a string. Then the first line inside that is a delimiter counts.
+//!   Triple quotes do not begin a string if the string is not closed within [`WINDOW`], or if a letter or digit follows
+//!   the closing quotes, as it does after quotes that open a string. Then the first line between the quotes that is a
+//!   delimiter counts.
 //!
 //! Declarations of prefixes and bases in skipped text are not applied, because they may be wrong. If they would change
 //! a current declaration, it is dropped, so that nothing is read with an outdated one.
