@@ -84,8 +84,8 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         (b"{", "cannot be used: expected a key"),
         (b"\xff", "not UTF-8"),
         (b"[" * 100, "max_depth"),
-        (b"[]", "holds no context"),
-        (b"{}", "holds no context"),
+        (b"[]", "contains no context"),
+        (b"{}", "contains no context"),
         (json.dumps({"@context": URL}).encode(), "refer to each other more than 10 deep"),
     ],
 )
