@@ -1,4 +1,4 @@
-"""What is measured of checking logs: `rdfm.validate` with all its warnings, beside reading the same log alone."""
+"""Benchmarks of checking logs: `rdfm.validate` with all warnings, compared with reading the same log only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of comparing logs: `rdfm.diff`, decoding of both included. Quads of one log are counted.
+"""Benchmarks of comparing logs: `rdfm.diff`, including decoding of both. Rates count the quads of one log.
 
 The peer parses both logs message by message, canonicalizes each message and compares the two.
 """
@@ -33,7 +33,7 @@ def turned(text: bytes) -> bytes:
 def comparing(
     log: str, folder: Path, messages: int, *, turn: bool = False, unordered: bool = False
 ) -> Work:
-    """Two logs in memory compared: N-Quads and Jelly, or the same quads in another order."""
+    """Compares two logs in memory: N-Quads and Jelly, or the same quads in another order."""
     import rdfm
 
     text = as_nquads(log, folder, messages)
@@ -54,7 +54,7 @@ def comparing(
 
 
 def canonicalizing(log: str, folder: Path, messages: int) -> Work:
-    """The same with pyoxigraph, of which both are N-Quads."""
+    """The same with pyoxigraph; both logs are N-Quads."""
     import pyoxigraph
 
     text = as_nquads(log, folder, min(messages or PEER_MESSAGES, PEER_MESSAGES))
@@ -77,7 +77,7 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Logs that are the same, in the same order and in another one."""
+    """Equal logs, in the same order and in another one."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Statistics of logs, beside decoding alone and beside a loop in Python over what pyoxigraph parses."""
+"""Benchmarks of statistics, compared with decoding only and with a Python loop over the quads that pyoxigraph parses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def statistics(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_statistics(log: str, folder: Path, messages: int) -> Work:
-    """The same of N-Quads: a message at a time, the different terms in sets."""
+    """The same for N-Quads: a message at a time, with the distinct terms in sets."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -93,7 +93,7 @@ def namespace(iri: str) -> str:
 
 
 def rows() -> list[Row[Task]]:
-    """Statistics beside both."""
+    """Statistics compared with both."""
     found = []
     for name, format in (("iot", "jelly"), ("osm", "jelly"), ("iot", "nq"), ("nanopubs", "trig")):
         log = f"{name}.{format}"

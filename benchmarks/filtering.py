@@ -1,4 +1,4 @@
-"""Filters of logs, beside decoding alone and beside a loop in Python over what pyoxigraph parses."""
+"""Benchmarks of filters, compared with decoding only and with a Python loop over the quads that pyoxigraph parses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JULY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06
 
 
 def filtering(log: str, asked: dict[str, Any], folder: Path, messages: int) -> Work:
-    """Bytes to the batches that are kept; the quads are all that were read."""
+    """Bytes to the batches that match; rates count all quads read."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -31,7 +31,7 @@ def filtering(log: str, asked: dict[str, Any], folder: Path, messages: int) -> W
 
 
 def reading(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to batches, by the same reader."""
+    """Bytes to batches, with the same reader."""
     import rdfm
 
     data, format = data_of(log, folder, messages)
@@ -44,7 +44,7 @@ def reading(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
-    """The same of N-Quads: a message at a time, until a quad has the term."""
+    """The same for N-Quads: a message at a time, up to the first quad with the term."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -62,7 +62,7 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Filters beside both."""
+    """Filters compared with both."""
     found = []
     for title, log, asked in (
         ("a term", "iot.jelly", {"any": SENSOR}),

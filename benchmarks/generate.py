@@ -1,9 +1,9 @@
-"""The benchmark logs, made the same way on every machine: no randomness but a counter's.
+"""Generates the benchmark logs, identical on every machine: pseudorandom numbers come from a counter.
 
 - In: a folder and sizes in messages.
-- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` there; a file that exists is kept.
+- Out: `iot.{nq,jelly}`, `osm.{nq,jelly}`, `nanopubs.{nq,trig}` there; existing files are kept.
 - Cost: about a minute for the full sizes, most of it pyjelly writing the Jelly files.
-- Law: the same sizes give the same bytes.
+- Law: the same sizes produce the same bytes.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ sub:pubinfo {{
 
 
 def nanopub_fields(i: int) -> dict[str, Any]:
-    """What differs from one nanopublication to the next."""
+    """The values that differ between nanopublications."""
     code = "".join(f"{mix(i, salt):08x}" for salt in range(4))
     return {
         "code": code,
@@ -283,7 +283,7 @@ def nquads(messages: Iterator[list[TextQuad]]) -> Iterator[str]:
 
 
 def jelly(messages: Iterator[list[TextQuad]]) -> Iterator[bytes]:
-    """A Jelly log of triples, a frame a message, written by pyjelly with its defaults."""
+    """A Jelly log of triples with one frame per message, written by pyjelly with its defaults."""
     import pyjelly.jelly as proto
     from pyjelly.integrations.generic.serialize import grouped_stream_to_frames
     from pyjelly.serialize.streams import SerializerOptions
@@ -305,7 +305,7 @@ def varint(number: int) -> bytes:
 
 
 def pyjelly_sink(message: list[TextQuad]) -> Any:
-    """A message as pyjelly takes it."""
+    """A message in pyjelly's form."""
     from pyjelly.integrations.generic.generic_sink import GenericStatementSink, Quad, Triple
 
     sink = GenericStatementSink()
@@ -320,7 +320,7 @@ LITERAL = re.compile(r'"(.*)"(?:@(.+)|\^\^<(.+)>)?', re.DOTALL)
 
 @lru_cache(100_000)
 def pyjelly_term(text: str) -> Any:
-    """A term as pyjelly takes it."""
+    """A term in pyjelly's form."""
     from pyjelly.integrations.generic.generic_sink import IRI, BlankNode, Literal
 
     if text[0] == "<":
@@ -334,7 +334,7 @@ def pyjelly_term(text: str) -> Any:
 
 
 def write(path: Path, pieces: Iterator[str] | Iterator[bytes]) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a file atomically."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -352,7 +352,7 @@ MESSAGES: dict[str, Callable[[int], Iterator[list[TextQuad]]]] = {
 
 
 def generate(folder: Path, sizes: dict[str, int]) -> None:
-    """Makes what is missing.
+    """Creates the missing files.
 
     Args:
         folder: Where to.

@@ -1,8 +1,8 @@
-"""Measures how time grows with hostile JSON-LD: each input of a size, then of twice the size, one table.
+"""Measures how decoding time grows with the size of hostile JSON-LD: each input in one size and in twice that size.
 
-`make bench-growth` runs it. Every measurement has a process of its own, bound to one core; what is told is the
-best of several runs, in seconds of the processor. A limit that refuses the larger input is as good as reading it.
-It measures and prints; it judges nothing and its exit status is always 0.
+`make bench-growth` runs it. Every measurement runs in a separate process, bound to one core, and is the best of
+several runs in CPU seconds. A limit that rejects the larger input counts as success.
+It prints a table; the exit status is always 0.
 
     .venv/bin/python benchmarks/growth.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -25,17 +25,17 @@ from run import best, command_line, environment
 
 LIMIT = 64 << 20
 SIZE, QUICK_SIZE = 1 << 20, 1 << 17
-# Times the time of half the bytes.
+# Ratio to the time for half the bytes.
 TARGET = 2.5
 SECONDS = 60
-# Less is noise: such an input is measured in larger sizes, up to a quarter of the limit.
+# Shorter times are noise: such an input is measured in larger sizes, up to a quarter of the limit.
 LEAST_SECONDS = 0.2
-# No more runs after so long.
+# Seconds after which no more runs begin.
 ENOUGH_SECONDS = 1
 
 
 def child(case: Hostile, format: str, size: int) -> None:
-    """Decodes an input of a size and prints the figures as JSON."""
+    """Decodes an input of the given size and prints the figures as JSON."""
     from rdfm import DecodeError, LimitError, formats
 
     if hasattr(os, "sched_setaffinity"):
@@ -77,7 +77,7 @@ def child(case: Hostile, format: str, size: int) -> None:
 
 
 def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
-    """Decodes an input of a size in a process of its own."""
+    """Decodes an input of the given size in a separate process."""
     command = [sys.executable, __file__, "--task", case.name, "--side", format, "--size", str(size)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
@@ -90,7 +90,7 @@ def measure(case: Hostile, format: str, size: int) -> dict[str, Any]:
 
 
 def grown(case: Hostile, format: str, size: int) -> dict[str, Any]:
-    """An input of a size and one of twice as many bytes; larger ones where these take next to no time."""
+    """Measures an input of the given size and one of twice that size; larger ones if these take almost no time."""
     result: dict[str, Any] = {"task": f"{case.name} ({format})", "target": TARGET, "met": False}
     while True:
         half, whole = measure(case, format, size), measure(case, format, 2 * size)

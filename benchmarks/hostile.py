@@ -1,9 +1,9 @@
-"""JSON-LD made to cost more than its bytes: each input in any size, the same for the same size.
+"""JSON-LD inputs that are expensive for their size, reproducible in any size.
 
 - In: a size in bytes.
-- Out: a message of at most that size in JSON, or in YAML where only YAML can say it; for some the lines of a log.
-- Used by: `growth.py`, which measures the time of twice the bytes, and the tests of memory.
-- Law: what a case repeats is repeated as often as the size allows.
+- Out: a message of at most that size in JSON, or in YAML if it needs YAML features; for some cases the lines of a log.
+- Used by: `growth.py`, which measures the time for twice the bytes, and the tests of memory.
+- Law: each case repeats its element as often as the size allows.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Hostile:
     """An input in any size.
 
     Attributes:
-        name: What it repeats.
-        make: Gives the input of at most so many bytes, or the messages of a log.
-        formats: Which formats it is written in.
+        name: The element that it repeats.
+        make: Returns the input of at most the given size in bytes, or the messages of a log.
+        formats: The formats in which the input exists.
         options: Options of the decoder.
-        remote: Gives the remote contexts of the input of a size by their URLs.
-        plain: Whether it says each thing once, so that it must be read where the limit is far.
+        remote: Returns the remote contexts, by URL, for an input of the given size.
+        plain: Whether it contains no repetition, so that it must be decoded without an error far below the limit.
     """
 
     name: str
@@ -78,12 +78,12 @@ def filled(
 
 
 def joined(count: int, item: Callable[[int], bytes]) -> bytes:
-    """So many items with commas between."""
+    """A number of items separated by commas."""
     return b",".join(map(item, range(count)))
 
 
 def side(size: int, bytes_each: int, parts: int = 1) -> int:
-    """The side of a square of things of so many bytes, `parts` of which share the size."""
+    """The side of a square of items of `bytes_each`, if `parts` such squares share the size."""
     return max(2, math.isqrt(size // (bytes_each * parts)))
 
 

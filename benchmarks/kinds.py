@@ -1,7 +1,7 @@
-"""What is measured of patches and of SPARQL results. Records are counted: operations that add, and rows.
+"""Benchmarks of patches and SPARQL results. Rates count records: operations that add, and rows.
 
-Both sides have the same quads: patches are made of a log, a transaction of adds for each message, and the peer gets
-the messages that these make again. Rows are the quads of a log, a variable for each term.
+Both sides have the same quads. Patches are created from a log, with a transaction of adds for each message; the peer
+gets the messages that result from applying them. Rows are the quads of a log, with a variable for each term.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def records(batch: Any) -> int:
 
 
 def reading(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Bytes to batches of what `make` gives."""
+    """Bytes to batches of the data of `make`."""
     data = encoded(format, make(log, folder, messages), **options)
     count = sum(map(records, make(log, folder, messages)))
 
@@ -79,7 +79,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
 
 def writing(make: Any, format: str, log: str, folder: Path, messages: int, **options: Any) -> Work:
-    """Batches of what `make` gives to bytes."""
+    """Batches of the data of `make` to bytes."""
     from rdfm import formats
 
     held = make(log, folder, messages)
@@ -96,7 +96,7 @@ def writing(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
 
 def applying(log: str, folder: Path, messages: int) -> Work:
-    """Bytes of patches to a dataset in memory that they are applied to."""
+    """Bytes of patches, applied to a dataset in memory."""
     from rdfm import _core
 
     data = encoded("jelly-patch", patches(log, folder, messages))
@@ -112,7 +112,7 @@ def applying(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_applying(log: str, folder: Path, messages: int) -> Work:
-    """Bytes of N-Quads of the same quads to a pyoxigraph dataset."""
+    """Bytes of N-Quads with the same quads to a pyoxigraph dataset."""
     import pyoxigraph
 
     data = encoded("nq", again(log, folder, messages), dialect="plain")
@@ -168,7 +168,7 @@ def oxigraph_rows(format: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> Work:
-    """Pyoxigraph solutions to bytes. They are in memory: it holds all rows of JSON whose head stands last."""
+    """Pyoxigraph solutions to bytes. They are in memory, since pyoxigraph keeps all rows of JSON whose head is last."""
     import pyoxigraph
 
     data = encoded("results-json", rows_of(log, folder, messages))
@@ -190,7 +190,7 @@ def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> W
 
 
 def rows() -> list[Row[Task]]:
-    """Jelly-Patch beside Jelly, RDF Patch beside N-Quads, results beside pyoxigraph's."""
+    """Jelly-Patch compared with Jelly, RDF Patch with N-Quads, and results with pyoxigraph's."""
     found: list[Row[Task]] = []
     for log in ("iot.nq", "nanopubs.trig"):
         name = log.partition(".")[0]
@@ -246,7 +246,7 @@ def rows() -> list[Row[Task]]:
             partial(side, rows_of, f"results-{format}", "iot.nq", **options)
             for side in (reading, writing)
         )
-        # pyoxigraph does not read CSV: TSV is the nearest.
+        # pyoxigraph does not read CSV; TSV is the closest format.
         reads = "tsv" if peer == "csv" else peer
         found += [
             Row(

@@ -1,4 +1,4 @@
-"""Queries of each message, beside decoding alone and beside the same loop through pyoxigraph, store by store."""
+"""Benchmarks of queries on each message, compared with decoding only and with a pyoxigraph store for each message."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def consumed(stream: Any) -> int:
 
 
 def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:
-    """The same of N-Quads: a message at a time, in a store of its own, the rows as tuples of text."""
+    """The same for N-Quads: each message in a separate store, with rows as tuples of text."""
     import pyoxigraph as ox
 
     data = sample(folder, log, messages)
@@ -67,7 +67,7 @@ def oxigraph_query(name: str, log: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Queries beside both."""
+    """Queries compared with both."""
     found: list[Row[Task]] = []
     for name in ("a pattern", "a pattern with a filter"):
         peer = ("rdfm, decoding alone", partial(decoding, "iot.jelly"))

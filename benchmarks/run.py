@@ -1,7 +1,7 @@
-"""Measures rdfm beside pyjelly, pyoxigraph and rdflib: the same data, the same run, one table.
+"""Compares the speed of rdfm with pyjelly, pyoxigraph and rdflib, on the same data in the same run.
 
-`make bench` runs it. Every task has a process of its own, bound to one core; what is told is the
-best of several runs. It measures and prints; it judges nothing and its exit status is always 0.
+`make bench` runs it. Every task runs in a separate process, bound to one core, and the figure is the
+best of several runs. It prints a table; the exit status is always 0.
 
     .venv/bin/python benchmarks/run.py [--quick] [--only REGEX] [--json FILE]
 """
@@ -34,12 +34,12 @@ RDFM = Path(sys.executable).with_name("rdfm")
 
 
 def best(seconds: list[float]) -> float:
-    """The least of several times: noise only adds."""
+    """The minimum of several times, since noise only adds time."""
     return min(seconds)
 
 
 def measure(row: str, side: str, quick: bool) -> dict[str, Any]:
-    """Runs one side of a row in a process of its own."""
+    """Runs one side of a row in a separate process."""
     command = [
         sys.executable,
         __file__,
@@ -72,7 +72,7 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
     while len(seconds) < least or (sum(seconds) < worth and len(seconds) < 50):
         if work.prepare is not None:
             work.prepare()
-        # Seconds of the processor, all threads together: what else runs on the machine matters less.
+        # CPU seconds of all threads together, which depend less on other processes.
         start = time.process_time()
         quads = work.run()
         seconds.append(time.process_time() - start)
@@ -88,7 +88,7 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
 
 
 def folder(quick: bool) -> Path:
-    """Where the data lies."""
+    """The folder of the data."""
     return HERE / "data" / ("quick" if quick else "full")
 
 
@@ -110,7 +110,7 @@ def compared(row: Row[Task], quick: bool, peers: dict[str, dict[str, Any]]) -> d
 
 
 def rate(figures: dict[str, Any]) -> float:
-    """Quads a second."""
+    """Quads per second."""
     return float(figures["quads"] / figures["seconds"])
 
 
@@ -131,7 +131,7 @@ def start_up() -> dict[str, Any]:
 
 
 def converted(quick: bool) -> dict[str, Any]:
-    """Quads a second of `rdfm convert` from Jelly to N-Quads, file to file, on all cores."""
+    """Quads per second of `rdfm convert` from Jelly to N-Quads, file to file, on all cores."""
     source = folder(quick) / "iot.jelly"
     repeat = 1
     if not quick:
@@ -170,7 +170,7 @@ def converted(quick: bool) -> dict[str, Any]:
 
 
 def output_size(quick: bool) -> dict[str, Any]:
-    """Bytes a triple of the Jelly that rdfm writes from text, beside pyjelly's on the same data."""
+    """Bytes per triple of the Jelly that rdfm writes from text, and of pyjelly's on the same data."""
     target = folder(quick) / "osm-ours.jelly"
     subprocess.run(
         [
@@ -200,7 +200,7 @@ def output_size(quick: bool) -> dict[str, Any]:
 
 
 def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
-    """A measurement of the command line, or what stood in its way."""
+    """A measurement of the command line, or its error."""
     try:
         result: dict[str, Any] = measurement(*arguments)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -211,7 +211,7 @@ def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
 
 
 def environment(*more: str) -> dict[str, str]:
-    """What the figures depend on, the versions of `more` packages among it."""
+    """The environment of the measurements, including the versions of `more` packages."""
     names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *more)
     versions = {}
     for name in names:
@@ -258,7 +258,7 @@ def print_compared(result: dict[str, Any]) -> None:
 
 
 def print_single(result: dict[str, Any]) -> None:
-    """One line of what is measured on the command line."""
+    """One line of the measurements of the command line."""
     if "error" in result:
         print(f"{result['task']}: failed: {result['error']}", flush=True)
         return
@@ -278,7 +278,7 @@ def print_single(result: dict[str, Any]) -> None:
 
 
 def command_line(about: str | None) -> argparse.ArgumentParser:
-    """What every benchmark takes; `about` is shown above it."""
+    """The arguments of every benchmark; `about` is the description in the help."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -293,7 +293,7 @@ def command_line(about: str | None) -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Makes the data, measures, prints."""
+    """Creates the data, measures, and prints the table."""
     parser = command_line(__doc__)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--side", choices=("ours", "peer"), help=argparse.SUPPRESS)

@@ -1,7 +1,7 @@
-"""Measures rdfm in Spark beside what a user writes today, and beside what Spark can carry at most.
+"""Compares rdfm in Spark with hand-written user code, and with the maximum throughput of Spark.
 
-`make bench-spark` runs it. One local session with two cores, the same data and the same answers on
-both sides; what is told is the best of several runs, by the clock. It measures and prints; its exit
+`make bench-spark` runs it. It uses one local session with two cores, and the same data and answers on
+both sides. Figures are the best of several runs, in wall-clock time. It prints a table; the exit
 status is always 0.
 
     .venv/bin/python benchmarks/spark.py [--quick] [--only REGEX] [--json FILE]
@@ -54,7 +54,7 @@ CARRIED = {
 
 
 def make_data(data: Path, messages: int) -> None:
-    """The observations of `generate` as logs of a file a core; a file that exists is kept."""
+    """The observations of `generate` as logs with one file per core; existing files are kept."""
     made = iot_messages(messages)
     size = -(-messages // CORES)
     for part in range(CORES):
@@ -124,12 +124,12 @@ Of = Callable[["DataFrame"], Answer]
 
 
 def in_all(quads: DataFrame) -> Answer:
-    """How many there are, from quads as rows."""
+    """The number of quads, from rows of quads."""
     return {"quads": quads.count()}
 
 
 def in_all_of(messages: DataFrame) -> Answer:
-    """How many there are, from messages as rows."""
+    """The number of quads, from rows of messages."""
     from pyspark.sql import functions as F
 
     first = messages.agg(F.sum(F.size("quads")).alias("quads")).first()
@@ -137,12 +137,12 @@ def in_all_of(messages: DataFrame) -> Answer:
 
 
 def per_predicate(quads: DataFrame) -> Answer:
-    """The answer, from quads as rows."""
+    """The answer, from rows of quads."""
     return {row.predicate: row["count"] for row in quads.groupBy("predicate").count().collect()}
 
 
 def per_predicate_of(messages: DataFrame) -> Answer:
-    """The answer, from messages as rows."""
+    """The answer, from rows of messages."""
     from pyspark.sql import functions as F
 
     return per_predicate(messages.select(F.explode("quads").alias("quad")).select("quad.*"))
@@ -155,7 +155,7 @@ def as_table(quads: DataFrame) -> Answer:
 
 
 def as_table_of(messages: DataFrame) -> Answer:
-    """The same, from messages as rows."""
+    """The same, from rows of messages."""
     from pyspark.sql import functions as F
 
     quads = messages.select("source", "offset", F.explode("quads").alias("quad"))
@@ -263,7 +263,7 @@ def write_parts(
     spark: SparkSession,
     data: Path,
 ) -> Answer:
-    """A file a task, through `mapInArrow`."""
+    """One file per task, through `mapInArrow`."""
     target = data / "written"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
@@ -311,7 +311,7 @@ SELECT ?sensor ?time ?value {{
   ?o sosa:madeBySensor ?sensor ; sosa:resultTime ?time ; sosa:hasResult ?result . ?result <{VALUE}> ?value }}"""
 
 
-# What the first side answered, for the others to be compared with.
+# The answers of the first sides, with which the others are compared.
 ANSWERS: dict[str, tuple[Any, ...]] = {}
 
 
@@ -371,7 +371,7 @@ def joined(spark: SparkSession, data: Path) -> Answer:
 
 
 def oxigraph_query(spark: SparkSession, data: Path) -> Answer:
-    """The same of each message in a store of its own."""
+    """The same, with each message in a separate store."""
 
     def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from datetime import datetime
@@ -466,7 +466,7 @@ def rows() -> list[Row[Side]]:
         Row("jelly by predicate, share", jelly_grouped, (at_most, most_grouped), 0.75),
         Row("jelly, rows=quads", jelly_quads, (exploded, jelly_exploded), 1.5),
         Row("nq, rows=quads", nq_quads, (exploded, nq_exploded), 1.5),
-        # What the two rows before can reach: Spark takes a row at a time from Python, however it was made.
+        # The upper bound for the two previous rows: Spark takes rows from Python one at a time.
         Row("rows=quads, not decoded", most_quads, (exploded, jelly_exploded)),
         Row("jelly, rows=quads, share", jelly_quads, (at_most, most_quads), 0.75),
         Row("jelly by predicate, rows=quads", columns, (exploded, jelly_grouped), 1.5),
@@ -475,7 +475,7 @@ def rows() -> list[Row[Side]]:
 
 
 def start(temporary: Path) -> SparkSession:
-    """A quiet session with two cores, and a Java from wherever there is one."""
+    """A session with two cores and little output, with any available Java."""
     from spark_environment import environment as surroundings
 
     os.environ.update(surroundings(temporary))
@@ -506,14 +506,14 @@ def java_version(spark: SparkSession) -> str:
 def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> list[Figures]:
     """Seconds of the best run of each side.
 
-    The sides take turns, so that none is measured in a JVM that compiled less, or on a machine that
-    was busier, than the others; the first turn only warms.
+    The sides take turns, so that the state of the JVM's compiler and the load of the machine are similar for all. The
+    first turn only warms up.
 
     Args:
-        sides: What is timed.
+        sides: The sides to time.
         spark: The session.
-        data: Where the data lies.
-        worth: Seconds to go on for; two turns at least.
+        data: The folder of the data.
+        worth: Total seconds to measure; at least two turns.
     """
     figures: list[Figures] = [{"seconds": inf, "runs": 0} for _ in sides]
     begin = time.perf_counter()
@@ -529,7 +529,7 @@ def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> l
 def turned(
     side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, worth: float
 ) -> Figures:
-    """What is known of a side after another turn; quick ones run several times in a turn."""
+    """The figures of a side after another turn; fast sides run several times in a turn."""
     spent, best, runs = 0.0, known["seconds"], known["runs"]
     try:
         while spent == 0.0 or spent < worth / 100:
@@ -579,7 +579,7 @@ def print_row(result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Makes the data, measures, prints."""
+    """Creates the data, measures, and prints the table."""
     options = command_line(__doc__).parse_args()
     messages = (QUICK_SIZES if options.quick else SIZES)["iot"]
     data, worth = folder(options.quick) / "spark", 0.0 if options.quick else 20.0

@@ -1,4 +1,4 @@
-"""The tasks of the messages, and the table of all rows."""
+"""The tasks for messages, and the table of all rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rdfm_read_arrow(log: str, folder: Path, messages: int) -> Work:
 def rdfm_read_as(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Bytes in another format to batches; what is one message is read in parts."""
+    """Bytes in another format to batches; a log of one message is read in parts."""
     data = translated(log, to, folder, messages, **(writing or {}))
     parts = (writing or {}).get("flat", False)
     return Work(
@@ -211,7 +211,7 @@ def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
 
 
 def oxigraph_read_objects(log: str, folder: Path, messages: int) -> Work:
-    """Bytes to pyoxigraph quads, each term an object; a quad makes them when it is asked."""
+    """Bytes to pyoxigraph quads, and each term to an object, which a quad creates on access."""
     import pyoxigraph
 
     data = sample(folder, log, messages)
@@ -246,13 +246,13 @@ def oxigraph_write(
 def oxigraph_read_lines(
     log: str, to: str, folder: Path, messages: int, *, writing: dict[str, Any] | None = None
 ) -> Work:
-    """Lines to pyoxigraph quads, each a document of its own; a context's line is put into those below."""
+    """Lines to pyoxigraph quads, each as a separate document; a context line is inserted into the following lines."""
     data = translated(log, to, folder, min(messages or SMALL, SMALL), **(writing or {}))
     return oxigraph_documents(data, "RDF_XML" if to == "rdfxml" else "JSON_LD")
 
 
 def oxigraph_documents(data: bytes, format: str) -> Work:
-    """The same of the bytes; which lines are contexts is found out beforehand."""
+    """The same from bytes; context lines are detected beforehand."""
     import pyoxigraph
 
     documents, context = [], b""
@@ -337,7 +337,7 @@ SMALL = 20_000
 
 
 def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, Any]) -> Work:
-    """A YAML-LD log to PyLD's quads; the leading context is put into each document."""
+    """A YAML-LD log to PyLD's quads; the leading context is inserted into each document."""
     import yaml
     from pyld import jsonld
 
@@ -380,7 +380,7 @@ IOT_NAMESPACES = {
 
 
 def binary_rows() -> list[Row[Task]]:
-    """RDF Protobuf and RDF Thrift, beside N-Quads of the same quads."""
+    """RDF Protobuf and RDF Thrift, compared with N-Quads of the same quads."""
     found = []
     for name, writing in (("rdf-protobuf", {}), ("rdf-thrift", {"flat": True})):
         read = partial(rdfm_read_as, "iot.nq", name, writing=writing)

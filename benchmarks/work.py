@@ -1,8 +1,8 @@
-"""What a task is: the work to time, the logs that it begins with, and the rows of the table that compares two sides.
+"""The common parts of benchmark tasks: the work to time, its input logs, and the rows of the table.
 
-A task takes the folder of the data and a sample size in messages and returns a `Work`. It prepares its data
-outside the clock. Reading tasks take the bytes of a log in memory; writing tasks take what the library itself
-writes from, and write into a `NullFile`, whichever side it is.
+A task takes the folder of the data and a sample size in messages, and returns a `Work`. Preparation of its data
+is not timed. Reading tasks read the bytes of a log in memory. Writing tasks start from the library's own objects
+and write into a `NullFile`, on both sides.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PIECE_BYTES = 1 << 18
 
 @dataclass(frozen=True)
 class Work:
-    """One thing to time.
+    """The work to time.
 
     Attributes:
-        run: Does it and returns the number of quads.
-        log_bytes: Size of the log read or written, if known beforehand.
-        size: Gives the size of what `run` wrote last, if it writes.
-        prepare: Makes what one `run` uses up, before it and outside the clock.
+        run: Does the work and returns the number of quads.
+        log_bytes: Size of the log that is read or written, if known beforehand.
+        size: Returns the number of bytes that the last `run` wrote, if it writes.
+        prepare: Creates the data that each `run` consumes; it is not timed.
     """
 
     run: Callable[[], int]
@@ -42,7 +42,7 @@ class Work:
 
 
 class NullFile(io.RawIOBase):
-    """Where every side writes: counts bytes and keeps none.
+    """A file that counts bytes and discards them, to which both sides write.
 
     Attributes:
         size: Bytes written.
@@ -62,7 +62,7 @@ class NullFile(io.RawIOBase):
 def writing_work(write: Callable[[IO[bytes]], int]) -> Work:
     """Work that writes a log into a file, and returns the number of quads.
 
-    A library whose pieces are small gains by the buffer, as with any file that Python opens.
+    The buffer helps libraries that write small pieces, as with any file that Python opens.
     """
     file = NullFile()
 
@@ -80,7 +80,7 @@ Side = TypeVar("Side")
 
 
 def sample(folder: Path, log: str, messages: int) -> bytes:
-    """A text log, cut after so many messages."""
+    """The first messages of a text log."""
     data = (folder / log).read_bytes()
     if messages:
         position = -1
@@ -93,7 +93,7 @@ def sample(folder: Path, log: str, messages: int) -> bytes:
 
 
 def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) -> Iterator[Any]:
-    """The batches of a log in memory, fed as a file would be; parts: large messages in several."""
+    """The batches of a log in memory, fed in pieces like a file. With `parts`, large messages come in parts."""
     from rdfm import formats
 
     opening = formats.Opening("always" if parts else "never")
@@ -109,7 +109,7 @@ def batches(format: str, data: bytes, *, parts: bool = False, **options: Any) ->
 
 
 def translated(log: str, to: str, folder: Path, messages: int, **options: Any) -> bytes:
-    """A text log in another format; options are the encoder's."""
+    """A text log in another format, with options of the encoder."""
     from rdfm import formats
 
     encoder = formats.find(to).Encoder(**options)
@@ -120,13 +120,13 @@ def translated(log: str, to: str, folder: Path, messages: int, **options: Any) -
 
 @dataclass(frozen=True)
 class Row(Generic[Side]):
-    """A line of a table.
+    """A row of the table.
 
     Attributes:
-        name: What is measured.
-        ours: Our side.
-        peer: Name of the peer, and its side.
-        target: The least ratio of our rate to the peer's that we aim at; 0 for none.
+        name: The name of the measurement.
+        ours: The side of rdfm.
+        peer: The name and side of the peer.
+        target: The intended minimum ratio of rdfm's rate to the peer's; 0 for none.
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""Checks that imports point down: the floors of the core, of the crates above it and of the Python package.
+"""Checks that imports only refer to lower layers: in the core, in the crates above it and in the Python package.
 
-In: the sources of the crates, and `rdfm`. Every `crate::` and `super::` path counts, in `use` trees and inline, as do
-Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` do not count.
-Out: one line per violation: an import that points up, an import between two families of formats, a file without a
-floor, a circle through several folders or between the files of the binding, a crate other than the binding that uses
-Python or the system, an `import_module` whose target cannot be seen, an exception in `ALLOWED` that is not needed.
+In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in `use` trees and inline,
+and Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` are ignored.
+Out: one line per violation: an import from a higher layer, an import between two families of formats, a file without
+a layer, a circle through several folders or between the files of the binding, a crate other than the binding that uses
+Python or the system, an `import_module` whose target is not visible, an unused exception in `ALLOWED`.
 The exit status is 1 if there is a violation.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent
-# A file or folder may import those on lower floors, and what is in its own folder.
+# A file or folder may import files in lower layers and in its own folder.
 CORE = [
     {"model"},
     {"codec"},
@@ -42,7 +42,7 @@ QUERY = [
     {"lib"},
 ]
 TEST = "#[cfg(test)]"
-# What no crate but the binding may use.
+# Paths that only the binding may use.
 OUTSIDE = re.compile(r"\b(?:pyo3|std::(?:fs|net|process|env))\b")
 PACKAGE = [
     {"errors", "_core"},
@@ -56,7 +56,7 @@ PACKAGE = [
     {"split", "values", "regroup"},
     {"__init__", "__main__"},
 ]
-# What may import the package itself (`import rdfm`, `from rdfm import convert`): its clients and its public modules.
+# Modules that may import the package itself (`import rdfm`, `from rdfm import convert`): clients and public modules.
 SURFACES = PACKAGE[-3] | PACKAGE[-2] | PACKAGE[-1]
 # A message converts itself to other forms for convenience, inside functions.
 ALLOWED = {
@@ -67,7 +67,7 @@ Edges = dict[Path, set[Path]]
 
 
 def rust_edges(source: Path) -> Edges:
-    """Which file of a crate names which."""
+    """The references between the files of a crate."""
     names = {}
     for path in source.rglob("*.rs"):
         parts = path.relative_to(source).with_suffix("").parts
@@ -103,7 +103,7 @@ def end_of_item(text: str, start: int) -> int:
 
 
 def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The paths within the crate that a file names, from the crate's root on."""
+    """The paths within the crate that a file contains, from the crate's root."""
     uses = re.findall(r"\buse\s+([^;]+);", text)
     paths = [path for tree in uses for path in leaves("", re.sub(r"\s+", " ", tree))]
     paths += re.findall(r"\b(?:crate|super)(?:::\w+)+", re.sub(r"\buse\s+[^;]+;", "", text))
@@ -120,7 +120,7 @@ def rust_paths(text: str, here: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def outside(source: Path) -> Iterator[str]:
-    """What the files of a crate use of Python or of the system, by their names."""
+    """The uses of Python or of the system in the files of a crate."""
     for path in sorted(source.rglob("*.rs")):
         text = without_tests(path.read_text())
         for used in sorted(set(OUTSIDE.findall(text))):
@@ -145,7 +145,7 @@ def leaves(head: str, tree: str) -> Iterator[str]:
 
 
 def python_edges(package: Path) -> Edges:
-    """Which file of a package imports which."""
+    """The imports between the files of a package."""
     names = {}
     for path in package.rglob("*.py"):
         parts = path.relative_to(package.parent).with_suffix("").parts
@@ -166,7 +166,7 @@ def python_edges(package: Path) -> Edges:
 
 
 def unseen(package: Path) -> Iterator[str]:
-    """The calls of `import_module` that hide what they import, below the surfaces."""
+    """The calls of `import_module` below the surfaces whose target is not visible."""
     for path in sorted(package.rglob("*.py")):
         own = ".".join(path.relative_to(package.parent).parent.parts)
         if path.relative_to(package).with_suffix("").parts[0] in SURFACES:
@@ -188,7 +188,7 @@ def called(node: ast.Call) -> str:
 
 
 def names_its_module(arguments: list[ast.expr], own: str) -> bool:
-    """Whether a module is named by a text, or by an f-string that begins with the caller's own package."""
+    """Whether a module is named by a string, or by an f-string that begins with the caller's package."""
     match arguments:
         case [ast.Constant(value=str())]:
             return True
@@ -198,7 +198,7 @@ def names_its_module(arguments: list[ast.expr], own: str) -> bool:
 
 
 def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """The modules and names that a file imports; it has no relative imports, which the linter refuses."""
+    """The modules and names that a file imports. The linter rejects relative imports, so there are none."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
@@ -210,7 +210,7 @@ def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
 
 
 def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
-    """What points up, by the files' names."""
+    """The violations in a package or crate."""
     height = {room: at for at, rooms in enumerate(floors) for room in rooms}
 
     def room(path: Path) -> str:
@@ -221,14 +221,14 @@ def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
             yield f"{path.relative_to(base)} has no floor"
             continue
         for other in others:
-            told = f"{path.relative_to(base)} -> {other.relative_to(base)}"
+            edge = f"{path.relative_to(base)} -> {other.relative_to(base)}"
             here, there = room(path), room(other)
             own, theirs = (part.relative_to(base).parts for part in (path, other))
             is_core = path.suffix == ".rs"
             is_up = here != there and height.get(there, -1) >= height[here]
             is_sibling = here == there == "formats" and is_core and len(own) > 2
             if is_up or (is_sibling and own[1] != theirs[1]):
-                yield told
+                yield edge
     for ring in rings(edges):
         if len({path.parent for path in ring}) > 1:
             yield circle(ring, base)
@@ -239,7 +239,7 @@ def circle(ring: set[Path], base: Path) -> str:
 
 
 def rings(edges: Edges) -> Iterator[set[Path]]:
-    """Files that reach each other."""
+    """Groups of files that import each other, directly or through others."""
     reached: dict[Path, set[Path]] = {}
     for path in edges:
         seen: set[Path] = set()
@@ -250,16 +250,16 @@ def rings(edges: Edges) -> Iterator[set[Path]]:
                     seen.add(other)
                     open_.append(other)
         reached[path] = seen
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for path in edges:
         ring = {other for other in reached[path] if path in reached[other]}
-        if len(ring) > 1 and path not in told:
-            told |= ring
+        if len(ring) > 1 and path not in reported:
+            reported |= ring
             yield ring
 
 
 def without_allowed(edges: Edges, base: Path) -> Edges:
-    """The same without what is allowed, which may close circles."""
+    """The edges without those in `ALLOWED`, which may form circles."""
     return {
         path: {
             other

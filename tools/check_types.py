@@ -1,11 +1,12 @@
-r"""Checks types as strict users of the package see them: mypy and pyright over `tests/typing` and the examples of the docs.
+r"""Checks types as strict users of the package see them, with mypy and pyright on `tests/typing` and the examples in docs.
 
 In: `tests/typing`, and the Python blocks of the Markdown files at the root and under `docs`. The blocks of a page are one
-module, each line at its place; of a block with prompts the lines after `>>>` and `...`. A block that is not run
-(`<!-- not run: REASON -->`) is checked too.
+module with the same line numbers; in a block with prompts, only the lines after `>>>` and `...` count. Blocks that are
+not run (`<!-- not run: REASON -->`) are checked too.
 
-Both checkers are strict but for what is not about types, or about packages without types: see `PYRIGHT` and `MYPY`.
-pyright is basedpyright, whose wheel contains all it runs. Ends with status 1 if a checker reports an error.
+Both checkers are strict, except for rules that do not concern types or that concern packages without types: see
+`PYRIGHT` and `MYPY`. pyright is basedpyright, whose wheel is self-contained. The exit status is 1 if a checker reports
+an error.
 """
 
 import doctest
@@ -26,27 +27,27 @@ PYRIGHT = {
     "include": ["examples", "calls"],
     "extraPaths": [str(ROOT)],
     "stubPath": "stubs",
-    # A comment that silences an error silences one of pyright's only if it names pyright.
+    # A comment suppresses an error of pyright only if it names pyright.
     "enableTypeIgnoreComments": False,
     "reportUnnecessaryTypeIgnoreComment": "error",
     # An example shows a value by an expression.
     "reportUnusedExpression": "none",
-    # Blocks of a page import what they need.
+    # Each block of a page has its own imports.
     "reportDuplicateImport": "none",
 }
-# Packages without types, of which pyright knows nothing: anything they have is `Any`, as for mypy.
+# Packages without types, whose names are all `Any`, as for mypy.
 UNTYPED = ["pandas/__init__", "pyarrow/__init__", "pyarrow/parquet"]
 MYPY = [
     "--config-file",
     str(ROOT / "pyproject.toml"),
-    # A page uses a name again, for another thing.
+    # A page may reuse a name with another type.
     "--allow-redefinition-new",
     "--local-partial-types",
 ]
 
 
 def module_of(markdown: str) -> str:
-    """The Python blocks of a page as one module, each line at its place."""
+    """The Python blocks of a page as one module with the same line numbers."""
     lines = [""] * (markdown.count("\n") + 1)
     for match in BLOCK.finditer(markdown):
         if match["kind"] != "python":

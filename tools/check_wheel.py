@@ -1,6 +1,6 @@
-"""Builds the wheel, looks at what it holds, installs it elsewhere and converts a log with it.
+"""Builds the wheel, checks its content, installs it in another environment and converts a log with it.
 
-The flat layout would otherwise import the checkout: only a wheel in an environment of its own, run
+The flat layout would otherwise import the checkout: only a wheel in a separate environment, run
 from another folder, shows what a user gets. Needs nothing from a package index.
 
 An argument names a profile of cargo other than `wheel`, that of published wheels, such as `release`, which is built already.
@@ -39,7 +39,7 @@ def build(folder: Path, profile: str) -> Path:
 
 
 def has_symbols(extension: bytes) -> bool:
-    """Whether an ELF file of 64 bits (other kinds are passed over) has a symbol table section."""
+    """Whether a 64-bit ELF file (other kinds are skipped) has a symbol table section."""
     if extension[:5] != b"\x7fELF\x02":
         return False
     (start,) = struct.unpack_from("<Q", extension, 0x28)
@@ -61,14 +61,14 @@ def errors_of(wheel: Path) -> list[str]:
     for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
             errors.append(f"lacks {text}")
-    errors += [f"holds {name}" for name in names if name.startswith(FOREIGN)]
+    errors += [f"contains {name}" for name in names if name.startswith(FOREIGN)]
     if has_symbols(extension):
         errors.append("the extension is not stripped")
     return errors
 
 
 def try_out(wheel: Path, folder: Path) -> None:
-    """A conversion by the installed command, and an import from another folder."""
+    """Run a conversion with the installed command, and an import from another folder."""
     environment = folder / "venv"
     venv.create(environment, with_pip=False)
     python = environment / "bin" / "python"

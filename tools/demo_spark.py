@@ -1,4 +1,4 @@
-"""The end of `make demo`: a log read and written in a small Spark session, if there is a Java for it."""
+"""The last part of `make demo`: reads and writes a log in a small Spark session, if a suitable Java is installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = (
 
 
 def start(temporary: Path) -> Any:
-    """A session of this machine alone, what the JVM says on the way kept in a file."""
+    """A local session whose JVM output goes to a file."""
     os.environ.update(environment(temporary))
     from pyspark.sql import SparkSession
 

@@ -1,4 +1,4 @@
-"""Collects the inputs that fuzzing begins with: spec-fixtures, the conformance suites where they are, and archives.
+"""Collects the seeds for fuzzing: spec-fixtures, the conformance suites if they exist, and archives.
 
     .venv/bin/python tools/fuzz_seeds.py
 
@@ -22,7 +22,7 @@ from rdfm import _core
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
-# Targets of their own, and formats that read another's logs, by the suffixes whose files they begin with.
+# Separate targets, and formats that read logs of another one, with the suffixes of their seeds.
 MORE = {
     "nt": ("nq", "ttl", "trig", "regroup"),
     "nq": ("nt", "splits", "analysis"),
@@ -34,12 +34,12 @@ MORE = {
     "rdfp": ("analysis",),
     "rq": ("query",),
 }
-# What is longer than an input of the targets (-max_len) would be cut off anyway.
+# Longer inputs would be truncated to the maximum input of the targets (-max_len).
 MAX_BYTES = 4096
 
 
 def found() -> Iterator[tuple[str, bytes]]:
-    """Name and content of every file, those in the suites' archives too."""
+    """The name and content of every file, including those in the archives of the suites."""
     for folder in (ROOT / "spec-fixtures", SHARED / "conformance"):
         for path in sorted(folder.rglob("*")):
             if path.name.endswith(".tar.gz"):
@@ -66,12 +66,12 @@ def archives() -> Iterator[tuple[str, bytes]]:
                 member = tarfile.TarInfo(name)
                 member.type, member.size = kind, len(data)
                 out.addfile(member, io.BytesIO(data))
-            # Without the zeros that fill a record.
+            # Without the zeros that pad a record.
             yield "archive.tar", file.getvalue()[:MAX_BYTES]
 
 
 def main() -> None:
-    """Writes the seeds and says how many each target has."""
+    """Writes the seeds and prints the number for each target."""
     seeds: Counter[str] = Counter()
     specs = [_core.format_spec(name) for name in _core.format_names()]
     for name, content in chain(found(), archives()):

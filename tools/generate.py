@@ -1,4 +1,4 @@
-"""Writes what is generated from the declarations of formats and options: types for editors, tables of the docs.
+"""Writes the files generated from the declarations of formats and options: types for editors, and tables in the docs.
 
 Out: `rdfm/formats/options_generated.py`, `rdfm/formats/formats_generated.py`, `docs/options-generated.md`, the tables of `docs/spark.md`. With `--check`
 nothing is written, and the status is 1 if one of them is stale.
@@ -42,7 +42,7 @@ def of_side(side: str) -> dict[str, list[tuple[FormatSpec, OptionSpec]]]:
 
 
 def type_of(options: Iterable[OptionSpec]) -> str:
-    """The type of an option's value, as the specs of several formats have it."""
+    """The type of an option's value, combined from the specs of several formats."""
     options = list(options)
     words = dict.fromkeys(word for option in options for word in option.choices)
     if words and not any(option.levels for option in options):
@@ -115,12 +115,12 @@ def attributes() -> str:
 
 
 def cell(text: str) -> str:
-    """A text as the cell of a table."""
+    """A text as a table cell."""
     return text.replace("|", r"\|").replace("<", r"\<")
 
 
 def value_of(option: OptionSpec) -> str:
-    """What the value of an option is, for a table."""
+    """The values of an option, for a table."""
     if option.choices:
         levels = {word: f"`{word}` `{word}:{low}…{high}`" for word, low, high in option.levels}
         return " ".join(levels.get(word, f"`{word}`") for word in option.choices)
@@ -153,7 +153,7 @@ def default_of(option: OptionSpec) -> str:
 
 
 def size(number: int) -> str:
-    """A number of bytes, as short as it can be written."""
+    """A number of bytes in its shortest form."""
     for unit, shift in (("M", 20), ("K", 10)):
         if number and number % (1 << shift) == 0:
             return f"{number >> shift}{unit}"
@@ -161,7 +161,7 @@ def size(number: int) -> str:
 
 
 def flags_of(option: OptionSpec) -> str:
-    """How an option is written on the command line, for a table."""
+    """The form of an option on the command line, for a table."""
     if option.python_only:
         return "in Python alone"
     return " ".join(f"`--{flag}`" for flag in (option.option, option.off) if flag)
@@ -182,7 +182,7 @@ def row(*cells: str) -> str:
 
 
 def table(found: dict[str, list[tuple[FormatSpec, OptionSpec]]]) -> list[str]:
-    """A table of the options of one side; one that formats declare in different ways has a row for each way."""
+    """A table of the options of one side. An option with several declarations has a row for each."""
     lines = [
         row("option", "command line", "value", "default", "formats", ""),
         row(*["---"] * 6),
@@ -241,7 +241,7 @@ def by_format() -> list[str]:
 
 
 def two_sided() -> tuple[str, str]:
-    """Options that are read and written: those for both sides at once, and those for one side each."""
+    """The options of both reading and writing: those set for both sides together, and those set for each side."""
     reads, writes = of_side("read"), of_side("write")
     names: dict[bool, list[str]] = {True: [], False: []}
     for name in sorted(reads.keys() & writes.keys()):
@@ -322,7 +322,7 @@ def spark_page() -> str:
 
 
 def formatted(text: str) -> str:
-    """A module as the formatter has it."""
+    """A module, formatted."""
     import subprocess
 
     run = [
@@ -351,7 +351,7 @@ def main() -> int:
     ]
     if "--check" in sys.argv[1:]:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is stale: make generate writes it anew")
+            print(f"{path.relative_to(ROOT)} is outdated; run make generate")
         return 1 if stale else 0
     for path in stale:
         path.write_text(files[path], "utf-8")

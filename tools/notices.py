@@ -26,7 +26,7 @@ RULE = "=" * 80
 
 
 def crates(platforms: Iterable[str]) -> list[dict]:
-    """Packages that end up in the extension: neither ours, nor build scripts, nor macros."""
+    """The packages that are linked into the extension, without those of rdfm, build scripts and macros."""
     command = ["cargo", "metadata", "--format-version=1", "--locked"]
     for platform in platforms:
         command += ["--filter-platform", platform]
@@ -54,7 +54,7 @@ def title(package: dict) -> str:
 
 
 def texts(package: dict) -> list[str]:
-    """The licence and notice files of a crate, MIT's first as it names the authors."""
+    """The licence and notice files of a crate, MIT first because it names the authors."""
     folder = Path(package["manifest_path"]).parent
     found = [
         path
@@ -88,7 +88,7 @@ def notices() -> str:
 
 
 def check() -> list[str]:
-    """What is wrong with the file, a sentence each."""
+    """The errors in the file, each a sentence."""
     host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
     platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
     assert platform, "rustc -vV names its host"

