@@ -165,7 +165,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"k', b"k" * 64, b'":1}', b"")
 
 
-@hostile("an IRI that is none of the whole size")
+@hostile("an invalid IRI of the full size")
 def _(size: int) -> bytes:
     return filled(size, b'{"@id":"http://e/ ', b"k" * 64, b'","http://e/p":1}', b"")
 
@@ -175,7 +175,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@id":["', b"k" * 64, b'"]}', b"")
 
 
-@hostile("keys that stand twice", options={"lenient": True})
+@hostile("duplicate keys", options={"lenient": True})
 def _(size: int) -> bytes:
     return filled(size, b"{", b'"http://e/p":1', b"}")
 
@@ -278,7 +278,7 @@ def terms(count: int, prefix: bytes = b"t") -> bytes:
     return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
 
 
-@hostile("nodes each with a context of its own")
+@hostile("nodes each with its own context")
 def _(size: int) -> bytes:
     return filled(
         size,
@@ -304,14 +304,14 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("messages each with a context of its own", formats=LOG_FORMATS)
+@hostile("messages each with its own context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     return [
         b'{"@context":{"t%d":"http://e/%d"},"t%d":1}' % (at, at, at) for at in range(4 * size // 45)
     ]
 
 
-@hostile("messages each with a large context of its own", formats=LOG_FORMATS)
+@hostile("messages each with its own large context", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = size // 8 // 22
     return [b'{"@context":{"u%d":"v:%d",%s},"t0":1}' % (at, at, terms(count)) for at in range(32)]
@@ -645,7 +645,7 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("scoped contexts that hold scoped contexts")
+@hostile("scoped contexts that contain scoped contexts")
 def _(size: int) -> bytes:
     # Each level defines again all that the level below it needs.
     def level(depth: int) -> bytes:
@@ -748,7 +748,7 @@ def circle(size: int) -> dict[str, bytes]:
     return {url(0): b'{"@context":{%s}}' % scoped}
 
 
-@hostile("a remote context whose terms are scoped by itself", remote=circle)
+@hostile("a remote context whose terms have it as their scoped context", remote=circle)
 def _(size: int) -> bytes:
     head = b'{"@context":"http://e/c/0","@graph":['
     return filled(size, head, b'{"p0":{"p0":{"p0":{"p0":{"p0":1}}}}}', b"]}")

@@ -1,9 +1,9 @@
 """Writes THIRD_PARTY_NOTICES.txt: the licences of the Rust crates linked into the wheel.
 
 In: `cargo metadata` of the binding on every platform that wheels are built for, and the licence
-files in the crates' own sources. Out: the file, the same on every machine. `--check` writes
-nothing, fetches nothing, and ends with status 1 where a crate of this platform is not named, or
-a named one is not in Cargo.lock.
+files in the sources of the crates. Out: the file, which is the same on every machine. `--check` writes
+and fetches nothing, and exits with status 1 if a crate of this platform is missing from the file, or
+a crate in the file is not in Cargo.lock.
 """
 
 import json
@@ -77,7 +77,7 @@ def notices() -> str:
         for text in found:
             users.setdefault(text, []).append(title(package))
     parts = [
-        "The wheels of rdfm contain these Rust crates. A crate stands under each of its texts.",
+        "The wheels of rdfm contain these Rust crates. A crate is listed under each of its texts.",
     ]
     if silent:
         parts.append("Crates whose sources carry no text; their licence is the one named:")
