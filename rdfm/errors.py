@@ -105,8 +105,8 @@ def spelled(name: str, value: str | None = None, side: Side = "stage") -> str:
 
     Example:
         >>> error = OptionError(f"{spelled('group_by')} needs a number")
-        >>> str(error), render(error, lambda remedy: "--" + remedy.option.replace("_", "-"))
-        ('group_by needs a number', '--group-by needs a number')
+        >>> str(error), render(error, lambda remedy: remedy.option.upper())
+        ('group_by needs a number', 'GROUP_BY needs a number')
     """
     return f"\x1f{side} {name} {value or ''}\x1f"
 

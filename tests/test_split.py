@@ -136,7 +136,7 @@ def test_a_log_that_changes_its_dialect_is_an_error_in_splits(tmp_path):
     path.write_bytes(COMMENT * 20 + LABEL + DIRECTIVE)
     splits = plan(path, split_bytes=SIZE)
     assert len(splits) > 50
-    with pytest.raises(UnsupportedError, match="read it whole"):
+    with pytest.raises(UnsupportedError, match="read it in one piece"):
         read(path, splits)
 
 
@@ -202,9 +202,9 @@ def test_errors_are_skipped_in_the_split_that_contains_their_message(tmp_path):
 def test_a_split_in_another_dialect_cannot_be_skipped():
     data = LABEL + DIRECTIVE
     with rdfm.open_log(data, split=Split(0, SIZE, format="nq", dialect="comment")) as log:
-        with pytest.raises(UnsupportedError, match="read it whole"):
+        with pytest.raises(UnsupportedError, match="read it in one piece"):
             list(log)
-        with pytest.raises(UnsupportedError, match="read it whole"):
+        with pytest.raises(UnsupportedError, match="read it in one piece"):
             log.skip_message()
 
 

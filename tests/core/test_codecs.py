@@ -70,7 +70,7 @@ def test_every_format_has_its_codecs(name):
         assert make(name).format == name
         with pytest.raises(OptionError) as caught:
             make(name, {"no_such": 1})
-        known = str(caught.value).split("there are ")[1].split(", ")
+        known = str(caught.value).split("the options are ")[1].split(", ")
         assert known == [option["name"] for option in options]
 
 

@@ -58,7 +58,7 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             return Err(Reason::new(
-                "flat makes all messages one, but framing=messages keeps them separate; leave one of them out",
+                "flat makes all messages one, but framing messages keeps them separate; leave one of them out",
             ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
