@@ -17,13 +17,14 @@ use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch;
 use rdfm_core::model::namespaces::NamespaceChange;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{TermId, TermKind};
+use rdfm_core::model::term::{self, TermId, TermKind};
 use rdfm_core::model::write;
 use rdfm_core::regroup::{graphs, slices};
 use rustc_hash::FxHashMap;
 
 use crate::arrow::ArrowBatch;
-use crate::terms::{Quad, TermObjects};
+use crate::terms::Quad;
+use crate::views::{View, iterate};
 use crate::{arrow, build, errors, options};
 
 /// The number of a message in its batch, and the name and IRI of a namespace.
@@ -35,16 +36,13 @@ type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
 /// a message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct MessageBatch {
-    batch: batch::MessageBatch,
-    /// Taken out while objects are made, so that no lock is held while Python runs.
-    objects: Mutex<TermObjects>,
+    view: View<term::Quad>,
 }
 
 impl MessageBatch {
     pub fn new(batch: batch::MessageBatch) -> Self {
         Self {
-            batch,
-            objects: Mutex::default(),
+            view: View::new(batch),
         }
     }
 
@@ -54,17 +52,7 @@ impl MessageBatch {
     }
 
     pub const fn inner(&self) -> &batch::MessageBatch {
-        &self.batch
-    }
-
-    /// A message's place in the batch; negative numbers count from the end.
-    fn at(&self, message: isize) -> PyResult<usize> {
-        place(message, self.batch.len())
-    }
-
-    fn swap_objects(&self, objects: TermObjects) -> TermObjects {
-        let mut slot = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut slot, objects)
+        &self.view.batch
     }
 }
 
@@ -72,7 +60,7 @@ impl MessageBatch {
 impl MessageBatch {
     /// The number of messages.
     fn __len__(&self) -> usize {
-        self.batch.len()
+        self.view.batch.len()
     }
 
     /// What the messages are: "messages".
@@ -84,19 +72,19 @@ impl MessageBatch {
     /// The number of quads, as batches of every kind have it.
     #[getter]
     fn record_count(&self) -> usize {
-        self.batch.quads().len()
+        self.view.batch.quads().len()
     }
 
     /// The number of quads.
     #[getter]
     fn quad_count(&self) -> usize {
-        self.batch.quads().len()
+        self.view.batch.quads().len()
     }
 
     /// The index in the log of the first message, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
-        self.batch.first_index()
+        self.view.batch.first_index()
     }
 
     /// The index in the log of a message, by its number in the batch.
@@ -104,46 +92,44 @@ impl MessageBatch {
     /// Raises:
     ///     IndexError: There is no such message.
     fn index_of(&self, message: usize) -> PyResult<u64> {
-        if message >= self.batch.len() {
+        if message >= self.view.batch.len() {
             return Err(PyIndexError::new_err("there is no such message"));
         }
-        Ok(self.batch.index(message))
+        Ok(self.view.batch.index(message))
     }
 
     /// Whether the first message is the rest of the last message of the batch before.
     #[getter]
     fn continued(&self) -> bool {
-        self.batch.continued()
+        self.view.batch.continued()
     }
 
     /// Whether the last message goes on in the next batch.
     #[getter]
     fn continues(&self) -> bool {
-        self.batch.continues()
+        self.view.batch.continues()
     }
 
     /// Whether any quad is in a named graph.
     #[getter]
     fn has_graphs(&self) -> bool {
-        self.batch.has_graphs()
+        self.view.batch.has_graphs()
     }
 
     /// The bytes of memory the batch holds, near enough for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
-        self.batch.memory_bytes()
+        self.view.batch.memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        VIEWS
-            .import(slf.py(), "rdfm.message", "views")?
-            .call1((slf,))
+        iterate(slf, &VIEWS, "views")
     }
 
     fn __repr__(&self) -> String {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
-        let (messages, quads) = (self.batch.len(), self.batch.quads().len());
+        let (messages, quads) = (self.view.batch.len(), self.view.batch.quads().len());
         format!(
             "<MessageBatch: {messages} message{}, {quads} quad{}>",
             plural(messages),
@@ -153,41 +139,38 @@ impl MessageBatch {
 
     /// The quads of a message, in order.
     fn quads<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyList>> {
-        let message = self.at(message)?;
-        let table = self.batch.table();
-        let mut objects = self.swap_objects(TermObjects::default());
-        objects.for_table(table);
-        let mut make = |id: TermId| objects.get(py, table, id);
-        let quad = |quad: &rdfm_core::model::term::Quad| -> PyResult<Py<Quad>> {
-            let quad = Quad {
-                subject: make(quad.subject)?,
-                predicate: make(quad.predicate)?,
-                object: make(quad.object)?,
-                graph: make(quad.graph)?,
+        let message = self.view.at(message)?;
+        let quads = self.view.with_objects(|table, objects| {
+            let mut make = |id: TermId| objects.get(py, table, id);
+            let quad = |quad: &term::Quad| -> PyResult<Py<Quad>> {
+                let quad = Quad {
+                    subject: make(quad.subject)?,
+                    predicate: make(quad.predicate)?,
+                    object: make(quad.object)?,
+                    graph: make(quad.graph)?,
+                };
+                Py::new(py, quad)
             };
-            Py::new(py, quad)
-        };
-        let quads: PyResult<Vec<Py<Quad>>> = self.batch.message(message).iter().map(quad).collect();
-        self.swap_objects(objects);
-        PyList::new(py, quads?)
+            let quads = self.view.batch.message(message).iter().map(quad);
+            quads.collect::<PyResult<Vec<_>>>()
+        })?;
+        PyList::new(py, quads)
     }
 
     /// The number of quads of each message.
     fn quad_counts(&self) -> Vec<usize> {
-        (0..self.batch.len())
-            .map(|message| self.batch.range(message).len())
-            .collect()
+        self.view.counts()
     }
 
     /// The number of quads of a message.
     fn quad_count_of(&self, message: isize) -> PyResult<usize> {
-        Ok(self.batch.range(self.at(message)?).len())
+        self.view.count_of(message)
     }
 
     /// The metadata of a message: Jelly frame metadata, empty where there is none.
     fn metadata<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for entry in self.batch.metadata(self.at(message)?) {
+        for entry in self.view.batch.metadata(self.view.at(message)?) {
             dict.set_item(&*entry.key, PyBytes::new(py, &entry.value))?;
         }
         Ok(dict)
@@ -196,7 +179,7 @@ impl MessageBatch {
     /// The namespaces in force at a message: names (without colon) and IRIs.
     fn namespaces<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, iri) in self.batch.namespaces(self.at(message)?).iter() {
+        for (name, iri) in self.view.batch.namespaces(self.view.at(message)?).iter() {
             dict.set_item(
                 PyString::from_bytes(py, name)?,
                 PyString::from_bytes(py, iri)?,
@@ -207,9 +190,9 @@ impl MessageBatch {
 
     /// Whether any namespace is in force at a message.
     fn has_namespaces(&self, message: isize) -> PyResult<bool> {
-        let message = self.at(message)?;
-        let declared = self.batch.namespace_changes();
-        Ok(!self.batch.namespaces_at_start().is_empty()
+        let message = self.view.at(message)?;
+        let declared = self.view.batch.namespace_changes();
+        Ok(!self.view.batch.namespaces_at_start().is_empty()
             || declared
                 .first()
                 .is_some_and(|change| change.message as usize <= message))
@@ -218,7 +201,7 @@ impl MessageBatch {
     /// The namespaces that messages of the batch declare, in order: the message's number in the batch, the
     /// name (without colon) and the IRI.
     fn declarations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Declaration<'py>>> {
-        let table = self.batch.table();
+        let table = self.view.batch.table();
         let declaration = |change: &NamespaceChange| {
             Ok((
                 change.message,
@@ -226,18 +209,18 @@ impl MessageBatch {
                 PyString::from_bytes(py, table.span(change.iri))?,
             ))
         };
-        let changes = self.batch.namespace_changes().iter();
+        let changes = self.view.batch.namespace_changes().iter();
         changes.map(declaration).collect()
     }
 
     /// The first byte of a message in the decompressed log.
     fn position(&self, message: isize) -> PyResult<u64> {
-        Ok(self.batch.position(self.at(message)?))
+        self.view.position(message)
     }
 
     /// The messages from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.batch.slice(start..stop.max(start)))
+        Self::new(self.view.slice(start, stop))
     }
 
     /// The same messages with the quads of the default graph in the graph of that name.
@@ -245,7 +228,7 @@ impl MessageBatch {
     /// Raises:
     ///     OptionError: The name is no absolute IRI.
     fn with_default_graph(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        errors::guarded(py, || graphs::with_default_graph(&self.batch, name))?
+        errors::guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
             .map(Self::new)
             .map_err(errors::option)
     }
@@ -253,9 +236,9 @@ impl MessageBatch {
     /// How often each predicate occurs: IRIs as they are, other terms as N-Triples.
     fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
-            let table = self.batch.table();
+            let table = self.view.batch.table();
             let mut counts = Counts::new(table);
-            for quad in self.batch.quads() {
+            for quad in self.view.batch.quads() {
                 counts.add(quad.predicate);
             }
             counts.by_text(|id| Some(term_text(table, id)))
@@ -265,9 +248,9 @@ impl MessageBatch {
     /// How often each datatype occurs among the objects that are literals.
     fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
-            let table = self.batch.table();
+            let table = self.view.batch.table();
             let mut counts = Counts::new(table);
-            for quad in self.batch.quads() {
+            for quad in self.view.batch.quads() {
                 counts.add(quad.object);
             }
             counts.by_text(|id| {
@@ -301,7 +284,7 @@ impl MessageBatch {
         terms: &str,
     ) -> PyResult<ArrowBatch> {
         let rows = arrow::rows(Kind::Messages, columns.as_deref(), rows, terms)?;
-        arrow::batch_of_rows(py, &[&self.batch], &rows, source)
+        arrow::batch_of_rows(py, &[&self.view.batch], &rows, source)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -310,7 +293,7 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        arrow::export(py, &self.batch, requested_schema)
+        arrow::export(py, &self.view.batch, requested_schema)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -319,11 +302,11 @@ impl MessageBatch {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_stream(py, &self.batch, requested_schema)
+        arrow::export_stream(py, &self.view.batch, requested_schema)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::export_schema(py, &self.batch)
+        arrow::export_schema(py, &self.view.batch)
     }
 
     /// A batch from Arrow rows, one message or quad a row.
@@ -369,7 +352,7 @@ impl MessageBatch {
         first_index: u64,
         after: Option<&Bound<'_, Self>>,
     ) -> PyResult<Self> {
-        let after = after.map(|batch| &batch.get().batch);
+        let after = after.map(|batch| batch.get().inner());
         build::from_messages(messages, first_index, after, Self::of).map(Self::new)
     }
 }
@@ -409,7 +392,7 @@ impl Slices {
         stop: usize,
         begins: bool,
     ) -> PyResult<Vec<Py<MessageBatch>>> {
-        let messages = &batch.get().batch;
+        let messages = batch.get().inner();
         let taken = errors::guarded(py, || {
             let mut slices = self.slices.lock().unwrap_or_else(PoisonError::into_inner);
             if start == 0 {
@@ -425,19 +408,6 @@ impl Slices {
             }
         }
     }
-}
-
-/// The place of one of some messages; negative numbers count from the end.
-pub fn place(message: isize, count: usize) -> PyResult<usize> {
-    let index = if message < 0 {
-        message.checked_add_unsigned(count)
-    } else {
-        Some(message)
-    };
-    index
-        .and_then(|index| usize::try_from(index).ok())
-        .filter(|index| *index < count)
-        .ok_or_else(|| PyIndexError::new_err(format!("no message {message} in a batch of {count}")))
 }
 
 /// Occurrences of terms by id.

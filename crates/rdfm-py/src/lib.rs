@@ -2,7 +2,7 @@
 //! `rdfm-arrow`, decides nothing.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
-//! - [`batch`]: message batches. [`build`]: batches from Python messages.
+//! - [`batch`], [`records`]: batches of each kind. [`views`]: their common part. [`build`]: batches from Python messages.
 //! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: rows of batches, and back.
 //! - [`contexts`]: remote contexts of JSON-LD.
 //! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
@@ -44,6 +44,7 @@ mod regroup;
 mod statistics;
 mod terms;
 mod values;
+mod views;
 mod warnings;
 
 use pyo3::prelude::*;

@@ -4,73 +4,37 @@
 //! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
 //! - Cost: each term becomes an object once a batch, when first asked for.
 
-use std::sync::{Mutex, PoisonError};
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rdfm_arrow::from_arrow;
 use rdfm_core::codec::spec::Kind;
-use rdfm_core::model::batch::{self, LogBatch};
+use rdfm_core::model::batch;
 use rdfm_core::model::error::counted;
-use rdfm_core::model::record::{Operation, OperationCode, Record, ResultHead};
-use rdfm_core::model::table::TermTable;
+use rdfm_core::model::record::{Operation, OperationCode, ResultHead};
 use rdfm_core::model::term::TermId;
 use rdfm_query::labelled::labelled;
 
 use crate::arrow::{self, ArrowBatch};
-use crate::batch::place;
-use crate::terms::TermObjects;
+use crate::views::{View, iterate};
 use crate::{build, errors, options};
-
-/// A batch and the objects of its terms, taken out while objects are made, so that no lock is held while Python runs.
-struct Records<R: Record> {
-    batch: LogBatch<R>,
-    objects: Mutex<TermObjects>,
-}
-
-impl<R: Record> Records<R> {
-    fn new(batch: LogBatch<R>) -> Self {
-        Self {
-            batch,
-            objects: Mutex::default(),
-        }
-    }
-
-    /// Makes objects of terms.
-    fn with_objects<T>(
-        &self,
-        make: impl FnOnce(&TermTable, &mut TermObjects) -> PyResult<T>,
-    ) -> PyResult<T> {
-        let slot = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut objects = std::mem::take(&mut *slot());
-        objects.for_table(self.batch.table());
-        let result = make(self.batch.table(), &mut objects);
-        *slot() = objects;
-        result
-    }
-
-    fn at(&self, message: isize) -> PyResult<usize> {
-        place(message, self.batch.len())
-    }
-}
 
 /// Consecutive patches of a log, columnar and dictionary-encoded. Iterating gives `Patch` views.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchBatch {
-    records: Records<Operation>,
+    view: View<Operation>,
 }
 
 impl PatchBatch {
     pub fn new(batch: batch::PatchBatch) -> Self {
         Self {
-            records: Records::new(batch),
+            view: View::new(batch),
         }
     }
 
     pub const fn inner(&self) -> &batch::PatchBatch {
-        &self.records.batch
+        &self.view.batch
     }
 }
 
@@ -78,7 +42,7 @@ impl PatchBatch {
 impl PatchBatch {
     /// The number of patches.
     fn __len__(&self) -> usize {
-        self.records.batch.len()
+        self.inner().len()
     }
 
     /// What the messages are: "patches".
@@ -90,44 +54,42 @@ impl PatchBatch {
     /// The number of operations.
     #[getter]
     fn record_count(&self) -> usize {
-        self.records.batch.records().len()
+        self.inner().records().len()
     }
 
     /// The index in the log of the first patch, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
-        self.records.batch.first_index()
+        self.inner().first_index()
     }
 
     /// Whether the first patch is the rest of the last patch of the batch before.
     #[getter]
     fn continued(&self) -> bool {
-        self.records.batch.continued()
+        self.inner().continued()
     }
 
     /// Whether the last patch goes on in the next batch.
     #[getter]
     fn continues(&self) -> bool {
-        self.records.batch.continues()
+        self.inner().continues()
     }
 
     /// Whether any operation is in a named graph.
     #[getter]
     fn has_graphs(&self) -> bool {
-        self.records.batch.has_graphs()
+        self.inner().has_graphs()
     }
 
     /// The bytes of memory the batch holds, near enough for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
-        self.records.batch.memory_bytes()
+        self.inner().memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static VIEWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        VIEWS
-            .import(slf.py(), "rdfm.message", "patch_views")?
-            .call1((slf,))
+        iterate(slf, &VIEWS, "patch_views")
     }
 
     fn __repr__(&self) -> String {
@@ -141,9 +103,9 @@ impl PatchBatch {
 
     /// The operations of a patch, in order: tuples of code, name, subject, predicate, object and graph.
     fn operations<'py>(&self, py: Python<'py>, patch: isize) -> PyResult<Bound<'py, PyList>> {
-        let patch = self.records.at(patch)?;
-        let tuples = self.records.with_objects(|table, objects| {
-            let operations = self.records.batch.message(patch).iter();
+        let patch = self.view.at(patch)?;
+        let tuples = self.view.with_objects(|table, objects| {
+            let operations = self.inner().message(patch).iter();
             operations
                 .map(|operation| {
                     let name = (operation.name != TermId::DEFAULT_GRAPH)
@@ -166,10 +128,10 @@ impl PatchBatch {
 
     /// The header lines: the number of the patch in the batch, the key and the value.
     fn headers(&self, py: Python<'_>) -> PyResult<Vec<(usize, String, Py<PyAny>)>> {
-        self.records.with_objects(|table, objects| {
+        self.view.with_objects(|table, objects| {
             let mut headers = Vec::new();
-            for patch in 0..self.records.batch.len() {
-                for operation in self.records.batch.message(patch) {
+            for patch in 0..self.inner().len() {
+                for operation in self.inner().message(patch) {
                     if operation.code == OperationCode::Header {
                         let key = String::from_utf8_lossy(table.text(operation.name)).into_owned();
                         headers.push((patch, key, objects.get(py, table, operation.object)?));
@@ -182,21 +144,18 @@ impl PatchBatch {
 
     /// The number of operations of each patch.
     fn operation_counts(&self) -> Vec<usize> {
-        let batch = &self.records.batch;
-        (0..batch.len())
-            .map(|patch| batch.range(patch).len())
-            .collect()
+        self.view.counts()
     }
 
     /// The number of operations of a patch.
     fn operation_count_of(&self, patch: isize) -> PyResult<usize> {
-        Ok(self.records.batch.range(self.records.at(patch)?).len())
+        self.view.count_of(patch)
     }
 
     /// How often each code occurs, of all operations: those that occur.
     fn code_counts(&self) -> Vec<(&'static str, usize)> {
         let codes = OperationCode::ALL.into_iter();
-        let records = self.records.batch.records();
+        let records = self.inner().records();
         codes
             .map(|code| {
                 (
@@ -210,12 +169,12 @@ impl PatchBatch {
 
     /// The first byte of a patch in the decompressed log.
     fn position(&self, patch: isize) -> PyResult<u64> {
-        Ok(self.records.batch.position(self.records.at(patch)?))
+        self.view.position(patch)
     }
 
     /// The patches from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.records.batch.slice(start..stop.max(start)))
+        Self::new(self.view.slice(start, stop))
     }
 
     /// The batch as Arrow, one row a patch.
@@ -302,18 +261,18 @@ impl PatchBatch {
 /// what is unbound.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ResultBatch {
-    records: Records<TermId>,
+    view: View<TermId>,
 }
 
 impl ResultBatch {
     pub fn new(batch: batch::ResultBatch) -> Self {
         Self {
-            records: Records::new(batch),
+            view: View::new(batch),
         }
     }
 
     pub const fn inner(&self) -> &batch::ResultBatch {
-        &self.records.batch
+        &self.view.batch
     }
 }
 
@@ -321,7 +280,7 @@ impl ResultBatch {
 impl ResultBatch {
     /// The number of rows.
     fn __len__(&self) -> usize {
-        self.records.batch.len()
+        self.inner().len()
     }
 
     /// What the messages are: "results".
@@ -333,65 +292,51 @@ impl ResultBatch {
     /// The number of rows.
     #[getter]
     fn record_count(&self) -> usize {
-        self.records.batch.len()
+        self.inner().len()
     }
 
     /// The index of the first row, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
-        self.records.batch.first_index()
+        self.inner().first_index()
     }
 
     /// The names of the variables, without `?`.
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(
-            py,
-            self.records
-                .batch
-                .head()
-                .variables
-                .iter()
-                .map(AsRef::<str>::as_ref),
-        )
+        let variables = self.inner().head().variables.iter();
+        PyTuple::new(py, variables.map(AsRef::<str>::as_ref))
     }
 
     /// The answer of an ASK query; None for rows.
     #[getter]
     fn boolean(&self) -> Option<bool> {
-        self.records.batch.head().boolean
+        self.inner().head().boolean
     }
 
     /// Documents that say more: IRI references.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(
-            py,
-            self.records
-                .batch
-                .head()
-                .links
-                .iter()
-                .map(AsRef::<str>::as_ref),
-        )
+        let links = self.inner().head().links.iter();
+        PyTuple::new(py, links.map(AsRef::<str>::as_ref))
     }
 
     /// Whether the first row is the rest of one of the batch before: never.
     #[getter]
     fn continued(&self) -> bool {
-        self.records.batch.continued()
+        self.inner().continued()
     }
 
     /// Whether the last row goes on in the next batch: never.
     #[getter]
     fn continues(&self) -> bool {
-        self.records.batch.continues()
+        self.inner().continues()
     }
 
     /// The bytes of memory the batch holds, near enough for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
-        self.records.batch.memory_bytes()
+        self.inner().memory_bytes()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -401,16 +346,16 @@ impl ResultBatch {
 
     fn __repr__(&self) -> String {
         let rows = counted(self.__len__(), "row");
-        let variables = counted(self.records.batch.head().variables.len(), "variable");
+        let variables = counted(self.inner().head().variables.len(), "variable");
         format!("<ResultBatch: {rows} of {variables}>")
     }
 
     /// The rows, each a tuple of terms or None.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.records.with_objects(|table, objects| {
-            (0..self.records.batch.len())
+        let rows = self.view.with_objects(|table, objects| {
+            (0..self.inner().len())
                 .map(|row| {
-                    let cells = self.records.batch.message(row).iter();
+                    let cells = self.inner().message(row).iter();
                     let cells: PyResult<Vec<_>> =
                         cells.map(|cell| objects.get(py, table, *cell)).collect();
                     PyTuple::new(py, cells?)
@@ -422,7 +367,7 @@ impl ResultBatch {
 
     /// The first byte of a row in the decompressed log.
     fn position(&self, row: isize) -> PyResult<u64> {
-        Ok(self.records.batch.position(self.records.at(row)?))
+        self.view.position(row)
     }
 
     /// The rows behind cells `source` and `message`, which say whose they are; blank nodes get labels of their message.
@@ -453,7 +398,7 @@ impl ResultBatch {
 
     /// The rows from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
-        Self::new(self.records.batch.slice(start..stop.max(start)))
+        Self::new(self.view.slice(start, stop))
     }
 
     /// The batch as Arrow, one row a row of results: a column of terms for each variable, null where it is unbound.

@@ -1,0 +1,98 @@
+//! The part of batches for Python that all kinds share.
+//!
+//! - In: a core batch.
+//! - Out: places, positions, counts and slices of its messages; objects of its terms.
+//! - Cost: each term becomes an object once a batch, when first asked for.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::PyClass;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Record;
+use rdfm_core::model::table::TermTable;
+
+use crate::terms::TermObjects;
+
+/// A batch and the objects of its terms.
+pub struct View<R: Record> {
+    pub batch: LogBatch<R>,
+    /// Taken out while objects are made, so that no lock is held while Python runs.
+    objects: Mutex<TermObjects>,
+}
+
+impl<R: Record> View<R> {
+    pub fn new(batch: LogBatch<R>) -> Self {
+        Self {
+            batch,
+            objects: Mutex::default(),
+        }
+    }
+
+    /// Makes objects of terms.
+    pub fn with_objects<T>(
+        &self,
+        make: impl FnOnce(&TermTable, &mut TermObjects) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let slot = || self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = std::mem::take(&mut *slot());
+        objects.for_table(self.batch.table());
+        let result = make(self.batch.table(), &mut objects);
+        *slot() = objects;
+        result
+    }
+
+    /// A message's place in the batch; negative numbers count from the end.
+    pub fn at(&self, message: isize) -> PyResult<usize> {
+        place(message, self.batch.len())
+    }
+
+    /// The first byte of a message in the log.
+    pub fn position(&self, message: isize) -> PyResult<u64> {
+        Ok(self.batch.position(self.at(message)?))
+    }
+
+    /// The number of records of each message.
+    pub fn counts(&self) -> Vec<usize> {
+        let messages = 0..self.batch.len();
+        messages
+            .map(|message| self.batch.range(message).len())
+            .collect()
+    }
+
+    /// The number of records of a message.
+    pub fn count_of(&self, message: isize) -> PyResult<usize> {
+        Ok(self.batch.range(self.at(message)?).len())
+    }
+
+    /// The messages from `start` up to `stop`.
+    pub fn slice(&self, start: usize, stop: usize) -> LogBatch<R> {
+        self.batch.slice(start..stop.max(start))
+    }
+}
+
+/// Iterates over a batch with a function of `rdfm.message`.
+pub fn iterate<'py, T: PyClass>(
+    batch: &Bound<'py, T>,
+    found: &PyOnceLock<Py<PyAny>>,
+    function: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    found
+        .import(batch.py(), "rdfm.message", function)?
+        .call1((batch,))
+}
+
+/// The place of one of some messages; negative numbers count from the end.
+fn place(message: isize, count: usize) -> PyResult<usize> {
+    let index = if message < 0 {
+        message.checked_add_unsigned(count)
+    } else {
+        Some(message)
+    };
+    index
+        .and_then(|index| usize::try_from(index).ok())
+        .filter(|index| *index < count)
+        .ok_or_else(|| PyIndexError::new_err(format!("no message {message} in a batch of {count}")))
+}
