@@ -105,7 +105,10 @@ impl<R: Listed> Lists<R> {
                 column.data_type()
             ))
         };
-        let (rows, items) = Places::new(column).ok_or_else(shape)?;
+        let (rows, items) = Places::new(column).ok_or_else(|| {
+            let found = column.data_type();
+            Error::shape(format!("{} is a list of structs, not {found}", R::COLUMN))
+        })?;
         let within = rows.within(items.len());
         let items = items.slice(within.start, within.len());
         let items: &StructArray = items.as_struct_opt().ok_or_else(shape)?;
