@@ -128,5 +128,5 @@ def test_samples_are_shares_or_numbers(text, value):
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "101%", "-1", "1.5", "%", "1 %", "many"])
 def test_invalid_samples_are_refused(text):
-    with pytest.raises(OptionError, match="sample is (a share such as 1%|at most 100%)"):
+    with pytest.raises(OptionError, match=r"sample is (a share such as 1%|at most 100%)"):
         parse_sample(text)

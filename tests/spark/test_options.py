@@ -35,7 +35,9 @@ def test_names_are_compared_without_case_and_underscores(name):
 
 
 def test_an_unknown_option_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(OptionError, match=r"no option 'maxmesagebytes'; did you mean maxMessageBytes"):
+    with pytest.raises(
+        OptionError, match=r"no option 'maxmesagebytes'; did you mean maxMessageBytes"
+    ):
         Options({"maxmesagebytes": "1"}).of_formats([NQ], "read")
 
 

@@ -48,7 +48,9 @@ def test_no_mode_skips_splits_that_would_lose_messages(tmp_path, options, broken
     # split.
     head += QUAD % 0 + "# @message\n" * 10_000
     path.write_text(head + 'VERSION "1.2-messages"\n' + DIRECTIVES)
-    with pytest.raises(UnsupportedError, match=rf"^{path}: nq: .*read it in one piece; .*splitBytes., .0"):
+    with pytest.raises(
+        UnsupportedError, match=rf"^{path}: nq: .*read it in one piece; .*splitBytes., .0"
+    ):
         rows(path, 30_000, **options)
     whole, found = rows(path, 1 << 20, **options)
     assert [split for _, split in whole] == [Split(first_index=0, format="nq")]
