@@ -1,4 +1,4 @@
-//! Parquet's DELTA_BINARY_PACKED: the lengths of texts, as differences.
+//! Parquet's `DELTA_BINARY_PACKED`: the lengths of texts, as differences.
 
 /// The integers of such bytes.
 #[derive(Clone)]

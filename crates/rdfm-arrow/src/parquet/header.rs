@@ -210,9 +210,8 @@ impl Thrift<'_> {
                 let inner = inner.as_mut().zip(at).map(|(inner, at)| &mut inner[at]);
                 return thrift.fields(inner.unwrap_or(&mut spare), None, depth + 1);
             }
-            match (at, thrift.number(of, depth)?) {
-                (Some(at), Some(value)) => found[at] = Some(value),
-                _ => {}
+            if let (Some(at), Some(value)) = (at, thrift.number(of, depth)?) {
+                found[at] = Some(value);
             }
             Ok(())
         })

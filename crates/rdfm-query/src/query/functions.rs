@@ -51,11 +51,14 @@ pub(super) struct Join {
     distinct: bool,
 }
 
+/// A function that takes the place of one of `spareval`.
+type Call = fn(&[Term]) -> Option<Term>;
+
 /// An evaluator with the functions that a query calls. It copies them for each message.
 pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
-    let ours: [(&str, fn(&[Term]) -> Option<Term>); 7] = [
+    let ours: [(&str, Call); 7] = [
         (REPLACE, replaced),
         (HELD, held),
         (CONCAT, concatenated),
