@@ -40,7 +40,6 @@ __all__ = [
     "UnknownFormatError",
     "UnsupportedError",
     "render",
-    "spelled",
 ]
 
 

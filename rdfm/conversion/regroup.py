@@ -195,7 +195,7 @@ class DefaultGraph(Stage):
         if not isinstance(read.batch, MessageBatch):
             kind = "messages" if read.batch is None else read.batch.kind
             raise OptionError(
-                f"{read.source.name} holds {kind}; {spelled('default_graph_as')} is for messages"
+                f"{read.source.name} contains {kind}; {spelled('default_graph_as')} is for messages"
             )
         return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 

@@ -47,6 +47,8 @@ def in_python(remedy: Remedy) -> str:
         >>> in_python(Remedy("stage", "from_format", "trig", ""))
         'format="trig" (from_format in convert)'
     """
+    if not remedy.values:
+        return remedy.option
     option = declared(remedy)
     if option is None:
         return as_keyword(remedy.option, remedy.values)

@@ -498,7 +498,8 @@ class Driver:
                     batch = decoder.next_batch()
                 except DecodeError as error:
                     error.source = source.name
-                    if head and not error.message_index:
+                    at_start = error.line in (None, 1) and error.column in (None, 1)
+                    if head and at_start and not error.message_index:
                         _suggest(error, source.format, head)
                     resuming = source.format.spec.resumable
                     yield Broken(source, error, decoder.header(), resuming)

@@ -15,7 +15,6 @@ from rdfm._core import Query
 from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decoded
 from rdfm.logs.input import Input
-from rdfm.storage.paths import is_url
 
 __all__ = ["QueryLike", "Text", "is_text", "parsed", "text_of"]
 
@@ -57,7 +56,7 @@ def text_of(query: QueryLike) -> Text:
     """
     if isinstance(query, str) and is_text(query):
         return Text(decoded("the query", query))
-    if isinstance(query, str) and not os.path.exists(query) and not is_url(query):  # noqa: PTH110 - any text
+    if isinstance(query, str) and query.isalnum() and not os.path.exists(query):  # noqa: PTH110 - any text
         raise OptionError(f"'{query[:40]}' is neither a query, which has a {{…}}, nor a file")
     given = Input(query)
     parts, size = [], 0

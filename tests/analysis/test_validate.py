@@ -403,7 +403,7 @@ def test_stream_options_need_a_jelly_log():
     warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
     with pytest.raises(rdfm.OptionError, match="no input is one"):
         list(rdfm.validate(warned, "nq", options_from=jelly()))
-    with pytest.raises(rdfm.OptionError, match="holds no stream options"):
+    with pytest.raises(rdfm.OptionError, match="has no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())
     with pytest.raises(rdfm.OptionError, match="options_from cannot be read: missing"):
         rdfm.validate(GOOD.encode(), "nq", options_from="missing.jelly")

@@ -65,7 +65,7 @@ def test_message_per_file(rdfm):
     assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
     run = rdfm("convert", "--message-per-file", "a.nq", "-o", "out.jelly")
     assert run.code == 1
-    assert run.error.startswith("a.nq: nq: holds more than one message")
+    assert run.error.startswith("a.nq: nq: contains more than one message")
     rdfm("convert", "--message-per-file", "--from-dialect", "plain", "a.nq", "-o", "out.nq")
     assert Path("out.nq").read_text() == A + B + C
 
@@ -377,7 +377,7 @@ def test_json_ld_is_compacted_with_a_context_from_a_file(rdfm):
     assert Path("back.nq").read_text() == A + MARK + B + MARK + C
     run = rdfm("convert", "a.nq", "c.nq", "--compact-with", "c.jsonld")
     assert run.code == 2
-    assert "the option compact_with is for writing NDJSON-LD" in run.err
+    assert "the option --compact-with is for writing NDJSON-LD" in run.err
     run = rdfm("convert", "a.nq", "b.ndjsonld", "--compact-with", "none.jsonld")
     assert run.code == 2
     assert "the context cannot be read: none.jsonld" in run.err
@@ -509,3 +509,28 @@ def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
     Path("log.nq").write_text("<x:s> <x:p> <x:o> .\nMESSAGE\n")
     assert "; --lenient accepts it" in rdfm("inspect", "log.nq").out
     assert "; lenient=True accepts it" in package.inspect("log.nq").error
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("a.nq o.csv", "rdfm query makes results, such as CSV, of messages"),
+        ("a.nq o --to turtel", "no format is called 'turtel'; did you mean Turtle (ttl)?"),
+        ("a.nq o --to json", "JSON-LD (jsonld) or SPARQL results in JSON (results-json)?"),
+        ("jelly.nq o.trig", "the content looks like Jelly; --from jelly reads it"),
+        ("nq.jelly o.trig", "the content looks like N-Quads; --from nq reads it"),
+        ("a.nq o.nq --sample 120%", "--sample is at most 100%, not 120%"),
+        ("a.nq o.nq --group-by subjects", "--group-by is message, subject, graph, count=N"),
+        ("a.nq o.nq --from-dialect foo", "--dialect is one of 'comment', 'directive', 'plain'"),
+    ],
+)
+def test_errors_say_what_was_meant(rdfm, words, text):
+    rdfm("convert", "a.nq", "t.jelly")
+    Path("jelly.nq").write_bytes(Path("t.jelly").read_bytes())
+    Path("nq.jelly").write_bytes(Path("a.nq").read_bytes())
+    assert text in rdfm("convert", *words.split()).error
+
+
+def test_an_error_in_the_middle_of_a_line_suggests_no_other_format(rdfm):
+    Path("x.nq").write_text("<http://e/s> <http://e/p> oops .\n")
+    assert "looks like" not in rdfm("convert", "x.nq", "o.jelly").error

@@ -159,7 +159,7 @@ def test_several_logs_and_errors(rdfm):
             ["--where", "SELECT * { ?s ?p ?o }"],
             "where is an ASK query, such as ASK { … }, not SELECT",
         ),
-        (["--where", "ASK { ?s ?p ?o }", "--quads"], "where asks about messages"),
+        (["--where", "ASK { ?s ?p ?o }", "--quads"], "--where selects whole messages"),
         (["--any", "ex:s1", "--count", "--to", "nq"], "--to is for output"),
         (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),

@@ -196,7 +196,7 @@ def test_conversion_between_kinds_is_refused(rdfm):
     assert "rdfm patch to-log" in rdfm("convert", "log.rdfp", "out.nq").error
     assert "a format of results" in rdfm("convert", "r.srj", "out.nq").error
     assert "rdfm patch from-log" in rdfm("convert", "a.nq", "out.rdfp").error
-    assert "holds patches" in rdfm("convert", "log.rdfp", "out.srj").error
+    assert "contains patches" in rdfm("convert", "log.rdfp", "out.srj").error
     assert not list(Path().glob("out.*"))
 
 

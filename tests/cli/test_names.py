@@ -108,7 +108,7 @@ def test_compression_levels_are_accepted(rdfm, compression):
 )
 def test_invalid_levels_are_refused(rdfm, compression, text):
     run = rdfm("convert", "a.nq", "out.nq", "--compression", compression)
-    assert run.error.startswith(f"compression {text}")
+    assert run.error.startswith(f"--compression {text}")
     assert run.code == 2
     assert not Path("out.nq").exists()
     with pytest.raises(package.OptionError):

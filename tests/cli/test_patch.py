@@ -308,12 +308,12 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq c.rdfp -o out.nq --name-table 8",
             2,
-            "the option name_table is for writing Jelly",
+            "the option --name-table is for writing Jelly",
         ),
         (
             "apply old.nq c.rdfp -o out.nq --max-name-table 9",
             2,
-            "the option max_name_table is for reading Jelly",
+            "the option --max-name-table is for reading Jelly",
         ),
         ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
@@ -450,7 +450,7 @@ def test_an_option_of_another_format_is_refused_with_its_reason(data):
     for words in (("--stream-type", "flat"), ("--to-stream-type", "flat")):
         done = data("patch", "to-log", "adds.rdfp", "x.nq", *words)
         assert done.code == 2
-        assert "stream_type is for writing Jelly" in done.error
+        assert "--stream-type is for writing Jelly" in done.error
 
 
 def test_every_option_of_the_commands_is_declared():

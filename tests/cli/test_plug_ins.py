@@ -67,7 +67,7 @@ def test_the_package_in_the_documentation_works(install):
     refused = rdfm("convert", "a.log", "f.nq", "--from", "jsonq", "--quote", "ascii")
     assert (refused.returncode, refused.stderr) == (
         2,
-        "rdfm: error: the option quote is for writing JSON quads, not N-Quads\n",
+        "rdfm: error: the option --quote is for writing JSON quads, not N-Quads\n",
     )
 
 

@@ -350,7 +350,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
             "CONSTRUCT gives messages, and SPARQL results in JSON holds results",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "skip_empty is for CONSTRUCT"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty is for CONSTRUCT"),
         (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types is for SELECT"),
         (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
         (
@@ -359,7 +359,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"], "timeout is a number of seconds"),
         (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"], "timeout is a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "max_rows is a number from 1 on"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "--max-rows is a number from 1 on"),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
             "types are names and types",
@@ -368,14 +368,14 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
             "there is no variable 'x' to give a type; there are ?s, ?p, ?o",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "types are for the columns of"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "--types is for the columns of"),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=number", "-o", "out.parquet"],
             "there is no type 'number' for ?o; types are string, iri",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],
-            "types are for",
+            "--types is for",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "-o", "a.nq", "--to", "results-json"],
@@ -575,3 +575,29 @@ def test_archives_and_folders(rdfm):
             (f'"0"^^<{XSD}integer>', f"<x:a{number}>") for number in (1, 2)
         ]
         assert len({row[0] for row in rows}) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["SELECT", "a.nq"], "'SELECT' is neither a query, which has a {…}, nor a file"),
+        (
+            ["t.jelly", "SELECT ?s { ?s ?p ?o }"],
+            "t.jelly is a log (Jelly), not a query; the query comes",
+        ),
+        (["INSERT DATA { <a:a> <a:b> 1 }", "a.nq"], "updates are not supported"),
+        (["SELECT ?s { ?s ?p }", "a.nq"], "expected an object after ?p (line 1, column 19)"),
+        (["SELECT ?s { ?s }", "a.nq"], "expected a predicate after ?s"),
+        (
+            ["SELECT ?s { ?s ?p ?o }", "a.nq", "-o", "o.xml"],
+            "use the suffix .srx; --to results-xml",
+        ),
+        (
+            ["SELECT ?s { ?s ?p ?o }", "a.nq", "-o", "o.json"],
+            "use the suffix .srj; --to results-json",
+        ),
+    ],
+)
+def test_errors_say_what_was_meant(rdfm, words, text):
+    rdfm("convert", "a.nq", "t.jelly")
+    assert text in rdfm("query", *words).error

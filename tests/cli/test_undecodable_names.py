@@ -161,14 +161,14 @@ def test_file_urls_with_such_bytes(rdfm):
     ("words", "name"),
     [
         (["query", "SELECT ?\udcff { ?s ?p ?o }", "a.nq"], "the query"),
-        (["query", SELECT, "a.nq", "--types", "\udcff=double"], "types"),
-        (["filter", "a.nq", "--any", '"\udcff"'], "any"),
-        (["filter", "a.nq", "--contains", "\udcff"], "contains"),
-        (["filter", "a.nq", "--subject", "<http://e/\udcff>"], "subject"),
-        (["convert", "a.nq", "o.nq", "-m", "\udcff"], "messages"),
-        (["convert", "a.nq", "o.trig", "--prefix", "ex=http://e/\udcff"], "prefixes"),
-        (["convert", "a.nq", "o.nq", "--skolemize", "http://e/\udcff"], "skolemize"),
-        (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "compact_with"),
+        (["query", SELECT, "a.nq", "--types", "\udcff=double"], "--types"),
+        (["filter", "a.nq", "--any", '"\udcff"'], "--any"),
+        (["filter", "a.nq", "--contains", "\udcff"], "--contains"),
+        (["filter", "a.nq", "--subject", "<http://e/\udcff>"], "--subject"),
+        (["convert", "a.nq", "o.nq", "-m", "\udcff"], "--messages"),
+        (["convert", "a.nq", "o.trig", "--prefix", "ex=http://e/\udcff"], "--prefix"),
+        (["convert", "a.nq", "o.nq", "--skolemize", "http://e/\udcff"], "--skolemize"),
+        (["convert", "a.nq", "o.jsonld", "--compact-with", '{"\udcff": "x:"}'], "--compact-with"),
     ],
 )
 def test_other_arguments_must_be_utf_8(rdfm, words, name):

@@ -13,8 +13,11 @@ from support import option_text
 import rdfm
 from rdfm import OptionError, formats
 from rdfm.cli.convert import command
+from rdfm.cli.options import COMPLETE
+from rdfm.cli.remedies import on_command_line
 from rdfm.cli.run import run
 from rdfm.cli.specs import given
+from rdfm.errors import render
 from rdfm.spark.options import Options
 
 SIDES = ("read", "write")
@@ -82,7 +85,7 @@ def test_formats_without_an_option_refuse_it_in_the_same_words(
     other = lacking(side, option.name)
     if other is None:
         pytest.skip("every format supports it")
-    sentence = other.spec.refusal(side, option.name)
+    sentence = str(OptionError(other.spec.refusal(side, option.name)))
     assert spec.title in sentence
     codec = other.Decoder if side == "read" else other.Encoder
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
@@ -107,7 +110,8 @@ def test_formats_without_an_option_refuse_it_in_the_same_words(
     (tmp_path / "in").write_bytes(b"")
     words = ["convert", "in", "out", "--from", ends[0], "--to", ends[1], *words_of(option, side)]
     assert run(words) == 2
-    assert capsys.readouterr().err == f"rdfm: error: {sentence}\n"
+    shown = render(OptionError(other.spec.refusal(side, option.name)), on_command_line)
+    assert capsys.readouterr().err == f"rdfm: error: {shown}\n"
 
 
 def test_an_option_of_the_other_side_is_reported_as_such():
@@ -145,7 +149,9 @@ def test_options_are_declared_alike_in_every_format():
 
 
 def test_help_lists_every_option_once_under_its_heading():
-    text = command.get_help(click.Context(command, info_name="convert"))
+    context = click.Context(command, info_name="convert")
+    context.meta[COMPLETE] = True
+    text = command.get_help(context)
     for spec in formats.specs():
         for side in SIDES:
             for option in spec.options(side).values():

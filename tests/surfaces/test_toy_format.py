@@ -11,6 +11,7 @@ import pytest
 import rdfm
 from rdfm import MessageBatch, OptionError, Quad, formats, parse_term
 from rdfm.cli.convert import command
+from rdfm.cli.options import COMPLETE
 from rdfm.cli.remedies import on_command_line
 from rdfm.cli.run import run
 from rdfm.errors import Remedy
@@ -131,7 +132,9 @@ def test_the_command_line_has_the_options(capsys):
     assert refused in capsys.readouterr().err
     assert run(["formats"]) == 0
     assert re.search(r"^toy +Toy +yes +yes", capsys.readouterr().out, re.M)
-    help = command.get_help(click.Context(command, info_name="convert"))
+    context = click.Context(command, info_name="convert")
+    context.meta[COMPLETE] = True
+    help = command.get_help(context)
     toy = help[help.index("Toy:") :]
     for flag in ("--from-between TEXT", "--to-between TEXT", "--times N"):
         assert flag in toy
