@@ -153,13 +153,16 @@ impl ParquetColumn {
     }
 }
 
+/// Values, number of the compression, bytes of all pages, offsets of the first data page and of the dictionary page.
+type Column = (i64, i64, i64, i64, Option<i64>);
+
 /// The columns of each row group of a Parquet file, from its footer: values, number of the compression, bytes of all
 /// pages, offsets of the first data page and of the dictionary page.
 ///
 /// Raises:
 ///     ValueError: It is not a footer.
 #[pyfunction]
-fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<(i64, i64, i64, i64, Option<i64>)>>> {
+fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<Column>>> {
     let groups = parquet::places(footer).map_err(PyValueError::new_err)?;
     let groups = groups.into_iter().map(|columns| {
         let columns = columns.into_iter();
