@@ -333,7 +333,7 @@ fn what_is_no_query_is_refused() {
             "SELECT * { ?s ?p ?o } GROUP BY ?s",
             1,
             1,
-            "SELECT * cannot stand with GROUP BY",
+            "SELECT * is not allowed with GROUP BY",
         ),
         (
             "SELECT * { SERVICE <http://e/> { ?s ?p ?o } }",

@@ -42,7 +42,7 @@ def test_patches_are_read_and_written(spark, tmp_path, patches, to):
     with rdfm.open_log(out) as log:
         assert sum(len(patch.adds) for patch in log) == 4
     with pytest.raises(
-        Exception, match="the column operations holds patches, and N-Quads messages"
+        Exception, match="the column operations contains patches, but N-Quads is for messages"
     ):
         frame.write.format("rdfm").option("to", "nq").mode("append").save(str(tmp_path / "no"))
 

@@ -91,7 +91,7 @@ def test_null_and_empty_values(spark):
 )
 def test_an_invalid_value_fails_the_query_or_becomes_null(spark, bad, reason):
     frame = spark.createDataFrame([(1, b"<a:s> <a:p> <a:o> ."), (2, bad)], "id int, v binary")
-    with pytest.raises(PythonException, match=rf'{reason}.*mode="PERMISSIVE" gives null'):
+    with pytest.raises(PythonException, match=rf'{reason}.*mode="PERMISSIVE" returns null'):
         frame.select(from_rdf("v", "nq")).collect()
     found = frame.select(from_rdf("v", "nq", mode="PERMISSIVE").alias("quads"), "id").collect()
     assert {row.id: row.quads is None for row in found} == {1: False, 2: True}

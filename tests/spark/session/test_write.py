@@ -250,10 +250,7 @@ def test_rows_with_wrong_columns_are_refused_before_any_task(rows, tmp_path, col
         (
             "nq",
             {"maxRecordPerFile": "5"},
-            [
-                "no option 'maxrecordperfile'; writing takes compression, maxRecordsPerFile, path, "
-                "storageOptions, to, writeId, and the format nq dialect,"
-            ],
+            ["no option 'maxrecordperfile'; did you mean maxRecordsPerFile"],
         ),
         ("nq", {"dialect": "klingon"}, ["dialect", "directive"]),
         ("nq", {"writeId": ""}, ["writeId"]),

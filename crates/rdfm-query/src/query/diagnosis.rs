@@ -1,6 +1,6 @@
 //! Where a text ceases to be a query, and why.
 //!
-//! - In: a text that the parser refuses, and its error. Out: the position of the first word that cannot stand where it
+//! - In: a text that the parser refuses, and its error. Out: the position of the first word that is not expected where it
 //!   does, and a sentence.
 //! - Cost: a parse for each halving of the text. The library names what it tried last, which may lie behind the error,
 //!   and in the words of its grammar.
