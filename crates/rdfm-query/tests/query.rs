@@ -235,115 +235,118 @@ fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
     assert!(matches!(&pieces[..], [Piece::Answer(true)]));
 }
 
+/// Texts that are not queries, with line and column of the error and the beginning of its text.
+const INVALID: &[(&str, u64, u64, &str)] = &[
+    (
+        "SELECT ?s\n{ ?s ex:p }",
+        2,
+        11,
+        "expected an object after ex:p",
+    ),
+    (
+        "SELECT ?s { ?s a",
+        1,
+        17,
+        "the query ends before it is complete",
+    ),
+    (
+        "SELEC ?s { ?s a ex:a }",
+        1,
+        1,
+        "'SELEC' is not expected here",
+    ),
+    (
+        "SELECT ?s {\n ?s no:é 1 }",
+        2,
+        5,
+        "nothing declares the prefix no: of no:é",
+    ),
+    (
+        "SELECT ?s { ?s a <a b> }",
+        1,
+        21,
+        "'b>' is not expected here",
+    ),
+    (
+        "SELECT ?s { ?s a \"x }",
+        1,
+        18,
+        "the string that begins here",
+    ),
+    (
+        "SELECT ?s { ?s a 1 } LIMIT x",
+        1,
+        28,
+        "'x' is not expected here",
+    ),
+    (
+        "SELECT ?s { FILTER(FOO(?s)) }",
+        1,
+        20,
+        "'FOO' is not expected here",
+    ),
+    (
+        "SELECT (1 AS ?s) { ?s ?p ?o }",
+        1,
+        1,
+        "the SELECT overrides an existing",
+    ),
+    ("SELECT ?s { ?s a <x> }", 1, 18, "<x> is relative"),
+    (
+        "SELECT * { _:a a 1 OPTIONAL { _:a a 2 } }",
+        1,
+        31,
+        "_:a stands in another group",
+    ),
+    (
+        "SELECT * { ?s ?p ?o BIND(1 AS ?s) }",
+        1,
+        35,
+        "BIND gives ?s a value",
+    ),
+    (
+        "SELECT * { ?s ?p ?o FILTER(ex:f(?s)) }",
+        1,
+        28,
+        "there is no function <http://e/f>",
+    ),
+    (
+        "ASK {}\n#\nSELECT ?s",
+        3,
+        1,
+        "'SELECT' is not expected here",
+    ),
+    (
+        "\nSELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }",
+        2,
+        1,
+        "with GROUP BY or an aggregate, SELECT names",
+    ),
+    (
+        "SELECT (1 AS ?a) (2 AS ?a) {}",
+        1,
+        1,
+        "SELECT names a variable twice",
+    ),
+    (
+        "SELECT * { ?s ?p ?o } GROUP BY ?s",
+        1,
+        1,
+        "SELECT * is not allowed with GROUP BY",
+    ),
+    (
+        "SELECT * { SERVICE <http://e/> { ?s ?p ?o } }",
+        1,
+        12,
+        "SERVICE asks the network",
+    ),
+    ("", 0, 0, "there is no query"),
+];
+
 #[test]
-fn what_is_no_query_is_refused() {
-    for (text, line, column, reason) in [
-        (
-            "SELECT ?s\n{ ?s ex:p }",
-            2,
-            11,
-            "expected an object after ex:p",
-        ),
-        (
-            "SELECT ?s { ?s a",
-            1,
-            17,
-            "the query ends before it is complete",
-        ),
-        (
-            "SELEC ?s { ?s a ex:a }",
-            1,
-            1,
-            "'SELEC' is not expected here",
-        ),
-        (
-            "SELECT ?s {\n ?s no:é 1 }",
-            2,
-            5,
-            "nothing declares the prefix no: of no:é",
-        ),
-        (
-            "SELECT ?s { ?s a <a b> }",
-            1,
-            21,
-            "'b>' is not expected here",
-        ),
-        (
-            "SELECT ?s { ?s a \"x }",
-            1,
-            18,
-            "the string that begins here",
-        ),
-        (
-            "SELECT ?s { ?s a 1 } LIMIT x",
-            1,
-            28,
-            "'x' is not expected here",
-        ),
-        (
-            "SELECT ?s { FILTER(FOO(?s)) }",
-            1,
-            20,
-            "'FOO' is not expected here",
-        ),
-        (
-            "SELECT (1 AS ?s) { ?s ?p ?o }",
-            1,
-            1,
-            "the SELECT overrides an existing",
-        ),
-        ("SELECT ?s { ?s a <x> }", 1, 18, "<x> is relative"),
-        (
-            "SELECT * { _:a a 1 OPTIONAL { _:a a 2 } }",
-            1,
-            31,
-            "_:a stands in another group",
-        ),
-        (
-            "SELECT * { ?s ?p ?o BIND(1 AS ?s) }",
-            1,
-            35,
-            "BIND gives ?s a value",
-        ),
-        (
-            "SELECT * { ?s ?p ?o FILTER(ex:f(?s)) }",
-            1,
-            28,
-            "there is no function <http://e/f>",
-        ),
-        (
-            "ASK {}\n#\nSELECT ?s",
-            3,
-            1,
-            "'SELECT' is not expected here",
-        ),
-        (
-            "\nSELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }",
-            2,
-            1,
-            "with GROUP BY or an aggregate, SELECT names",
-        ),
-        (
-            "SELECT (1 AS ?a) (2 AS ?a) {}",
-            1,
-            1,
-            "SELECT names a variable twice",
-        ),
-        (
-            "SELECT * { ?s ?p ?o } GROUP BY ?s",
-            1,
-            1,
-            "SELECT * is not allowed with GROUP BY",
-        ),
-        (
-            "SELECT * { SERVICE <http://e/> { ?s ?p ?o } }",
-            1,
-            12,
-            "SERVICE asks the network",
-        ),
-        ("", 0, 0, "there is no query"),
-    ] {
-        check_refused(text, (line, column), reason);
+fn invalid_queries_are_refused() {
+    for (text, line, column, reason) in INVALID {
+        check_refused(text, (*line, *column), reason);
     }
 }
 
