@@ -4,7 +4,7 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from logs import known_tags, literals_of
 from support import as_batch, encode
@@ -55,6 +55,9 @@ def test_rdflib_applies_a_difference(old, new):
 @settings(max_examples=60)
 @given(old=QUADS, new=QUADS.filter(bool))  # RDFLib treats an empty dataset as missing
 def test_rdfm_applies_a_difference_of_rdflib(old, new):
+    # RDFLib does not delete a quad if its triple is in another graph of the target.
+    graphs = {}
+    assume(all(graphs.setdefault(quad[:3], quad[3]) == quad[3] for quad in [*old, *new]))
     before, after = dataset(old), dataset(new)
     text = before.serialize(format="patch", target=after, header_id="urn:1", header_prev="urn:0")
     out = io.BytesIO()
