@@ -263,7 +263,7 @@ class Driver:
         self._without_loss: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
-        """Run both halves, one after the other."""
+        """Yield the items of both halves, run one after the other."""
         for items in self.decode(self.pieces()):
             yield from items
 

@@ -205,7 +205,7 @@ class LogWriter:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What readers of the log should know, as far as it is written, a sentence each."""
+        """Notes for readers of the log on what is written so far, one sentence each."""
         return tuple(self._encoder.notes())
 
     def close(self) -> None:
