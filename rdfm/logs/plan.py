@@ -39,22 +39,22 @@ def plan(
 ) -> list[Split]:
     r"""Divide a log into splits, if it can be read from the middle.
 
-    It can if it is of N-Triples or N-Quads with message delimiters, and an uncompressed file or URL of
-    known size. Any other log, one less than half as large again as a split, and a folder or archive is
-    one split.
+    This requires a log in N-Triples or N-Quads with message delimiters, and an uncompressed file or
+    URL of known size. Any other log is one split, and so is a log smaller than 1.5 times the size
+    of a split, a folder or an archive.
 
     Args:
-        source: What `open_log` takes.
+        source: As in `open_log`.
         format: As in `open_log`.
-        split_bytes: The size that splits should have, about.
-        count: Count the messages, so that every split knows the index of its first one. Reads the whole
-            log, in threads.
+        split_bytes: The approximate size of a split in bytes.
+        count: Count the messages, so that every split has the index of its first one. This reads
+            the entire log, in threads.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the format's decoder, the same as the splits are opened with.
+        **options: Options of the format's decoder; open the splits with the same options.
 
     Returns:
-        The splits in the order of the log, one at least.
+        The splits in the order of the log, at least one.
 
     Raises:
         UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
@@ -72,7 +72,7 @@ def plan(
 def plan_splits(
     source: Readable, reading: Reading, *, split_bytes: int, count: bool
 ) -> list[Split]:
-    """Divide a log into splits, as `plan`; it is read as `reading` says."""
+    """Divide a log into splits, as `plan` does, with the options of `reading`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes is a number from 1, not {split_bytes}")
     if hasattr(source, "read"):  # it can only be read once
@@ -152,7 +152,7 @@ def _numbered(
     format: FormatSpec,
     reading: Reading,
 ) -> list[Split] | None:
-    """Return the splits with the index of their first messages, or None if the log has no splits."""
+    """Return the splits with the indexes of their first messages; None if there are no splits."""
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         counters = list(

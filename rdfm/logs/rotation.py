@@ -47,7 +47,7 @@ class Rotation:
             start = stop
 
     def is_full(self, part: AnyBatch, size: int = 0) -> bool:
-        """Count a part that was written, with its size in bytes; return whether its file ends here."""
+        """Count a part written with `size` bytes; return whether its file ends here."""
         self.is_open = True
         self._messages += len(part) - part.continued
         self._bytes += size

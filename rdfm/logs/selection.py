@@ -299,7 +299,7 @@ def share(part: float, seed: int) -> Selection:
 
 
 def _gaps(part: float, seed: int) -> Ranges:
-    """Yield single numbers with gaps distributed as in independent draws with probability `part`."""
+    """Yield single numbers, as if each were drawn independently with probability `part`."""
     drawn = random.Random(seed)
     scale = math.log1p(-part)
     number = -1
