@@ -1,1 +1,1 @@
-"""Logs: opened and created, read and written; splits, values, and the files that a log is divided into."""
+"""Logs: opening, creating, reading and writing; splits, values, and the files of a divided log."""

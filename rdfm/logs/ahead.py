@@ -1,7 +1,8 @@
-"""What a driver gives, decoded in a thread of its own while somebody works on what came before.
+"""Decoding in a separate thread, ahead of the consumer.
 
 In: a driver. Out: its items, in order, then its error if there is one.
-Cost: a thread, and batches of `AHEAD_BYTES` that wait. Law: what is given does not depend on who is how far.
+Cost: a thread, and up to `AHEAD_BYTES` of waiting batches. Law: the items do not depend on the
+relative speed of the two sides.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from rdfm.logs.driver import Driver, Item, Piece, cost
 __all__ = ["ahead"]
 
 AHEAD_BYTES = 4 << 20
-# How long a thread is waited for whose file gives nothing.
+# Timeout for joining the thread, which may be blocked on a file that delivers nothing.
 _PATIENCE_SECONDS = 0.5
 
 
 def ahead(driver: Driver, pieces: Iterable[Piece] | None = None) -> Generator[Item, None, None]:
-    """Give what a driver gives. Close it only behind the iterator.
+    """Yield the items of a driver. Close the driver only after this iterator.
 
     Args:
         driver: The driver.
-        pieces: What its first half gives, where that has begun.
+        pieces: Pieces from its first half, if that has already started.
 
     Raises:
-        RdfmError, OSError: As the driver.
+        RdfmError, OSError: Same as the driver.
     """
     waiting: Channel[list[Item]] = Channel(AHEAD_BYTES)
     begun = driver.pieces() if pieces is None else pieces

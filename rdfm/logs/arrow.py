@@ -1,7 +1,7 @@
-"""A log that is read as Arrow rows.
+"""A log read as Arrow rows.
 
-In: batches as they are read. Out: a reader of pyarrow's, which reads on as rows are taken; or the rows of one batch.
-Cost: a batch of rows at a time. Law: rows before an error come first.
+In: batches as they are read. Out: a pyarrow reader that reads on demand; or the rows of one batch.
+Cost: one batch of rows. Law: rows before an error are returned before it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ BYTES = 8 << 20
 
 
 class Table(NamedTuple):
-    """What rows are.
+    """The form of the rows of a table.
 
     Attributes:
-        rows: "messages", which stands for patches and rows of results too, or "quads".
-        terms: How terms stand in them: as "ntriples" or "structs".
+        rows: "messages" (also used for patches and rows of results) or "quads".
+        terms: Representation of terms: "ntriples" or "structs".
     """
 
     rows: str = "messages"
@@ -37,26 +37,26 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, rows: str, terms: str) -> Table:
-        """Check what was asked for.
+        """Validate the two options.
 
         Raises:
-            OptionError: One of them is no such word.
+            OptionError: One of the values is unknown.
         """
         from rdfm.formats.rows import ROWS, TERMS  # costly to import
 
         return cls(ROWS.value(rows), TERMS.value(terms))
 
     def coalescer(self, kind: str) -> ArrowCoalescer:
-        """Give what makes even record batches of a kind of log."""
+        """Return a builder of evenly sized record batches for a kind of log."""
         return ArrowCoalescer(
             kind=kind, max_rows=ROWS, max_bytes=BYTES, rows=self.rows, terms=self.terms
         )
 
     def of_batch(self, batch: AnyBatch, source: str) -> ArrowBatch:
-        """Give the rows of a batch of a log.
+        """Return the rows of a batch of a log.
 
         Raises:
-            OptionError: Rows are to be quads, and those of the batch are none.
+            OptionError: The rows are to be quads, but the batch contains patches or results.
         """
         if self.rows == "messages":
             if batch.kind == "results":
@@ -70,20 +70,21 @@ class Table(NamedTuple):
 def arrow_reader(
     table: Table, head: AnyBatch, source: str, batches: Iterator[tuple[AnyBatch, str | None]]
 ) -> pyarrow.RecordBatchReader:
-    """Give pyarrow's reader of batches, which takes the interpreter's lock whichever thread asks it for rows.
+    """Return a pyarrow reader over batches.
 
-    Nothing is read before rows are taken: DuckDB asks for a stream to see its schema, and then for another one.
+    It acquires the interpreter's lock in whichever thread asks for rows. Nothing is read before
+    rows are taken: DuckDB requests one stream for its schema, and then another one.
 
     Args:
-        table: What rows are.
-        head: A batch of the kind of the batches, of results with their variables.
+        table: The form of the rows.
+        head: A batch of the same kind as the batches; for results, with their variables.
         source: The name of the log, for errors.
         batches: The batches, each with the text of its source column.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        OptionError: Rows are to be quads, and the log contains none.
-        ValueError: It is the answer of an ASK query; or a variable cannot name a column.
+        OptionError: The rows are to be quads, but the log contains none.
+        ValueError: The log is the answer of an ASK query, or a variable is not a valid column name.
     """
     with needed("pyarrow", "a log as an Arrow stream"):
         import pyarrow as pa

@@ -1,9 +1,9 @@
 """A bounded queue between two threads, and the thread that fills one.
 
-In: items, their cost, and marks. Out: the same items in order, then how the other side ended; and the
-mark of the last item that the consumer is done with.
-Cost: what the budget allows, and one item more. Law: an error of either side reaches the other, and
-no wait outlasts a cancelled channel.
+In: items, their cost, and marks. Out: the same items in order, then the outcome of the other side;
+and the mark of the last item that the consumer has finished.
+Cost: the budget, plus one item. Law: an error on either side reaches the other, and no wait
+outlasts a cancelled channel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Channel", "Stopped", "feeding_thread"]
 
-# A wait ends this often to look for Ctrl-C (where the system does not end it by itself).
+# Waits wake up this often to check for Ctrl-C, which does not interrupt them on all systems.
 WAIT_SECONDS = 0.2
 
 Item = TypeVar("Item")
@@ -26,7 +26,7 @@ class Stopped(Exception):
 
 
 class Channel(Generic[Item]):
-    """A queue between two threads, bounded by the cost of what it holds."""
+    """A queue between two threads, bounded by the total cost of its items."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
@@ -34,7 +34,7 @@ class Channel(Generic[Item]):
         self._cost = 0
         self._closed = False
         self._cancelled = False
-        self._taken = True  # the consumer is done with the last item it took
+        self._taken = True  # the consumer has finished the last item it took
         self._mark: Any = None  # of that item
         self._reached: Any = None
         self._error: BaseException | None = None
@@ -47,13 +47,13 @@ class Channel(Generic[Item]):
         mark: Any = None,
         meanwhile: Callable[[], object] = lambda: None,
     ) -> None:
-        """Add an item, with what `reached` is to give after it.
+        """Add an item, with the mark that `reached` returns once the item is finished.
 
         Waits while the queue is full, and calls `meanwhile` now and then.
 
         Raises:
             Stopped: The channel was cancelled.
-            BaseException: What the consumer failed with.
+            BaseException: The error that the consumer failed with.
         """
         while True:
             with self._changed:
@@ -68,14 +68,14 @@ class Channel(Generic[Item]):
             meanwhile()
 
     def close(self, error: BaseException | None = None) -> None:
-        """Say that no more comes; the consumer raises `error` after the items."""
+        """Mark the end of the items; the consumer raises `error` after them."""
         with self._changed:
             self._closed = True
             self._error = self._error or error
             self._changed.notify_all()
 
     def cancel(self, error: BaseException | None = None) -> None:
-        """End both sides at once; the producer raises `error` if it puts more."""
+        """Stop both sides at once; the producer raises `error` on its next `put`."""
         with self._changed:
             self._cancelled = True
             self._error = self._error or error
@@ -83,7 +83,7 @@ class Channel(Generic[Item]):
             self._changed.notify_all()
 
     def __iter__(self) -> Generator[Item, None, None]:
-        """Give the items as they come, then the error that the channel was closed with."""
+        """Yield the items as they arrive, then raise the error that the channel was closed with."""
         while True:
             with self._changed:
                 self._taken, self._reached = True, self._mark
@@ -103,12 +103,15 @@ class Channel(Generic[Item]):
             yield item
 
     def reached(self) -> Any:
-        """Give the mark of the last item that the consumer is done with; None before that."""
+        """Return the mark of the last item that the consumer has finished, or None before that."""
         with self._changed:
             return self._reached
 
     def wait_drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait until the consumer is done with everything, or failed; calls `meanwhile` now and then."""
+        """Wait until the consumer has finished all items or failed.
+
+        Calls `meanwhile` now and then.
+        """
         while True:
             with self._changed:
                 if self._cancelled or (self._taken and not self._items):
@@ -117,7 +120,7 @@ class Channel(Generic[Item]):
             meanwhile()
 
     def drained(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait as `wait_drained`, and raise what the consumer failed with."""
+        """Wait as `wait_drained` does, and raise the error that the consumer failed with."""
         self.wait_drained(meanwhile)
         with self._changed:
             if self._cancelled:
@@ -130,7 +133,10 @@ def feeding_thread(
     items: Iterator[tuple[Any, int]],
     upstream: Channel[Any] | None = None,
 ) -> threading.Thread:
-    """A thread that puts items into a channel until they end, fail, or nobody wants more."""
+    """Return a thread that puts items into a channel.
+
+    The thread ends when the items end or fail, or when the channel is cancelled.
+    """
 
     def run() -> None:
         try:

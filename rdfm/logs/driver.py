@@ -1,10 +1,11 @@
 """The driver: from inputs to batches, in two halves.
 
-In: what users name, and how it is read. Out of the first half: the pieces of each log, with what decodes them; out
-of the second: batches with their log and what it says about itself, or an error, after which going on skips.
-Cost: a piece, and what a decoder holds; small logs of archives are there together.
-Law: the halves share nothing but what goes from one to the other, so that a queue may stand between them; what is
-said about a batch does not depend on how far the other half is.
+In: the inputs that users name, and how to read them. Out of the first half: the pieces of each log,
+with its decoder; out of the second: batches with their log and its header, or an error; continuing
+after an error skips the broken data.
+Cost: a piece and a decoder's memory; small logs of archives are in memory together.
+Law: the halves share only the pieces passed from one to the other, so that a queue can connect
+them; the data reported with a batch does not depend on the progress of the other half.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ __all__ = [
     "Source",
 ]
 
-# What small logs, as in archives, give goes on together.
+# Items of small logs, such as members of archives, are passed on in groups of this size.
 TOGETHER_BYTES = 1 << 20
 
 
@@ -53,17 +54,20 @@ class Reading:
     """How logs are read.
 
     Attributes:
-        format: The format of all of them; else each shows its own.
-        options: Options of decoders, as values or as text; each format takes its own.
+        format: The format of all logs. Detected for each log by default.
+        options: Options of decoders, as values or as text; each format takes those it supports.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         split: The part of the log to read.
-        parts: Which messages may come in parts, as in `Opening`.
-        message_per_file: Whether each log is one message, also an empty one.
-        strict: Whether an option is refused that the format of the only log lacks, or all formats that are met.
-        hints: Options that formats take which know them, where they are not given.
-        watch: Is given the pieces of each log before they are decoded, but not of one that its decoder reads itself.
-        refuse_unreadable: Whether a file that cannot be opened is refused alone, as what is no log among many.
+        parts: Which messages may be read in parts, as in `Opening`.
+        message_per_file: Whether each log is one message, even if it is empty.
+        strict: Whether to reject an option that is not supported by the format of a single log, or
+            by any of the formats found.
+        hints: Defaults for options, passed to the formats that support them.
+        watch: Called with the pieces of each log before they are decoded, except for a log that its
+            decoder reads directly.
+        refuse_unreadable: Whether only the file that cannot be opened is rejected, like one of many
+            files that is not a log.
     """
 
     format: str | None = None
@@ -85,7 +89,7 @@ class Source(NamedTuple):
     Attributes:
         name: Its name or URL, for errors.
         format: Its format.
-        input: Where its bytes come from.
+        input: The input that its bytes come from.
         member: Whether it is in an archive.
     """
 
@@ -95,20 +99,20 @@ class Source(NamedTuple):
     member: bool
 
 
-# The log of results that come from no log, as of an empty folder.
+# The source of results that do not come from a log, such as those of an empty folder.
 NO_LOG = Source("no log", cast("Any", None), cast("Any", None), member=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A log that the first half gives to the second, with what decodes it.
+    """A log with its decoder, passed from the first half to the second.
 
     Attributes:
         source: The log.
-        decoder: At the start of it.
-        handed_over: Whether the decoder reads the file itself.
-        unwanted: Set by the second half when it wants no more of the log; the first ends it early then, and nothing
-            else depends on that.
+        decoder: Its decoder, in the initial state.
+        handed_over: Whether the decoder reads the file directly.
+        unwanted: Set by the second half when it needs no more of the log. The first half then ends
+            the log early; this has no other effect.
     """
 
     source: Source
@@ -119,19 +123,24 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of a log; with an error if its bytes could not be decompressed, or of an archive that is broken."""
+    """The end of a log.
+
+    Attributes:
+        error: The error, if the bytes could not be decompressed or the archive is broken.
+        final: Whether the error is one of the archive, so that no log follows.
+    """
 
     error: DecodeError | None = None
     final: bool = False
 
 
 class Piece(NamedTuple):
-    """What the first half gives: logs in memory; or one with its pieces and its end.
+    """An output of the first half: logs in memory; or a log, followed by its pieces and its end.
 
     Attributes:
-        item: The one or the other.
+        item: The logs in memory, or the log, piece or end.
         bytes_in: Bytes of all inputs read so far.
-        cost: Bytes that it holds.
+        cost: Bytes of memory that it uses.
     """
 
     item: list[Input] | Opened | bytes | End
@@ -141,13 +150,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What was left out between two items that the second half gives.
+    """Data left out between two items of the second half.
 
     Attributes:
-        namespaces: Declared behind a log's last message.
-        metadata: Entries of messages of many frames.
-        keys: Keys of JSON-LD that no context maps to an IRI.
-        key: The first of them, quoted.
+        namespaces: Number of namespaces declared after a log's last message.
+        metadata: Number of metadata entries of messages with many frames.
+        keys: Number of JSON-LD keys that no context maps to an IRI.
+        key: The first of these keys, quoted.
     """
 
     namespaces: int = 0
@@ -157,7 +166,7 @@ class Lost:
 
 
 NOTHING = Lost()
-# What a header has where something was left out.
+# Header entries that report data left out.
 _LOSSES = frozenset({"dropped_metadata", "dropped_keys", "trailing_namespaces"})
 
 
@@ -167,9 +176,9 @@ class Read(NamedTuple):
     Attributes:
         source: The log.
         batch: The messages; None at the end of a log, or if a stage kept none of them.
-        header: What the log said about itself when they were read.
-        bytes_in: Bytes of all inputs read for everything up to here.
-        lost: What was left out before them.
+        header: The log's header when they were read.
+        bytes_in: Bytes of all inputs read up to and including these messages.
+        lost: Data left out before them.
     """
 
     source: Source
@@ -185,9 +194,9 @@ class Broken(NamedTuple):
     Attributes:
         source: The log.
         error: The error.
-        header: What the log said about itself before.
-        resumable: Whether the log continues after it.
-        final: Whether the error is one of the archive itself, so that no log follows.
+        header: The log's header before the error.
+        resumable: Whether the log continues after the error.
+        final: Whether the error is one of the archive, so that no log follows.
     """
 
     source: Source
@@ -198,7 +207,7 @@ class Broken(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Data that was left out: what follows `Broken` if the caller reads on, and what stages skip.
+    """Data left out: it follows `Broken` if the caller reads on; stages yield it too.
 
     Attributes:
         source: The log.
@@ -222,26 +231,26 @@ class Driver:
     """Reads logs one after the other.
 
     Attributes:
-        several: Whether they are of a folder, a glob or an archive, or were named one by one.
-        opened: The files that are open, for whoever ends early.
-        first: The log, where it is one and opened.
-        name: The name of what is read, or of the first input of several.
+        several: Whether the inputs are a folder, a glob or an archive, or were not exactly one.
+        opened: The open files, for callers that stop early.
+        first: The log, if there is only one and it is open.
+        name: The name of the input, or of the first of several inputs.
         format: The name of the format of all logs, if it is known.
     """
 
     def __init__(self, inputs: list[Readable], reading: Reading) -> None:
-        """Take what is read and how.
+        """Initialize with the inputs and how to read them.
 
         Raises:
-            OptionError: No format takes one of the options, or not that value.
+            OptionError: No format supports one of the options or its value.
             UnknownFormatError: No format has that name.
         """
         self._inputs = inputs
         self._reading = reading
         self.several = len(inputs) != 1 or holds_files(inputs[0], reading.storage_options)
         self.opened: list[Input] = []
-        self._bytes_before = 0  # of the inputs before the one that is read
-        self._logs = 0  # begun
+        self._bytes_before = 0  # of the inputs before the current one
+        self._logs = 0  # started so far
         self._without_logs: list[str] = []
         self._decoders = _Decoders(reading)
         self.first: Source | None = None
@@ -249,22 +258,22 @@ class Driver:
         self.name = _name(inputs[0]) if inputs else ""
         if self.several:
             self._decoders.check()
-        self._lost = NOTHING  # since the item before
-        # What decoders say of most members of an archive: one object, which does not change.
+        self._lost = NOTHING  # since the previous item
+        # The header that most members of an archive share: one object, which does not change.
         self._without_loss: Mapping[str, Any] | None = None
 
     def __iter__(self) -> Iterator[Item]:
-        """Both halves, one behind the other."""
+        """Yield the items of both halves, run one after the other."""
         for items in self.decode(self.pieces()):
             yield from items
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open files."""
         for data in self.opened:
             data.close()
 
     def notes(self) -> tuple[str, ...]:
-        """Give what users should know about the inputs. Call it once all items were taken."""
+        """Return notes on the inputs for users. Call it after all items were taken."""
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
@@ -272,7 +281,7 @@ class Driver:
         return tuple(listed)
 
     def opened_first(self) -> Iterator[Piece]:
-        """As `pieces`; a single log is opened before this returns, and is `first` then.
+        """Return the same as `pieces`, but open a single log at once and set `first` to it.
 
         Raises:
             OptionError, UnknownFormatError, OSError: As in `pieces`.
@@ -290,11 +299,11 @@ class Driver:
     # --- the first half: bytes ---
 
     def pieces(self) -> Iterator[Piece]:
-        """Open the logs one after the other, and give their pieces.
+        """Open the logs one after the other, and yield their pieces.
 
         Raises:
-            OptionError: A log's format lacks one of the options.
-            UnknownFormatError: A format cannot be told.
+            OptionError: A log's format does not support one of the options.
+            UnknownFormatError: A format cannot be detected.
             OSError: A file cannot be read.
         """
         for given in self._inputs:
@@ -313,7 +322,7 @@ class Driver:
                 self._without_logs.append(_name(given))
 
     def _files(self, given: Readable) -> Iterator[Input]:
-        """The files that something stands for."""
+        """Yield the files that an input refers to."""
         reading = self._reading
         if reading.split is None:
             yield from files_of(
@@ -327,12 +336,12 @@ class Driver:
         yield Input(given, "none", start=start, storage_options=reading.storage_options)
 
     def _bytes_in(self, file: Input, *, ended: bool = False) -> int:
-        """Bytes read of all inputs. Of one that is not wanted any more all count at its end."""
+        """Return the bytes read of all inputs. An input that ends early counts in full."""
         size = file.size if ended and file.size is not None else 0
         return self._bytes_before + max(file.bytes_read, size)
 
     def _log(self, data: Input, file: Input) -> Iterator[Piece]:
-        """The pieces of a log, which is a file or in one."""
+        """Yield the pieces of a log, which is a file or a member of one."""
         self._logs += 1
         data.watch = self._reading.watch
         format = data.format(self._reading.format)
@@ -343,7 +352,7 @@ class Driver:
         source = Source(data.name, format, data, isinstance(data, MemberInput))
         opened = Opened(source, decoder, handed_over)
         yield Piece(opened, self._bytes_before if handed_over else self._bytes_in(file))
-        if handed_over:  # it is read, and closed, meanwhile
+        if handed_over:  # the decoder has read and closed it by now
             yield Piece(End(), self._bytes_in(file))
             return
         for item in _pieces(data, opened.unwanted):
@@ -374,11 +383,11 @@ class Driver:
     # --- the second half: batches ---
 
     def decode(self, pieces: Iterable[Piece]) -> Iterator[list[Item]]:
-        """Give what pieces are decoded to; items that are there together come together.
+        """Yield the items decoded from pieces, grouped as they become available.
 
         Raises:
-            DecodeError: A log holds more than one message, where each is to be one.
-            OptionError: No log was of a format that takes one of the options.
+            DecodeError: A log contains more than one message, with `message_per_file`.
+            OptionError: No log has a format that supports one of the options.
         """
         stream = iter(pieces)
         read = False
@@ -395,7 +404,7 @@ class Driver:
             self._decoders.check_used()
 
     def _members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
-        """The messages of logs that are there, together."""
+        """Yield the items of logs that are in memory, grouped."""
         together: list[Item] = []
         total = 0
         try:
@@ -416,23 +425,25 @@ class Driver:
                         yield together
                         together, total = [], 0
         except RdfmError:
-            if together:  # comes before the error
+            if together:  # they come before the error
                 yield together
             raise
         if together:
             yield together
 
     def _at_once(self, source: Source, decoder: DecoderLike, bytes_in: int) -> list[Item] | None:
-        """What a small log without errors gives; None of others, and then the decoder is at its start.
+        """Return the items of a small log without errors, or None for other logs.
 
-        The end is among that only where it says something.
+        With None the decoder is back in its initial state. The end of the log is included only if
+        it carries information.
         """
         data = source.input
         whole = None
         if isinstance(data, MemberInput) and not self._reading.message_per_file:
             whole = data.take()
         if whole is not None and isinstance(data, MemberInput):
-            # Prefixes and lookup tables can make much of a small member: the rest is read batch by batch.
+            # Prefixes and lookup tables can expand a small member a lot: the rest is read by
+            # batches.
             batches, ended = decoder.decode_log(whole, TOGETHER_BYTES)
             if ended:
                 header = decoder.header()
@@ -453,7 +464,7 @@ class Driver:
         return None
 
     def _one(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
-        """A log, which is one message where that is asked for."""
+        """Yield the items of a log, as one message with `message_per_file`."""
         if not self._reading.message_per_file:
             yield from self._items(opened, stream, begin)
             return
@@ -472,7 +483,7 @@ class Driver:
             yield item
 
     def _items(self, opened: Opened, stream: Iterator[Piece], begin: int) -> Iterator[Item]:
-        """The batches of a log and its end; consumes its pieces and its end."""
+        """Yield the batches of a log and its end; consumes its pieces and its end."""
         decoder, source = opened.decoder, opened.source
         resuming = abandoned = False
         split = self._reading.split is not None
@@ -514,7 +525,7 @@ class Driver:
                 header = decoder.header()
                 noticed = self._lose(header, noticed)
                 yield self._read(source, batch, header, done)
-            if split and decoder.done:  # the rest is of others
+            if split and decoder.done:  # the rest belongs to other splits
                 abandoned = True
                 opened.unwanted.set()
             if isinstance(item, End):
@@ -525,7 +536,7 @@ class Driver:
                     if item.error is not None:
                         item.error.source = source.name
                         yield Broken(source, item.error, decoder.header(), False, item.final)
-                        # Of what is refused nothing was read.
+                        # Nothing was read of a rejected input.
                         yield Skipped(source, abandoned=source.input.refusal is None)
                 yield self._read(source, None, decoder.header(), piece.bytes_in)
                 return
@@ -537,17 +548,17 @@ class Driver:
         header: Mapping[str, Any],
         bytes_in: int,
     ) -> Read:
-        """An item, with what was lost since the one before."""
+        """Return an item with the data lost since the previous one."""
         lost, self._lost = self._lost, NOTHING
         return Read(source, batch, header, bytes_in, lost)
 
     def _lose_namespaces(self, header: Mapping[str, Any]) -> None:
-        """Notes those that a log declares behind its last message."""
+        """Record the namespaces that a log declares after its last message."""
         if count := header.get("trailing_namespaces", 0):
             self._lost = replace(self._lost, namespaces=self._lost.namespaces + count)
 
     def _lose(self, header: Mapping[str, Any], before: Lost) -> Lost:
-        """Notes what a decoder left out of messages; gives how much of the log so far."""
+        """Record data that a decoder dropped; return the totals of the log so far."""
         metadata, keys = header.get("dropped_metadata", 0), header.get("dropped_keys", 0)
         if (metadata, keys) == (before.metadata, before.keys):
             return before
@@ -561,9 +572,9 @@ class Driver:
 
 
 class _Decoders:
-    """Makes decoders; those of members of archives go from log to log.
+    """Creates decoders, and reuses those of members of archives.
 
-    Options are for all of them; each takes what its format knows.
+    The options apply to all of them; each takes those that its format supports.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -573,10 +584,10 @@ class _Decoders:
         self._met: dict[str, Format] = {}
 
     def check(self) -> None:
-        """Refuse options that nobody takes, before anything is read.
+        """Reject options that no format supports, before anything is read.
 
         Raises:
-            OptionError: No format takes one of them, or not that value.
+            OptionError: No format supports one of the options or its value.
         """
         if not self._reading.options:
             return
@@ -585,10 +596,10 @@ class _Decoders:
         self._check(found)
 
     def check_used(self) -> None:
-        """Refuse options that no log took.
+        """Reject options that no log used.
 
         Raises:
-            OptionError: No format that was met takes one of them.
+            OptionError: None of the formats found supports one of the options.
         """
         if self._met and self._reading.strict:
             self._check(list(self._met.values()))
@@ -602,15 +613,15 @@ class _Decoders:
                 takers[0].spec.options("read")[name].value(given)
 
     def make(self, data: Input, format: Format, *, strict: bool = False) -> DecoderLike:
-        """Give a decoder at the start of a log.
+        """Return a decoder at the start of a log.
 
         Args:
             data: The log.
             format: Its format.
-            strict: Whether its format has to take all options.
+            strict: Whether its format must support all options.
 
         Raises:
-            OptionError: It does not, or not those values.
+            OptionError: The format does not support an option or its value.
         """
         reading = self._reading
         if data.refusal is None:
@@ -630,10 +641,10 @@ class _Decoders:
         return format.decoder(options, opening)
 
     def reused(self, data: Input) -> tuple[DecoderLike, Format]:
-        """Give a decoder, wherever it stands, and a log's format.
+        """Return a decoder, in any state, and the format of a log.
 
         Raises:
-            UnknownFormatError: The format cannot be told.
+            UnknownFormatError: The format cannot be detected.
         """
         _, _, suffix = data.name.rpartition(".")
         format = self._by_suffix.get(suffix)
@@ -650,12 +661,12 @@ class _Decoders:
 
 
 def cost(item: Item) -> int:
-    """Give the bytes that an item holds."""
+    """Return the memory that an item uses, in bytes."""
     return item.batch.memory_bytes if isinstance(item, Read) and item.batch is not None else 0
 
 
 def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
-    """The bytes of a log, then its end."""
+    """Yield the bytes of a log, then its end."""
     error = None
     try:
         for piece in data:
@@ -668,14 +679,14 @@ def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
 
 
 def _name(given: Readable) -> str:
-    """What an input is called before it is opened."""
+    """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
         return visible(os.fspath(given))
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 
 def _suggest(error: DecodeError, format: Format, head: bytes) -> None:
-    """Add to an error at the start of a log the format that the content looks like, if it is another one."""
+    """Add the detected format to an error at the start of a log, if it is a different one."""
     found = formats.by_content(head)
     named = any(remedy.option == "from_format" for remedy in error.remedies)
     if found is not None and found.name != format.name and not named:

@@ -89,18 +89,18 @@ class Filtering(Stage):
     """Keeps messages that match."""
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
-        """Take what is asked for: values of `FILTERING`.
+        """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
-            OptionError: Something asked for is no term, expression or time; nothing is asked for; or a time without
-                its predicate.
+            OptionError: A criterion is not a valid term, expression or time; there are no criteria;
+                or a time is given without its predicate.
         """
         self._filter = Filter(asked.get("prefixes") or {})
         self._invert = asked.get("invert", False)
         self._quads = asked.get("quads", False)
         self._where = _asking(asked.get("where"), asked.get("prefixes") or {})
-        self._input: Input | None = None  # the log that was read last
-        self._some = False  # whether there was a message
+        self._input: Input | None = None  # the log read last
+        self._some = False  # whether there was any message
         terms = [(name, asked.get(name)) for name in ("subject", "predicate", "object", "graph")]
         terms += [("any", text) for text in asked.get("any") or ()]
         asks = False
@@ -128,10 +128,11 @@ class Filtering(Stage):
         )
 
     def _ask_time(self, predicate: str | None, after: str | None, before: str | None) -> bool:
-        """Ask for the time of a message; gives whether one is asked for.
+        """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
-            OptionError: A text is no term or no time; or there is no predicate, or nothing but it.
+            OptionError: A text is not a valid term or time; or there is a time without a predicate,
+                or a predicate without a time.
         """
         if after is None and before is None:
             if predicate is None:
@@ -151,11 +152,11 @@ class Filtering(Stage):
         return True
 
     def batch(self, read: Read) -> Iterator[Read]:
-        """Yield the messages that match, then an item without messages for what was left out.
+        """Yield the messages that match, then an item without messages to report data left out.
 
         Raises:
-            OptionError: The batch contains patches or results, or parts of messages; or a prefix has to be declared by
-                a log whose format has no namespaces.
+            OptionError: The batch contains patches or results, or parts of messages; or a prefix
+                would have to be declared by a log whose format has no namespaces.
             LimitError: A message exceeds a limit of the query.
         """
         for some in self._matching(read):
@@ -194,7 +195,7 @@ class Filtering(Stage):
             yield from kept
 
     def _enter(self, source: Source) -> None:
-        """Refuse names whose namespaces a log cannot say."""
+        """Reject names whose namespaces the log's format cannot declare."""
         self._input = source.input
         spec = source.format.spec
         if (names := self._filter.prefixes()) and not spec.carries.get("namespaces", True):
@@ -218,10 +219,10 @@ class Filtering(Stage):
 
 
 def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what is asked for as values of `FILTERING`; None leaves one out.
+    """Return the criteria as values of `FILTERING`, without those that are None.
 
     Raises:
-        OptionError: There is no such option, or its value does not fit.
+        OptionError: An option does not exist, or its value is invalid.
     """
     declared = {option.name: option for option in FILTERING}
     for name in asked:
@@ -231,11 +232,11 @@ def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
-    """The query that messages are asked.
+    """Return the query to run on each message.
 
     Raises:
-        QueryError: It is none.
-        OptionError: It is no ASK.
+        QueryError: The text is not a valid query.
+        OptionError: The query is not an ASK query.
     """
     if text is None:
         return None
@@ -253,10 +254,10 @@ def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
 
 
 def _held(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
-    """The messages for which a query holds.
+    """Yield the messages for which a query is true.
 
     Raises:
-        LimitError: One is too much for it.
+        LimitError: A message exceeds a limit of the query.
     """
     answers: list[bool] = []
     while len(answers) < len(batch):
@@ -270,7 +271,7 @@ def _held(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBat
 
 
 def _chosen(batch: MessageBatch, flags: list[bool]) -> Iterator[MessageBatch]:
-    """The messages whose flags are set."""
+    """Yield the messages whose flags are set."""
     if all(flags):
         yield batch
         return

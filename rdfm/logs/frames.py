@@ -1,7 +1,7 @@
 """Readers as tables and data frames of other libraries: pyarrow, pandas and Polars.
 
-In: a reader that gives a reader of pyarrow's. Out: tables and data frames.
-Cost: all rows, in memory. Law: the rows and columns are the same, whichever library takes them.
+In: an object that returns a pyarrow reader. Out: tables and data frames.
+Cost: all rows, in memory. Law: the rows and columns are the same for every library.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'"}
 
 @contextmanager
 def needed(module: str, what: str) -> Iterator[None]:
-    """Name the package to install if an import of an optional one fails.
+    """Raise an error with the package to install if the import of an optional one fails.
 
     Args:
         module: The name of the package.
-        what: What needs it, for the error.
+        what: The feature that needs it, for the error.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: The package is not installed.
     """
     try:
         yield
@@ -42,21 +42,23 @@ def needed(module: str, what: str) -> Iterator[None]:
 
 
 class Tabular(ABC):
-    """The base of readers whose rows are a table. Rows are read once, whichever method takes them."""
+    """The base of readers whose rows form a table. The rows can be read once, by any method."""
 
     @abstractmethod
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        """Give pyarrow's reader of the rows, which reads on as rows are taken."""
+        """Return a pyarrow reader of the rows, which reads on demand."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Pass the rows to Arrow, read on as the consumer takes them.
+        """Pass the rows to Arrow; they are read as the consumer takes them.
 
-        So `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader itself, in bounded memory.
+        This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader
+        directly, in bounded memory.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
             RdfmError, OSError: The log is broken before its first rows.
-            ValueError: The rows were read to their end, or to an error, before; or they are the answer of an ASK query.
+            ValueError: The rows were already read to their end, or to an error; or they are the
+                answer of an ASK query.
         """
         capsule: object = self._arrow_reader().__arrow_c_stream__(requested_schema)
         return capsule
@@ -79,10 +81,10 @@ class Tabular(ABC):
         return self._arrow_reader().read_all()
 
     def to_pandas(self) -> pandas.DataFrame:
-        r"""Read all rows into a data frame of pandas.
+        r"""Read all rows into a pandas data frame.
 
-        Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns null is what pandas has
-        for their type: None, NaN or NaT.
+        Integers are `Int64` and booleans `boolean`, so that null stays null. In other columns null
+        is the value that pandas uses for their type: None, NaN or NaT.
 
         Raises:
             MissingExtraError: pandas or pyarrow is not installed. Nothing was read.
@@ -107,7 +109,7 @@ class Tabular(ABC):
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        r"""Read all rows into a data frame of Polars.
+        r"""Read all rows into a Polars data frame.
 
         Raises:
             MissingExtraError: Polars or pyarrow is not installed. Nothing was read.
@@ -124,7 +126,7 @@ class Tabular(ABC):
         with needed("polars", "a data frame of Polars"):
             import polars as pl
         frame = pl.from_arrow(self.to_arrow())
-        assert isinstance(frame, pl.DataFrame)  # of a table
+        assert isinstance(frame, pl.DataFrame)  # from a table
         return frame
 
     def __array__(self, *_: object, **__: object) -> NoReturn:

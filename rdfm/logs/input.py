@@ -1,7 +1,8 @@
-"""Where logs are read from: files, folders, archives, URLs, file objects and bytes, compressed or not.
+"""Sources of logs: files, folders, archives, URLs, file objects and bytes, compressed or not.
 
-In: what a user names. Out: `Input`, the pieces of one log, and the inputs that folders and archives hold.
-Cost: pieces of 1 MiB. Law: an input is read once, from its start to its end; every error names it.
+In: the source that a user names. Out: `Input`, the pieces of one log, and the inputs in folders and
+archives.
+Cost: pieces of 1 MiB. Law: an input is read once, from start to end; every error names it.
 """
 
 from __future__ import annotations
@@ -38,35 +39,35 @@ __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_f
 
 NOT_PLAIN = "a pipe, device or socket, which rdfm reads only where it is named itself"
 
-# Of a compressed file at least so many bytes are taken at once.
+# Minimum number of bytes of a compressed file to read at once.
 COUNTED_BYTES = 1 << 16
 
 Readable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 
 class Input:
-    """The bytes of a log, decompressed, in pieces as they come.
+    """The bytes of a log, decompressed, in pieces as they arrive.
 
     Attributes:
-        name: The file's name or URL as it is shown (`rdfm.errors.visible`).
-        url: The file's URL, the base of its relative IRIs; None where it has none.
-        size: Bytes of the file (compressed), if known.
-        bytes_read: Bytes of it taken so far (compressed).
-        bytes_given: Bytes of the log given so far (decompressed).
-        compression: The compression found, or None.
-        error: What is wrong with the compression, once it was met; or why it is not read.
-        refusal: Why a file among others is not read; None if it is.
-        refusal_remedies: What would help against that.
-        unreadable: Whether it is refused since it cannot be read, not for what it holds.
-        watch: Is given each piece of the log that is taken, the log first.
+        name: The file's name or URL for display (`rdfm.errors.visible`).
+        url: The file's URL, the base of its relative IRIs; None if it has none.
+        size: Size of the file in bytes (compressed), if known.
+        bytes_read: Bytes of the file read so far (compressed).
+        bytes_given: Bytes of the log returned so far (decompressed).
+        compression: The compression detected, or None.
+        error: The compression error, once it has occurred; or the reason why the file is not read.
+        refusal: The reason why a file among others is not read; None if it is read.
+        refusal_remedies: Remedies for the refusal.
+        unreadable: Whether it is refused because it cannot be read, not because of its content.
+        watch: Called with the log and each piece of it that is taken.
     """
 
     refusal: str | None = None
     refusal_remedies: tuple[Remedy, ...] = ()
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
-    _reader: FileDecoder | None = None  # a decoder that reads the file itself
-    _holder: str | None = None  # the format of what it is in
+    _reader: FileDecoder | None = None  # a decoder that reads the file directly
+    _holder: str | None = None  # the format of the archive that contains it
 
     def __init__(
         self,
@@ -81,14 +82,16 @@ class Input:
 
         Args:
             source: As in `open_log`.
-            compression: As in `open_log`; "none" where `start` is given.
+            compression: As in `open_log`; "none" if `start` is given.
             start: The first byte to read.
             storage_options: As in `open_log`.
-            among: Whether it is one of many: then it is refused alone where its format cannot be told.
+            among: Whether it is one of many. If so, only this input is refused if its format cannot
+                be detected.
 
         Raises:
-            OptionError: The source cannot be read from the middle, or takes no `storage_options`.
-            OSError: It cannot be read.
+            OptionError: The source cannot be read from the middle, or does not support
+                `storage_options`.
+            OSError: The source cannot be read.
         """
         self.bytes_read = self.bytes_given = 0
         self.error: DecodeError | None = None
@@ -114,11 +117,11 @@ class Input:
             raise
 
     def __iter__(self) -> Iterator[bytes]:
-        """Give the pieces; each as soon as there is one.
+        """Yield the pieces, each as soon as it arrives.
 
         Raises:
             DecodeError: The compression is broken.
-            UnsupportedError: It is refused.
+            UnsupportedError: The input is refused.
         """
         if self.refusal is not None:
             self.error = UnsupportedError(
@@ -139,12 +142,12 @@ class Input:
             raise
 
     def format(self, name: str | None = None) -> Format:
-        """Find the format: by its name if given, else by the suffix, else by the content.
+        """Find the format: by its name if given, then by the suffix, then by the content.
 
-        What is refused has any.
+        For a refused input the format is arbitrary.
 
         Raises:
-            UnknownFormatError: It cannot be told, or has no such name.
+            UnknownFormatError: The format cannot be detected, or the name is unknown.
         """
         if self.refusal is not None:
             return formats.find(name or "nq")
@@ -159,9 +162,9 @@ class Input:
         )
         self._pieces = _chain(head, self._pieces)
         start = head[: formats.HEAD_BYTES]
-        # What is clear comes first: the last line may be cut off.
+        # Clear content takes precedence: the last line may be truncated.
         clear = formats.by_clear_content(start) if len(head) < formats.HEAD_BYTES else None
-        # Compressed bytes may look like a binary format.
+        # Compressed bytes can look like a binary format.
         looks = None if has_unread_suffix(self.name) else formats.by_content(start)
         if (shown := clear or looks) is not None:
             return shown
@@ -178,7 +181,7 @@ class Input:
         )
 
     def _refuse(self, head: bytes) -> Format:
-        """Refuse one of many whose format cannot be told."""
+        """Refuse one of many inputs because its format cannot be detected."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
             self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
         elif (likely := to_read(self.name, head)) is not None:
@@ -195,11 +198,11 @@ class Input:
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
-        """Whether it is a tar archive, by its name or its content.
+        """Return whether it is a tar archive, by its name or its content.
 
         Args:
-            format: The name of the logs' format, if given. Then an archive shows in the first piece,
-                since a live log need not wait for more.
+            format: The name of the logs' format, if given. With it, only the first piece is
+                examined, so that a live log does not wait for more.
         """
         if archives.stem(self.name) is not None:
             return True
@@ -211,12 +214,12 @@ class Input:
         return archives.is_archive(head)
 
     def members(self) -> Iterator[list[Input]]:
-        """Give the logs in an archive, those together that are there together; close it at the end.
+        """Yield the logs in an archive, grouped as they become available; close it at the end.
 
-        Each is to be read before the next is asked for, unless it is `whole`.
+        Each must be read before the next is requested, unless it is `whole`.
 
         Raises:
-            DecodeError: The archive is broken, behind the members that were given.
+            DecodeError: The archive is broken after the members that were returned.
         """
         try:
             for some in archives.members(self):
@@ -228,7 +231,10 @@ class Input:
             self.close()
 
     def hand_over(self, decoder: DecoderLike) -> bool:
-        """Give a decoder the file itself, where it reads from the middle and the file can be read so."""
+        """Pass the file to a decoder that supports random access, if the file does too.
+
+        Returns whether it was passed on.
+        """
         if (
             not isinstance(decoder, FileDecoder)
             or self.compression is not None
@@ -242,12 +248,12 @@ class Input:
 
     @property
     def seekable(self) -> bool:
-        """Whether it can be read from the middle, as often as it is opened."""
+        """Whether it can be read from the middle, every time it is opened."""
         return self._owned and self.size is not None and self._file.seekable()
 
     @property
     def reached(self) -> int:
-        """The byte of the file (compressed) that was reached, also by a decoder that reads it itself."""
+        """Offset reached in the (compressed) file, also by a decoder that reads it directly."""
         return self.bytes_read if self._reader is None else self._reader.position
 
     def close(self) -> None:
@@ -256,7 +262,7 @@ class Input:
             self._file.close()
 
     def _raw(self) -> Iterator[bytes]:
-        """The file's bytes as they come, without waiting for whole pieces."""
+        """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
         while piece := self._read(read):
             if not isinstance(piece, bytes):
@@ -266,7 +272,7 @@ class Input:
             yield piece
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """The file's bytes, counted; compressed ones in parts, so that the count says how far it is."""
+        """Yield and count the file's bytes; compressed ones in parts, to show the progress."""
         step = PIECE_BYTES
         if self.compression is not None and self.size is not None:
             step = min(step, max(self.size // 100, COUNTED_BYTES))
@@ -286,7 +292,7 @@ class Input:
         except Exception as error:
             if not self._remote:
                 raise
-            # What fsspec and the packages under it raise is not always of the system's kind.
+            # The exceptions of fsspec and of the packages that it uses are not always `OSError`.
             reason = str(error) or type(error).__name__
             raise OSError(errno.EIO, f"reading failed: {reason}", self.name) from error
 
@@ -295,14 +301,14 @@ class MemberInput(Input):
     """A member of an archive. It has no URL: relative IRIs in it need a base.
 
     Attributes:
-        whole: Whether all of it is in memory as it is.
-        in_memory: Whether all of it is in memory, perhaps compressed.
+        whole: Whether the entire member is in memory, uncompressed.
+        in_memory: Whether the entire member is in memory, possibly compressed.
     """
 
     _holder = "tar"
 
     def __init__(self, archive: Input, member: archives.Member) -> None:
-        """Take a member; `Input.members` does this."""
+        """Initialize with a member; `Input.members` does this."""
         self.name = f"{archive.name}!{visible(member.name)}"
         self.url = None
         self.size = None
@@ -324,7 +330,7 @@ class MemberInput(Input):
             self.whole = True
 
     def take(self) -> bytes | None:
-        """Give all of it at once, if it is in memory as it is; then no pieces are left."""
+        """Return all of it at once, if it is in memory uncompressed; no pieces are left then."""
         if not self.whole or self.refusal is not None:
             return None
         data = next(self._pieces, b"")
@@ -334,22 +340,22 @@ class MemberInput(Input):
         return data
 
     def give_back(self, whole: bytes) -> None:
-        """Take back what `take` gave: it is read in pieces."""
+        """Undo `take`, so that the data can be read in pieces."""
         self._pieces = iter((whole,))
         self.bytes_given = 0
-        self.watch = None  # it was given them
+        self.watch = None  # it has already received the data
 
     def close(self) -> None:
-        """Do nothing: the archive is closed."""
+        """Do nothing: the archive is closed instead."""
 
 
 class _RefusedInput(Input):
-    """A file among others that is not even opened."""
+    """A file among others that is not opened."""
 
     unreadable = True
 
     def __init__(self, name: str, refusal: str) -> None:
-        """Take its name, and why it is not read."""
+        """Initialize with the file's name and the reason why it is not read."""
         self.name = visible(name)
         self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
@@ -358,7 +364,7 @@ class _RefusedInput(Input):
         self._owned = False
 
     def is_archive(self, format: str | None = None) -> bool:
-        """Give False, whatever it is called."""
+        """Return False, regardless of the name."""
         return False
 
     def close(self) -> None:
@@ -369,7 +375,7 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     """Return a list of inputs, from one input or several.
 
     Raises:
-        OptionError: It is neither.
+        OptionError: The argument is neither.
     """
     if isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(
         given, "read"
@@ -384,18 +390,18 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
 
 
 def holds_files(source: object, storage_options: Mapping[str, Any] | None = None) -> bool:
-    """Whether a source is a folder, or a glob of files."""
+    """Return whether a source is a folder, or a glob of files."""
     if not isinstance(source, (str, os.PathLike)):
         return False
     path = os.fspath(source)
     local = local_path(path)
-    if local is None:  # the web has no folders, and `?` is not of a glob there
+    if local is None:  # the web has no folders, and `?` is not a glob character there
         if re.match("https?://", path, re.IGNORECASE):
             return False
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
         return Path(local).is_dir()
-    return bool(matches(*storage_of(local)))  # else it is the name of a file that is not there
+    return bool(matches(*storage_of(local)))  # without matches it is the name of a missing file
 
 
 def files_of(
@@ -405,13 +411,13 @@ def files_of(
     *,
     refuse_unreadable: bool = False,
 ) -> Iterator[Input]:
-    """Open the files that a source stands for: those of a folder or glob, else itself.
+    """Open the files that a source refers to: those of a folder or glob, or the source itself.
 
     Args:
         source: As in `open_log`.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        refuse_unreadable: Whether one of many that cannot be opened is refused alone.
+        refuse_unreadable: Whether only the file is refused if one of many cannot be opened.
     """
     if not holds_files(source, storage_options):
         yield Input(source, compression, storage_options=storage_options)
@@ -435,7 +441,7 @@ def files_of(
 def _open(
     source: Readable, storage_options: Mapping[str, Any] | None = None
 ) -> tuple[BinaryIO, str, str | None, int | None, bool]:
-    """A source's file, name, URL, size, and whether it is ours to close."""
+    """Return a source's file, name, URL, size, and whether `Input` must close it."""
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
     if path is not None:
         local = local_path(path)
@@ -458,7 +464,7 @@ def _open(
             )
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path
-    # Unbuffered: a read gives what is there.
+    # Unbuffered: a read returns the bytes that are available.
     file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed by Input.close
     status = os.fstat(file.fileno())
     regular = stat.S_ISREG(status.st_mode)
@@ -476,14 +482,14 @@ def _open_url(
             f"reading {url} needs fsspec: pip install 'rdfm[fsspec]'"
         ) from error
     try:
-        # The web is read from its beginning to its end: no server need know parts of files.
+        # URLs of the web are read from start to end: servers need not support range requests.
         settings = {"block_size": 0} if re.match("https?://", url, re.IGNORECASE) else {}
         file = fsspec.open(url, "rb", **settings, **storage_options).open()
     except ImportError as error:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
     except (ValueError, TypeError) as error:
         raise OptionError(f"cannot read {url}: {error}") from error
-    except FileNotFoundError as error:  # fsspec's own holds the URL or a path alone
+    except FileNotFoundError as error:  # fsspec's error contains only the URL or a path
         raise FileNotFoundError(
             errno.ENOENT, "not found, or its host cannot be reached", url
         ) from error
@@ -496,7 +502,7 @@ def _open_url(
 def _gather(
     pieces: Iterator[bytes], count: int, enough: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """The first pieces, until they are enough, there are `count` bytes or no more."""
+    """Return the first pieces, until they are `enough`, or `count` bytes or the end is reached."""
     head = b""
     while (
         len(head) < count

@@ -1,4 +1,4 @@
-"""The kinds of log: what each is written in where nobody says it, and what refuses another kind.
+"""The kinds of log: the default format of each, and the error for the wrong kind.
 
 In: kinds. Out: names of formats, errors.
 """
@@ -9,11 +9,11 @@ from rdfm.errors import OptionError
 
 __all__ = ["MESSAGE_WORDS", "USUAL", "other_kind"]
 
-# The formats of standard output and of archives.
+# The default formats of standard output and of archives.
 USUAL = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
-# The word for one of the messages of a kind.
+# The word for a single message of each kind.
 MESSAGE_WORDS = {"messages": "message", "patches": "patch", "results": "row"}
-# What to do with a log of one kind, by the kind that is wanted.
+# Remedies for a log of the wrong kind, by its kind and by the wanted kind.
 _WAYS = {
     "messages": {
         "patches": "rdfm patch from-log makes patches of messages",

@@ -1,6 +1,6 @@
-"""What a file whose format cannot be told most likely is, for errors.
+"""The most likely type of a file whose format cannot be determined, for errors.
 
-In: its name, and of inputs its first bytes. Out: a sentence that says the way out, or nothing.
+In: its name, and for an input its first bytes. Out: a sentence with the remedy, or nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rdfm.logs.remedies import named_format
 
 __all__ = ["Likely", "has_unread_suffix", "not_written", "to_read", "to_write"]
 
-# Suffixes that stand for more than one format, or for more than RDF: the formats they may mean.
+# Suffixes of more than one format, or not only of RDF, with the formats that they may mean.
 _MAY_BE = {
     ".json": ("jsonld", "ndjsonld"),
     ".jsonl": ("ndjsonld",),
@@ -44,11 +44,11 @@ _READ = "gzip (.gz), zstd (.zst), bzip2 (.bz2) and xz (.xz) are"
 
 
 class Likely(NamedTuple):
-    """What a file most likely is.
+    """The most likely type of a file.
 
     Attributes:
         text: A sentence.
-        remedies: The options that would help.
+        remedies: The options that help.
     """
 
     text: str
@@ -56,13 +56,13 @@ class Likely(NamedTuple):
 
 
 def has_unread_suffix(path: str) -> bool:
-    """Whether a name is of a compression or an archive that rdfm does not read."""
+    """Return whether a name has the suffix of a compression or archive that rdfm does not read."""
     suffix = _suffix(path)
     return suffix in _COMPRESSIONS or suffix in _ARCHIVES
 
 
 def to_write(path: str, kind: str = "messages") -> Likely | None:
-    """Return what helps if a file of this name is to be written.
+    """Return help for writing a file of this name.
 
     Args:
         path: The name.
@@ -82,7 +82,7 @@ def to_write(path: str, kind: str = "messages") -> Likely | None:
 
 
 def not_written(path: str) -> str | None:
-    """Give what helps where a name is of a compression or an archive that rdfm does not write.
+    """Return help if a name has the suffix of a compression or archive that rdfm does not write.
 
     Example:
         >>> not_written("out.nq.gz") is None
@@ -95,7 +95,7 @@ def not_written(path: str) -> str | None:
 
 
 def to_read(path: str, head: bytes) -> Likely | None:
-    """Give what helps where a file of this name and beginning is to be read."""
+    """Return help for reading a file with this name and these first bytes."""
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
         return Likely(

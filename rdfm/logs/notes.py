@@ -1,6 +1,6 @@
-"""Notes: what whoever reads a log should know, though nothing is broken.
+"""Notes: information for readers of a log that does not make the log invalid.
 
-In: what decoders say in their `header()` under `notes`. Out: texts.
+In: the entry `notes` of a decoder's `header()`. Out: texts.
 Cost: the first `MAX_LISTED` texts; the others are counted.
 """
 
@@ -23,15 +23,15 @@ class Notes:
     """Collects the notes of logs that are read one after the other."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start without notes."""
         self._log: _Named | None = None
         self._logs = 0
-        self._current: tuple[str, ...] = ()  # of the log that is read; they may grow
+        self._current: tuple[str, ...] = ()  # of the current log; they may grow
         self._listed: list[tuple[str, str]] = []
         self._more = 0
 
     def update(self, log: _Named, notes: Iterable[str]) -> None:
-        """Take the notes of a log, as far as it is read; they replace those it had before."""
+        """Set the notes of a log read so far; they replace its earlier notes."""
         if log is not self._log:
             self._settle()
             self._log = log
@@ -39,7 +39,7 @@ class Notes:
         self._current = tuple(notes)
 
     def texts(self) -> tuple[str, ...]:
-        """Give the notes; where several logs were read, each with the name of its log."""
+        """Return the notes, each with the name of its log if several logs were read."""
         self._settle()
         texts = [note if self._logs == 1 else f"{name}: {note}" for name, note in self._listed]
         if self._more:

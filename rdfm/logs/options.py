@@ -1,4 +1,4 @@
-"""Options of reading and writing logs, besides those of the formats; and all options of stages, by name."""
+"""Options for reading and writing logs, apart from those of the formats; and all stage options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["READING", "STAGE_OPTIONS", "WRITING", "declare"]
 _INPUT = "Input"
 _OUTPUT = "Output"
 
-# Options of stages and commands by name, as far as the modules that declare them are imported.
+# Options of stages and commands by name, for the modules that are imported.
 STAGE_OPTIONS: dict[str, OptionSpec] = {}
 
 
 def declare(*options: OptionSpec) -> tuple[OptionSpec, ...]:
-    """Add options of a stage or a command to `STAGE_OPTIONS`, so that remedies can name them; return them."""
+    """Add options of a stage or command to `STAGE_OPTIONS` for remedies to name; return them."""
     for option in options:
         STAGE_OPTIONS.setdefault(option.name, option)
     return options

@@ -1,7 +1,8 @@
-"""Where logs are written to: files, folders, archives and file objects, compressed or not.
+"""Targets of logs: files, folders, archives and file objects, with optional compression.
 
-In: what a user names, and bytes. Out: `Output`, `FolderOutput`, and the `Shape` that tells them apart.
-Cost: no bytes are held. Law: a file or folder appears under its name only when it is complete.
+In: the target that a user names, and bytes. Out: `Output`, `FolderOutput`, and `Shape`, which
+chooses between them.
+Cost: nothing is buffered. Law: a file or folder appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ __all__ = [
 
 Writable = str | os.PathLike[str] | BinaryIO
 NAME_BYTES = 255
-# What members of an archive are written in, where nothing says another: it holds what RDF 1.2 does.
+# Open outputs, for `remove_unfinished`; completed ones may remain, for which it does nothing.
 _UNFINISHED: weakref.WeakSet[Output | FolderOutput] = weakref.WeakSet()
 
 
 class Output:
-    """A file that appears under its name when committed; a file object is written as it comes.
+    """A file that appears under its name when committed; a file object is written directly.
 
     Attributes:
         name: The file's name, for errors.
@@ -64,7 +65,7 @@ class Output:
         """Open a target; `compression` as in `create_log`."""
         self.bytes_written = 0
         self._process = os.getpid()
-        self._final: Path | None = None  # where the temporary file goes
+        self._final: Path | None = None  # target of the final rename
         self._temporary: Path | None = None
         self._forgotten: weakref.finalize[..., Output] | None = None
         self._owned = isinstance(target, (str, os.PathLike))
@@ -92,19 +93,20 @@ class Output:
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
-        # Through a link the file it points to is replaced, not the link.
+        # Through a link the target of the link is replaced, not the link.
         final = Path(os.path.realpath(path))
         mode: int | None = None
         with contextlib.suppress(FileNotFoundError):
             mode = final.stat().st_mode
         if mode is not None:
-            if not stat.S_ISREG(mode):  # a pipe or a device; a folder is refused by open
+            if not stat.S_ISREG(mode):  # a pipe or a device; `open` rejects a folder
                 return final.open("wb", buffering=0)
             if not os.access(final, os.W_OK):
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
         opened: list[BinaryIO] = []
-        # Both before the file is there: Ctrl-C may come at any time, and a writer be forgotten.
+        # Both before the file exists: Ctrl-C can come at any time, and a writer can be garbage
+        # collected.
         self._final, self._temporary = final, temporary
         self._forgotten = weakref.finalize(
             self, _forget, self._process, self.name, temporary, opened
@@ -119,7 +121,7 @@ class Output:
         return file
 
     def check_process(self) -> None:
-        """Refuse a temporary file in a process forked from the one that opened it.
+        """Reject a temporary file in a process forked from the one that opened it.
 
         Raises:
             PermissionError: Another process opened the file.
@@ -139,7 +141,7 @@ class Output:
             self.bytes_written += _write_all(self._file, data)
 
     def commit(self) -> None:
-        """End the file and give it its name."""
+        """Finish the file and rename it to its final name."""
         try:
             self._end()
             if self._temporary is not None and self._final is not None:
@@ -151,9 +153,9 @@ class Output:
             raise
 
     def keep_partial(self) -> Path | None:
-        """End the file and name it `NAME.partial`, or `NAME.partial.1` and so on where that exists.
+        """Finish the file as `NAME.partial`, or `NAME.partial.1` and so on if that exists.
 
-        Gives that name; None for file objects and devices.
+        Returns the path; None for file objects and devices.
         """
         try:
             self._end()
@@ -169,17 +171,17 @@ class Output:
         return partial
 
     def discard(self) -> None:
-        """Close and remove what was written; only close in another process than that which opened it."""
+        """Close the file and remove it; in a forked process only close it."""
         if self._owned and hasattr(self, "_file"):
             with contextlib.suppress(OSError):
                 self._file.close()
         if self._temporary is not None and self._process == os.getpid():
-            with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
+            with contextlib.suppress(OSError, ValueError):  # or an invalid file name
                 self._temporary.unlink()
         self._done()
 
     def _done(self) -> None:
-        """There is no temporary file any more."""
+        """Record that there is no temporary file any more."""
         self._temporary = None
         if self._forgotten is not None:
             self._forgotten.detach()
@@ -207,11 +209,11 @@ class FolderOutput:
     def __init__(
         self, path: str | os.PathLike[str], compression: str | None, overwrite: bool
     ) -> None:
-        """Make a folder beside the target, which gets its name at the end.
+        """Create a folder next to the target, to be renamed to it at the end.
 
         Raises:
-            OptionError: The folder is there and holds something, and is not to be overwritten.
-            OSError: The folder cannot be made.
+            OptionError: The folder exists and is not empty, and `overwrite` is false.
+            OSError: The folder cannot be created.
         """
         self.name = visible(os.fspath(path))
         self.bytes_written = 0
@@ -220,12 +222,12 @@ class FolderOutput:
         self._compressor: compressions.Compressor | None = None
         self._file: BinaryIO | None = None
         self._file_name = ""
-        self._opened: list[BinaryIO] = []  # the file, for when the writer is forgotten
+        self._opened: list[BinaryIO] = []  # the file, for the finalizer
         self._overwrite = overwrite
         self._writing = threading.RLock()
         self._discarded = False
         self._final = Path(os.path.realpath(path))
-        _compressor(compression)  # one that is not there is told now
+        _compressor(compression)  # reports an unavailable compression now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
                 f"{self.name} holds files; name another folder",
@@ -251,15 +253,15 @@ class FolderOutput:
             raise
 
     def check_process(self) -> None:
-        """Refuse the folder in a process forked from the one that made it.
+        """Reject the folder in a process forked from the one that created it.
 
         Raises:
-            PermissionError: Another process made the folder.
+            PermissionError: Another process created the folder.
         """
         _check_process(self._process, self.name)
 
     def write(self, parts: Iterable[Part]) -> None:
-        """Write parts of files; nothing any more once they are discarded."""
+        """Write parts of files; does nothing after `discard`."""
         self.check_process()
         for part in parts:
             with self._writing:
@@ -270,7 +272,7 @@ class FolderOutput:
                     self._file_name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./
                     with _naming(self._file_name):
                         path.parent.mkdir(exist_ok=True)
-                        # Unbuffered: a process forked meanwhile holds nothing that it would write.
+                        # Unbuffered, so that a forked process has no buffered data to write.
                         self._file = path.open("xb", buffering=0)
                     self._opened[:] = [self._file]
                     self._compressor = _compressor(self._compression)
@@ -293,7 +295,7 @@ class FolderOutput:
                     self.bytes_written += _write_all(file, self._compressor.flush())
 
     def commit(self) -> None:
-        """Give the folder its name; one that is overwritten goes then."""
+        """Rename the folder to its final name; an overwritten folder is removed then."""
         try:
             self.check_process()
             self._end()
@@ -305,17 +307,20 @@ class FolderOutput:
             raise
 
     def _appear(self) -> None:
-        """Give the folder its name. Ctrl-C may come at any line: `_settle` goes by what is there then."""
+        """Rename the folder to its final name.
+
+        Ctrl-C can come at any line: `_settle` relies only on the folders that exist then.
+        """
         if self._final.exists():
             if self._overwrite:
                 self._final.rename(self._old)
-            elif os.name == "nt":  # elsewhere an empty folder is replaced
+            elif os.name == "nt":  # on other systems an empty folder is replaced
                 self._final.rmdir()
         self._staging.rename(self._final)
         _remove(self._old)
 
     def keep_partial(self) -> Path:
-        """Name what was written `NAME.partial`, or `NAME.partial.1` and so on; gives that name."""
+        """Keep the output as `NAME.partial`, or `NAME.partial.1` and so on; return that path."""
         try:
             self.check_process()
             self._end()
@@ -329,21 +334,21 @@ class FolderOutput:
         return partial
 
     def discard(self) -> None:
-        """Remove what was written; in another process than that which opened it do nothing."""
-        if self._process != os.getpid():  # the lock may be held for ever there
+        """Remove the output written so far; in a forked process do nothing."""
+        if self._process != os.getpid():  # the lock may never be released there
             self._forgotten.detach()
             return
-        with self._writing:  # another thread may be at it
+        with self._writing:  # another thread may be writing
             self._discarded = True
             with contextlib.suppress(OSError):
                 self._end()
             _settle(self._staging, self._final, self._old)
-        # Only here: a process that is ended meanwhile removes the rest by it.
+        # Not earlier: if the process ends before this, the finalizer removes the rest.
         self._forgotten.detach()
 
 
 class Shape:
-    """What an output is: a file, an archive or a folder.
+    """The kind of an output: a file, an archive or a folder.
 
     Attributes:
         archive: Whether it is a tar archive.
@@ -358,10 +363,10 @@ class Shape:
         split_bytes: int | None = None,
         overwrite: bool = False,
     ) -> None:
-        """Tell from a target's name, and the options; all as in `create_log`.
+        """Determine the kind from the target's name and the options; all as in `create_log`.
 
         Raises:
-            OptionError: Options do not fit together.
+            OptionError: The options conflict.
         """
         path = None
         if isinstance(target, (str, os.PathLike)):
@@ -371,7 +376,8 @@ class Shape:
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(f"{name} is a number from 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
-        # The slash alone says that a new folder is meant: names of folders may have suffixes, and those of files none.
+        # Only the slash marks a new folder: folder names may have suffixes, and file names may lack
+        # one.
         self.folder = (
             not self.archive
             and path is not None
@@ -405,16 +411,16 @@ class Shape:
     def encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
     ) -> Any:
-        """Give the encoder of the output, from one that encodes a log of the format.
+        """Return the encoder of the output, built from encoders of a single log.
 
         Args:
-            make: Gives an encoder with the options, changed by its keywords.
+            make: Returns an encoder with the options, modified by its keyword arguments.
             format: The format.
             options: The options.
         """
         make_empty = None
         if "dialect" in format.options("write") and not options.get("flat"):
-            # `VERSION` and `MESSAGE` alone are refused by readers that know no messages.
+            # Readers that do not support messages reject a log of only `VERSION` and `MESSAGE`.
             make_empty = partial(make, dialect="comment")
         suffix = (format.suffixes or (f".{format.name}",))[0]
         if self.archive:
@@ -425,14 +431,14 @@ class Shape:
         return make()
 
     def output(self) -> Output | FolderOutput:
-        """Give the output, opened."""
+        """Return the output, opened."""
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
 
 
 def _here(path: str) -> str:
-    """The path of this machine that an output's name means."""
+    """Return the local path of an output's name."""
     local = local_target(path)
     if local is None:
         raise OptionError(
@@ -442,7 +448,7 @@ def _here(path: str) -> str:
 
 
 def _check_process(process: int, name: str) -> None:
-    """Refuse an output that belongs to the process from which this one was forked."""
+    """Reject an output that belongs to the process from which this one was forked."""
     if process != os.getpid():
         raise PermissionError(
             errno.EPERM,
@@ -453,7 +459,7 @@ def _check_process(process: int, name: str) -> None:
 
 @contextlib.contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Errors of the system name the output, not what it is called until it is complete."""
+    """Make errors of the system name the output instead of its temporary file."""
     try:
         yield
     except OSError as error:
@@ -465,7 +471,7 @@ def _naming(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _creating(name: str, final: Path) -> Iterator[None]:
-    """Errors of making a file or folder beside `final` name it, and say what is wrong with that place."""
+    """Make errors of creating a file or folder next to `final` name it and the problem."""
     folder = final.parent
     try:
         yield
@@ -474,25 +480,28 @@ def _creating(name: str, final: Path) -> Iterator[None]:
         if error.errno == errno.ENOENT:
             if not folder.is_dir():
                 raise FileNotFoundError(error.errno, "No such folder", str(folder)) from None
-            reason = f"cannot write in {folder}"  # one of the system, such as /proc
+            reason = f"cannot write in {folder}"  # a system folder such as /proc
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             reason = f"cannot write in {folder}: {reason}"
         code = errno.EACCES if error.errno == errno.ENOENT else error.errno
-        raise OSError(code, reason, name) from None  # nobody knows the temporary name
+        raise OSError(code, reason, name) from None  # users do not know the temporary name
 
 
 def _write_all(file: BinaryIO, data: bytes) -> int:
-    """Write bytes; gives how many, which raw files need not take at once."""
+    """Write all bytes, since a raw file may accept only some at once; return their number."""
     view = memoryview(data)
     while view:
         written = file.write(view)
-        # Buffered files take all; raw ones say how much; some file objects say nothing.
+        # Buffered files accept all bytes; raw ones return a count; some file objects return None.
         view = view[len(view) if written is None else written :]
     return len(data)
 
 
 def _settle(staging: Path, final: Path, old: Path) -> None:
-    """Keep the folder that has the name, or had it before, and remove the rest; may be called again."""
+    """Keep the folder that has the final name, or had it before, and remove the others.
+
+    May be called again.
+    """
     if old.exists() and not final.exists():
         with contextlib.suppress(OSError):
             old.rename(final)
@@ -505,7 +514,7 @@ def _remove(folder: Path) -> None:
     """Remove a folder, as far as possible."""
     for _ in range(
         2
-    ):  # interrupted where it closes a folder, rmtree raises OSError instead of the interrupt
+    ):  # if interrupted while closing a folder, rmtree raises OSError instead of the interrupt
         with contextlib.suppress(OSError):
             shutil.rmtree(folder, ignore_errors=True)
             return
@@ -514,7 +523,7 @@ def _remove(folder: Path) -> None:
 def _forget_folder(
     process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
 ) -> None:
-    """Remove the folder of a writer that nobody closed, or that has not ended yet."""
+    """Remove the folder of a writer that was never closed, or is not finished yet."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
@@ -531,13 +540,13 @@ def _forget_folder(
 
 
 def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
-    """Remove the file of a writer that nobody closed, when it is collected or Python ends."""
+    """Remove the file of a writer that was never closed, when it is collected or Python exits."""
     for file in opened:
         with contextlib.suppress(OSError):
             file.close()
-    if process != os.getpid():  # a process that was forked meanwhile
+    if process != os.getpid():  # a forked process
         return
-    with contextlib.suppress(OSError, ValueError):  # or a name that no file can have
+    with contextlib.suppress(OSError, ValueError):  # or an invalid file name
         temporary.unlink()
         warnings.warn(
             f"the log {name} was never closed, so what was written is gone; use it in a with block",
@@ -547,20 +556,23 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
 
 
 def remove_unfinished() -> None:
-    """Remove what is not complete, for a process that ends without waiting for those who write."""
+    """Remove incomplete outputs, for a process that exits without waiting for its writers."""
     for output in list(_UNFINISHED):
         if output._forgotten is not None:
             with contextlib.suppress(Exception):
-                output._forgotten()  # nothing where it was committed or discarded
+                output._forgotten()  # does nothing after commit or discard
 
 
 def _cut(name: str, count: int) -> str:
-    """The first bytes of a file name, without those that are not UTF-8; file systems allow 255."""
+    """Return the first `count` bytes of a file name, without an incomplete UTF-8 character.
+
+    File systems allow 255 bytes.
+    """
     return os.fsdecode(os.fsencode(name)[:count].decode("utf-8", "ignore").encode())
 
 
 def _free_name(final: Path) -> Path:
-    """The first of `NAME.partial`, `NAME.partial.1` … that does not exist."""
+    """Return the first of `NAME.partial`, `NAME.partial.1` … that does not exist."""
     for count in itertools.count():
         suffix = f".partial.{count}" if count else ".partial"
         name = final.name
@@ -573,10 +585,12 @@ def _free_name(final: Path) -> Path:
 
 
 def output_format(target: Writable, name: str | None = None, kind: str = "messages") -> Format:
-    """Find the format to write: by its name if given, else by the target's suffix; in archives the usual one of a kind.
+    """Find the format to write: by its name, or by the target's suffix if there is no name.
+
+    In archives without another suffix, the default format of the kind.
 
     Raises:
-        UnknownFormatError: It cannot be told, or has no such name.
+        UnknownFormatError: The format cannot be determined, or the name is unknown.
     """
     if name is not None:
         return formats.find(name)
@@ -584,7 +598,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     if path is not None and (inner := archives.stem(path)) is not None:
         return formats.by_path(inner) or formats.find(USUAL[kind])
     if path is not None and (format := formats.by_path(path.rstrip("/" + os.sep))) is not None:
-        return format  # of a folder, such as log.nq/, that of its files
+        return format  # for a folder such as log.nq/, the format of its files
     if path is not None and (likely := to_write(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
     shown = path if path is not None else "the output"
@@ -596,7 +610,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
 
 
 def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
-    """Give the options of an encoder that a target's suffix stands for."""
+    """Return the encoder options that a target's suffix implies."""
     if not format.suffix_options or not isinstance(target, (str, os.PathLike)):
         return {}
     name = os.fspath(target).lower()

@@ -1,7 +1,9 @@
-"""Outputs that would destroy or feed what they are made from.
+"""Outputs that would overwrite their own inputs, or be read as one.
 
-In: the inputs, the output, and the options, some of which name files that are read. Out: an error, or nothing.
-Law: files are compared as the system does, so that links and other spellings of a name make no difference.
+In: the inputs, the output, and the options, some of which name input files. Out: an error, or
+nothing.
+Law: files are compared by identity in the file system, so links and other spellings of a name make
+no difference.
 """
 
 from __future__ import annotations
@@ -29,18 +31,19 @@ def refuse_own_input(
     options: Mapping[str, Any] | None = None,
     declared: Mapping[str, OptionSpec] | None = None,
 ) -> None:
-    """Refuse an output that is an input, contains one or lies in one.
+    """Reject an output that is an input, contains one or is in one.
 
-    The files that options name are inputs too. A folder that an option names may get the output as another file.
+    Files named by options are inputs too. The output may be a new file in a folder named by an
+    option.
 
     Args:
         inputs: The inputs: paths, and file objects.
         output: The output.
-        options: The options as they were given, by name; `from_NAME` and `to_NAME` are those of one side.
+        options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
         declared: The options besides those of the formats.
 
     Raises:
-        OptionError: The output is refused.
+        OptionError: The output is rejected.
     """
     target = None
     if isinstance(output, (str, os.PathLike)):
@@ -71,7 +74,7 @@ def refuse_own_input(
 
 
 def _named_files(options: Mapping[str, Any], declared: Mapping[str, OptionSpec]) -> Iterator[Any]:
-    """The files that are values of options."""
+    """Yield the files that are values of options."""
     for name, given in options.items():
         if given is None:
             continue
@@ -88,7 +91,7 @@ def _named_files(options: Mapping[str, Any], declared: Mapping[str, OptionSpec])
 
 
 def _kind(name: str, declared: Mapping[str, OptionSpec]) -> str | None:
-    """The kind of an option; None if nobody declares it."""
+    """Return the kind of an option; None if it is not declared."""
     if name in declared:
         return declared[name].kind
     for bare in (name, name.removeprefix("from_"), name.removeprefix("to_")):
@@ -100,20 +103,20 @@ def _kind(name: str, declared: Mapping[str, OptionSpec]) -> str | None:
 
 
 def _file_status(given: Any) -> os.stat_result | None:
-    """The status of a regular file, by path or open file; None for anything else."""
+    """Return the status of a regular file, by path or open file; None for anything else."""
     try:
         status = (
             Path(given).stat()
             if isinstance(given, (str, os.PathLike))
             else os.fstat(given.fileno())
         )
-    except (AttributeError, OSError, ValueError, TypeError):  # missing, or not a file of the system
+    except (AttributeError, OSError, ValueError, TypeError):  # missing, or not a system file
         return None
     return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _local_paths(given: Iterable[Any]) -> Iterator[Path]:
-    """The files and folders on this machine, those that globs match too."""
+    """Yield the local files and folders, including the matches of globs."""
     for each in given:
         if not isinstance(each, (str, os.PathLike)):
             continue

@@ -1,8 +1,8 @@
-"""Messages into many logs: which message goes into which file of a folder or member of an archive.
+"""Messages in many logs: the file of a folder, or member of an archive, for each message.
 
 In: batches, and an encoder of one log. Out: for a folder `Part`s, for an archive its bytes.
-Cost: of a folder one batch; of an archive one message. Law: every part is a whole log; how messages
-are cut into batches changes neither names nor bytes.
+Cost: for a folder one batch; for an archive one message. Law: every part is a complete log; the
+division into batches changes neither names nor bytes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Part(NamedTuple):
 
     Attributes:
         name: Its path in the folder.
-        data: What follows of it.
-        ended: Whether that is all.
+        data: The next bytes of the file.
+        ended: Whether the file ends after them.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class FolderEncoder:
-    """Encodes messages as many logs: one a message, or several of a number or size."""
+    """Encodes messages as many logs: one for each message, or up to a number or size."""
 
     def __init__(
         self,
@@ -49,16 +49,16 @@ class FolderEncoder:
         bytes: int | None = None,
         make_empty: Callable[[], EncoderLike] | None = None,
     ) -> None:
-        """Take how an encoder of one log is made.
+        """Initialize with a function that creates the encoder of a log.
 
         Args:
-            make: Gives an encoder at the start of a log.
-            suffix: The end of the names.
-            messages: Most messages of a log; one where neither is given.
-            bytes: Bytes after which a log ends, with its last message (not compressed).
-            make_empty: Gives the encoder of a log of one empty message, if that is another.
+            make: Returns an encoder in its initial state.
+            suffix: The suffix of the names.
+            messages: Maximum number of messages of a log; 1 if neither limit is given.
+            bytes: Uncompressed size in bytes after which a log ends, at the end of the message.
+            make_empty: Returns the encoder for a log of one empty message, if it differs.
         """
-        self._encoder = make()  # an option that does not fit is told now
+        self._encoder = make()  # reports an invalid option now
         self._make_empty = make_empty
         self._suffix = suffix
         self._single = messages is None and bytes is None
@@ -68,10 +68,10 @@ class FolderEncoder:
         self._notes: dict[str, None] = {}  # each once, in order
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Part]:
-        """Give the parts of a batch, of which `source` is the log.
+        """Return the parts of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` holds the parts before it.
+            EncodeError: A message cannot be written; `completed` contains the parts before it.
         """
         parts: list[Part] = []
         for part in self._rotation.parts(batch):
@@ -85,18 +85,21 @@ class FolderEncoder:
         return parts
 
     def finish(self) -> list[Part]:
-        """Give the end of the last log; of no messages one log, unless each has its own."""
+        """Return the end of the last log.
+
+        Without messages there is one log, unless each message has its own.
+        """
         parts: list[Part] = []
         if self._rotation.is_open or (self._number == 0 and not self._single):
             self._end(parts)
         return parts
 
     def dropped(self) -> dict[str, int]:
-        """Count what was left out so far, by name."""
+        """Return counts of the data left out so far, by name."""
         return dict(self._dropped + Counter(self._encoder.dropped()))
 
     def notes(self) -> list[str]:
-        """Say what readers of the logs should know, each note once."""
+        """Return notes for readers of the logs, each note once."""
         return list(self._notes | dict.fromkeys(self._encoder.notes()))
 
     def _put(self, batch: AnyBatch, source: str | None, parts: list[Part]) -> None:
@@ -128,7 +131,7 @@ class FolderEncoder:
 
 
 class ArchiveEncoder:
-    """Encodes messages as a tar archive with a log of one message a member."""
+    """Encodes messages as a tar archive; each member is a log of one message."""
 
     def __init__(
         self,
@@ -136,16 +139,16 @@ class ArchiveEncoder:
         suffix: str,
         make_empty: Callable[[], EncoderLike] | None = None,
     ) -> None:
-        """Take how encoders are made, and the end of the names, as `FolderEncoder` does."""
+        """Initialize with functions that create encoders, and the suffix, as in `FolderEncoder`."""
         self._parts = FolderEncoder(make, suffix, make_empty=make_empty)
         self._written = 0
         self._member: list[bytes] = []
 
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes:
-        """Give the members of a batch, of which `source` is the log.
+        """Return the members of a batch of the log `source`.
 
         Raises:
-            EncodeError: A message cannot be written; `completed` holds the members before it.
+            EncodeError: A message cannot be written; `completed` contains the members before it.
         """
         try:
             return self._entries(self._parts.encode(batch, source))
@@ -154,16 +157,16 @@ class ArchiveEncoder:
             raise
 
     def finish(self) -> bytes:
-        """Give the end of the archive."""
+        """Return the end of the archive."""
         members = self._entries(self._parts.finish())
         return members + archive.end(self._written)
 
     def dropped(self) -> dict[str, int]:
-        """Count what was left out so far, by name."""
+        """Return counts of the data left out so far, by name."""
         return self._parts.dropped()
 
     def notes(self) -> list[str]:
-        """Say what readers of the logs should know, each note once."""
+        """Return notes for readers of the logs, each note once."""
         return self._parts.notes()
 
     def _entries(self, parts: list[Part]) -> bytes:

@@ -1,8 +1,8 @@
-"""Which parts a large log of lines is divided into, for readers on several cores or machines.
+"""Division of a large line-based log into splits, for readers on several cores or machines.
 
-In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, wherever it runs.
-Cost: the log's head; with `count` all of its bytes, which are searched and not decoded.
-Law: the splits of a log hold every message once, in order.
+In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, on any machine.
+Cost: the log's head; with `count` all of its bytes, which are searched but not decoded.
+Law: the splits of a log contain every message once, in order.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ def plan(
 ) -> list[Split]:
     r"""Divide a log into splits, if it can be read from the middle.
 
-    It can if it is of N-Triples or N-Quads with message delimiters, and an uncompressed file or URL of
-    known size. Any other log, one less than half as large again as a split, and a folder or archive is
-    one split.
+    This requires a log in N-Triples or N-Quads with message delimiters, and an uncompressed file or
+    URL of known size. Any other log is one split, and so is a log smaller than 1.5 times the size
+    of a split, a folder or an archive.
 
     Args:
-        source: What `open_log` takes.
+        source: As in `open_log`.
         format: As in `open_log`.
-        split_bytes: The size that splits should have, about.
-        count: Count the messages, so that every split knows the index of its first one. Reads the whole
-            log, in threads.
+        split_bytes: The approximate size of a split in bytes.
+        count: Count the messages, so that every split has the index of its first one. This reads
+            the entire log, in threads.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the format's decoder, the same as the splits are opened with.
+        **options: Options of the format's decoder; open the splits with the same options.
 
     Returns:
-        The splits in the order of the log, one at least.
+        The splits in the order of the log, at least one.
 
     Raises:
         UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
@@ -72,10 +72,10 @@ def plan(
 def plan_splits(
     source: Readable, reading: Reading, *, split_bytes: int, count: bool
 ) -> list[Split]:
-    """Divide a log into splits, as `plan`; it is read as `reading` says."""
+    """Divide a log into splits, as `plan` does, with the options of `reading`."""
     if split_bytes < 1:
         raise OptionError(f"split_bytes is a number from 1, not {split_bytes}")
-    if hasattr(source, "read"):  # it can be read once
+    if hasattr(source, "read"):  # it can only be read once
         return [Split(first_index=0, format=reading.format)]
     if holds_files(source, reading.storage_options):
         return [Split(first_index=0, format=reading.format)]
@@ -100,9 +100,9 @@ def plan_splits(
 
 
 def divisible(log: LogReader, reading: Reading) -> str | None:
-    """Give the dialect of a log that can be read from the middle; None of others.
+    """Return the dialect of a log that can be read from the middle; None for other logs.
 
-    Its head is read for that, where the rest of it is divisible.
+    Reads the head of the log if all other conditions are met.
     """
     data, found = log.input, log.found
     if data is None or found is None or not found.spec.splittable:
@@ -113,7 +113,7 @@ def divisible(log: LogReader, reading: Reading) -> str | None:
         return None
     header = log.header
     shown: str | None = header.get("dialect")
-    # Its head holds no delimiter, is broken before the first, or holds both dialects.
+    # The head contains no delimiter, is broken before the first, or contains both dialects.
     if shown is None or header.get("changes_dialect"):
         return None
     dialect: str | None = reading.options.get("dialect")
@@ -123,7 +123,7 @@ def divisible(log: LogReader, reading: Reading) -> str | None:
 def count_delimiters(
     source: Readable, split: Split, format: FormatSpec, reading: Reading
 ) -> DelimiterCounter:
-    """Count the delimiters of a split of a log, whose bytes are searched and not decoded."""
+    """Count the delimiters of a split of a log, whose bytes are searched but not decoded."""
     known = format.options("read")
     given = {name: value for name, value in reading.options.items() if name in known}
     opening = split.opening(format)
@@ -152,7 +152,7 @@ def _numbered(
     format: FormatSpec,
     reading: Reading,
 ) -> list[Split] | None:
-    """The splits with the index of their first messages; None where there are no splits."""
+    """Return the splits with the indexes of their first messages; None if there are no splits."""
     threads = min(len(splits), os.cpu_count() or 1, MAX_THREADS)
     with ThreadPoolExecutor(threads) as pool:
         counters = list(
@@ -161,7 +161,7 @@ def _numbered(
     if any(counter.strayed for counter in counters):
         return None
     before = [0, *accumulate(counter.delimiters for counter in counters)]
-    # Whether a message stands before the log's first delimiter.
+    # Whether there is a message before the log's first delimiter.
     first = any(
         counter.content_first
         for counter, count in zip(counters, before, strict=False)

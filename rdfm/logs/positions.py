@@ -1,7 +1,7 @@
-"""Where something stands in a text log: lines and columns of bytes, and bytes of what was read.
+"""Positions in a text log: lines and columns, from byte offsets.
 
-In: the pieces of a log. Out: positions. Cost: line feeds are counted once; pieces are kept as long as a message of
-them may be asked for, at most `KEPT_BYTES`.
+In: the pieces of a log. Out: positions. Cost: line feeds are counted once; pieces are kept as long
+as one of their messages may be looked up, up to `KEPT_BYTES`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class _Piece(NamedTuple):
 
 
 class Lines:
-    """The part of a text log that is being looked at."""
+    """The part of a text log that is kept for lookups."""
 
     def __init__(self) -> None:
-        """Begin at the start of a log."""
+        """Start at the beginning of a log."""
         self._pieces: deque[_Piece] = deque()
         self._end = self._lines = self._held = 0
 
     def feed(self, data: bytes) -> None:
-        """Take the next piece."""
+        """Add the next piece."""
         self._pieces.append(_Piece(self._end, self._lines, data))
         self._end += len(data)
         self._lines += count_lines(data)
@@ -41,12 +41,12 @@ class Lines:
             self._drop()
 
     def forget(self, offset: int) -> None:
-        """Let go of what ends before a byte."""
+        """Discard the pieces that end before an offset."""
         while len(self._pieces) > 1 and self._pieces[1].start <= offset:
             self._drop()
 
     def at(self, offset: int) -> tuple[int, int] | None:
-        """Give the line and the column of a byte, both from 1; None if it was let go of."""
+        """Return the line and the column of an offset, both from 1; None if it was discarded."""
         for index, piece in enumerate(self._pieces):
             if not 0 <= offset - piece.start <= len(piece.data):
                 continue
@@ -62,11 +62,11 @@ class Lines:
 
     @property
     def last(self) -> int:
-        """The first byte of the last piece."""
+        """Offset of the first byte of the last piece."""
         return self._pieces[-1].start if self._pieces else self._end
 
     def message_start(self, offset: int) -> int:
-        """Give the first byte from there on that is no white space and of no comment."""
+        """Return the first offset, from `offset` on, outside white space and comments."""
         text = self._text(offset, self._end)
         at = 0
         while at < len(text):
@@ -80,7 +80,7 @@ class Lines:
         return offset
 
     def find(self, written: bytes, start: int, stop: int | None) -> int | None:
-        """Give the first byte of a text between two bytes; one that goes on as a name is another."""
+        """Return the first offset of a text in a range, but not as the prefix of a longer name."""
         if not written:
             return None
         text = self._text(start, self._end if stop is None else stop)
@@ -93,7 +93,7 @@ class Lines:
         return None
 
     def _text(self, start: int, stop: int) -> bytes:
-        """The bytes between, as far as they are there."""
+        """Return the bytes in a range, as far as they are available."""
         if self._pieces and start < self._pieces[0].start:
             return b""
         return b"".join(

@@ -1,7 +1,7 @@
-"""How far a conversion or an inspection is, told to a function about ten times a second.
+"""The progress of a conversion or an inspection, reported to a function about ten times a second.
 
-In: what was done so far. Out: calls of the function that the caller gave.
-Cost: a look at the clock. Law: each call gets a `Progress` of its own, which nobody changes.
+In: the work done so far. Out: calls of the caller's function.
+Cost: a reading of the clock. Law: each call gets its own `Progress`, which never changes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ PROGRESS_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a conversion or an inspection is.
+    """The progress of a conversion or an inspection.
 
     Attributes:
-        bytes_in: Bytes of the inputs (compressed) that are done: what was read there is written, or
-            by `inspect` counted.
-        bytes_total: Bytes of all inputs; None where one of them does not say.
-        messages: Messages written, or by `inspect` counted: patches, rows of results.
-        quads: Quads written, or by `inspect` counted; of patches operations, of results rows.
-        kind: What the messages are: "messages", "patches" or "results".
-        evaluating: Whether all inputs are read, and a query over all messages is evaluated.
+        bytes_in: Bytes of the inputs (compressed) that are done: their messages are written, or
+            counted by `inspect`.
+        bytes_total: Bytes of all inputs; None if the size of one of them is unknown.
+        messages: Messages (or patches, or rows of results) written, or counted by `inspect`.
+        quads: Quads written, or counted by `inspect`; for patches operations, for results rows.
+        kind: The kind of the messages: "messages", "patches" or "results".
+        evaluating: Whether all inputs have been read, and a query over all messages is being
+            evaluated.
     """
 
     bytes_in: int = 0
@@ -45,7 +46,7 @@ class Progress:
     evaluating: bool = False
 
     def towards(self, later: Progress, share: float) -> Progress:
-        """Give how far it is about, after a share of the way to `later`."""
+        """Return the approximate progress after a share of the way to `later`."""
         return replace(
             later,
             bytes_in=self.bytes_in + int((later.bytes_in - self.bytes_in) * share),
@@ -55,13 +56,13 @@ class Progress:
 
 
 class Reporter:
-    """Calls a function with a `Progress`, if there is one, and not too often."""
+    """Calls a function, if there is one, with a `Progress`, at a limited rate."""
 
     def __init__(self, function: Callable[[Progress], None] | None) -> None:
-        """Take the function.
+        """Initialize with the function.
 
         Raises:
-            OptionError: It is none.
+            OptionError: The argument is not callable.
         """
         if function is not None and not callable(function):
             raise OptionError(
@@ -71,7 +72,7 @@ class Reporter:
         self._next = 0.0
 
     def __call__(self, progress: Callable[[], Progress], *, force: bool = False) -> None:
-        """Tell what `progress` gives, if it is time for that."""
+        """Report the result of `progress`, if enough time has passed or with `force`."""
         if self._function is None:
             return
         now = time.perf_counter()
@@ -81,7 +82,10 @@ class Reporter:
 
 
 def total_bytes(inputs: Iterable[Any]) -> int | None:
-    """Give the bytes of all inputs, if all are bytes, or files, folders and globs of this machine."""
+    """Return the bytes of all inputs, or None if the size of one is unknown.
+
+    The size is known for bytes, and for local files, folders and globs.
+    """
     total = 0
     for given in inputs:
         if isinstance(given, (bytes, bytearray, memoryview)):

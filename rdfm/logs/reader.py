@@ -1,7 +1,8 @@
-"""Logs that are read: `open_log` and `LogReader`.
+"""Reading logs: `open_log` and `LogReader`.
 
-In: what the driver gives. Out: batches and messages, in order.
-Cost: one decoder's memory. Law: each message is whole, and every one before an error comes before it.
+In: the items of the driver. Out: batches and messages, in order.
+Cost: one decoder's memory. Law: each message is complete, and all messages before an error are
+returned before it.
 """
 
 from __future__ import annotations
@@ -54,39 +55,42 @@ def open_log(
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[ReadOptions],
 ) -> LogReader:
-    r"""Open a log for reading; of a folder, a glob or a tar archive all logs, one after the other.
+    r"""Open a log for reading; for a folder, a glob or a tar archive, all its logs in sequence.
 
-    It is a log of messages, or of patches, whose messages are `Patch`. SPARQL results are read too, as tuples;
-    `open_results` also gives their variables.
+    It is a log of messages, or of patches, whose messages are `Patch`. SPARQL results are read too,
+    as tuples; `open_results` also returns their variables.
 
     Args:
-        source: A path, a URL (`https://…` and what else fsspec knows), bytes, or a binary file object.
-            The files of folders and globs come in natural order, the members of archives in theirs;
-            names that begin with `_` or `.` are passed over.
-        format: Such as "nq", of every file or member; found from the suffix, then from the content,
-            unless given.
-        compression: "gzip", "zstd", "bzip2" or "xz"; "none" to take the bytes as they are. Found
-            from the content unless given.
+        source: A path, a URL (`https://…` and others that fsspec supports), bytes, or a binary file
+            object. The files of folders and globs are read in natural order, the members of
+            archives in archive order; names that begin with `_` or `.` are skipped.
+        format: The format of every file or member, such as "nq". By default from the suffix, then
+            from the content.
+        compression: "gzip", "zstd", "bzip2" or "xz"; "none" to read the bytes as they are. Detected
+            from the content by default.
         split: A part of the log, from `rdfm.split.plan`: only its messages are read.
-        parts: Give a message larger than a batch in parts: batches that `continue`.
-        messages: Those that are wanted, counted from 0 over all that is read: a number ("5000"), or a slice as of lists
-            ("100:200", "-10:", "::100"). Large files of N-Quads are read from near the first of them.
-        rows: What a row is where the log is read as a table, by `batches()` and as an Arrow stream: a message, or with
-            "quads" one of its quads. Then a message of any size is read in parts.
-        terms: How terms stand in a table: as canonical N-Triples, or as "structs" of kind, value, datatype, language and
-            direction.
-        storage_options: What fsspec needs to read a URL, such as credentials.
-        **options: Those of the format's decoder, such as `dialect`, `lenient` or
-            `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. Of several logs each
-            takes those that its format knows.
+        parts: Return a message larger than a batch in parts: batches that `continue`.
+        messages: The messages to read, counted from 0 over all inputs: a number ("5000"), or a
+            slice as for lists ("100:200", "-10:", "::100"). Large N-Quads files are read from near
+            the first selected message.
+        rows: The unit of a row if the log is read as a table, with `batches()` or as an Arrow
+            stream: a message, or with "quads" a quad of a message. With "quads" a message of any
+            size is read in parts.
+        terms: Representation of terms in a table: as canonical N-Triples, or as "structs" of kind,
+            value, datatype, language and direction.
+        storage_options: Options that fsspec needs to read a URL, such as credentials.
+        **options: Options of the format's decoder, such as `dialect`, `lenient` or
+            `max_message_bytes` (in decoded bytes); see `rdfm.formats.find(name).spec.reads`. With
+            several logs, each takes those that its format supports.
 
     Returns:
-        An iterable of messages, of patches or of rows, and a context manager. The kind shows only at run time, so the
-        types are those of messages; for patches write `cast("Iterator[Patch]", iter(log))`.
+        An iterable of messages, of patches or of rows, and a context manager. The kind is only
+        known at run time, so the declared types are those of messages; for patches write
+        `cast("Iterator[Patch]", iter(log))`.
 
     Raises:
-        UnknownFormatError: The format cannot be told, or has no such name.
-        OptionError: The format takes no such option, or not that value; or the log has no splits.
+        UnknownFormatError: The format cannot be detected, or the name is unknown.
+        OptionError: The format does not support an option or its value; or the log has no splits.
         OSError: The file cannot be read.
         MissingExtraError: The URL needs a package that is not installed.
 
@@ -108,7 +112,7 @@ def open_log(
     )
     if messages is None:
         return LogReader(Driver([source], reading), table=table)
-    from rdfm.logs.seek import seek  # which opens logs itself
+    from rdfm.logs.seek import seek  # it opens logs itself
 
     if split is not None:
         raise OptionError("messages and split are two parts of a log; leave one of them out")
@@ -120,19 +124,21 @@ def open_log(
 
 
 class LogReader(Tabular):
-    """A log being read: iterate over its messages or patches, or over `batches()`. Made by `open_log`.
+    """A log being read: iterate over its messages or patches, or over `batches()`.
 
-    Of a folder, a glob or an archive, its logs are read one after the other. An error that ends one of them can be
-    skipped: `skip_message` goes on with the next one.
+    Made by `open_log`. The logs of a folder, a glob or an archive are read one after the other. An
+    error that ends one of them can be skipped: `skip_message` continues with the next log.
 
-    As a table it has the rows of `batches()`, with their source: messages, or quads if it was opened with
-    `rows="quads"`. One thread uses a reader at a time; a second one meanwhile gets a RuntimeError.
+    As a table it has the rows of `batches()`, with their source: messages, or quads if it was
+    opened with `rows="quads"`. Only one thread can use a reader at a time; a second one gets a
+    RuntimeError.
 
     Attributes:
         format: The format's name.
-        source: The file's name or URL; of a member of an archive as `a.tar!000/1.ttl`.
-        several: Whether it is of several logs, as of a folder or an archive. Then `format` and `source`
-            are those of the log that is read, and messages are counted in each.
+        source: The file's name or URL; for a member of an archive, such as `a.tar!000/1.ttl`.
+        several: Whether it reads several logs, such as those of a folder or an archive. If so,
+            `format` and `source` are those of the current log, and messages are counted separately
+            in each log.
     """
 
     def __init__(
@@ -142,23 +148,23 @@ class LogReader(Tabular):
         *,
         table: Table | None = None,
     ) -> None:
-        """Take the driver and the stages after it; `open_log` does this.
+        """Initialize with the driver and the stages after it; `open_log` does this.
 
         Args:
             driver: Reads the log.
-            stages: What happens to messages after they are read, in order.
+            stages: Stages that process the messages after they are read, in order.
             table: The form of rows, if the log is read as a table.
         """
         self._driver = driver
         self._table = table
-        self._first: MessageBatch | RdfmError | None = None  # read, not yet given
+        self._first: MessageBatch | RdfmError | None = None  # read, not yet returned
         self._broken: Broken | None = None
         self._begun = self._ended = False
         self._header: Mapping[str, Any] = {}
         self.input: Input | None = None
         self.found: Format | None = None
         try:
-            # One log is opened at once, so that it is said at once why that fails.
+            # A single log is opened immediately, so that a failure is reported immediately.
             pieces = driver.opened_first()
         except BaseException:
             driver.close()
@@ -174,9 +180,9 @@ class LogReader(Tabular):
 
     @property
     def header(self) -> dict[str, Any]:
-        """What the log says about itself: `dialect`, `version_label`, `options` (its stream options).
+        """The header of the log: `dialect`, `version_label`, `options` (its stream options).
 
-        Reads as far as the first messages. An error there is raised when the messages are read.
+        Reads up to the first messages. An error there is raised when the messages are read.
         """
         with self._turn:
             if not self._begun:
@@ -184,20 +190,22 @@ class LogReader(Tabular):
         return dict(self._header)
 
     def batches(self) -> Iterator[MessageBatch]:
-        """Give the messages in batches, for Arrow and for speed: of patches `PatchBatch`, of results `ResultBatch`.
+        """Return an iterator over the batches, which are faster than messages and support Arrow.
 
-        A log that was opened with `rows` or `terms` is given in Arrow batches with these rows: anything that takes Arrow takes
-        them, as `pyarrow.record_batch(batch)` does.
+        The batches of patches are `PatchBatch`, those of results `ResultBatch`. A log opened with
+        `rows` or `terms` has Arrow batches with these rows: anything that accepts Arrow accepts
+        them, such as `pyarrow.record_batch(batch)`.
 
-        For type checkers of patches: `cast("Iterator[PatchBatch]", log.batches())`, and so with `ArrowBatch`.
+        For type checkers, with patches: `cast("Iterator[PatchBatch]", log.batches())`, and likewise
+        with `ArrowBatch`.
 
-        A loop that was left early is continued by the next one, and so is one that met an error which
-        `skip_message` went over.
+        The next loop continues one that was left early, or one with an error that `skip_message`
+        skipped.
 
         Raises:
-            DecodeError: The log is broken; every message completed before the error was given.
+            DecodeError: The log is broken; every message completed before the error was returned.
             OSError: The file cannot be read.
-            ValueError: The log was read to its end, or to its error, before.
+            ValueError: The log was already read to its end, or to its error.
             RuntimeError: Another thread is using the reader.
         """
         return Loop(self._turn, self._batches())
@@ -212,7 +220,9 @@ class LogReader(Tabular):
                 yield cast("MessageBatch", rows)
 
     def __iter__(self) -> Iterator[Message]:
-        """Give the messages, patches as `Patch`, rows of results as tuples; errors as in `batches`.
+        """Return an iterator over the messages: `Patch` for patches, tuples for results.
+
+        Errors are as in `batches`.
 
         Raises:
             OptionError: The log was opened as a table.
@@ -231,24 +241,27 @@ class LogReader(Tabular):
                 for message in batch:
                     given += 1
                     yield message
-            finally:  # the loop was left: the next one goes on here
+            finally:  # the loop was left: the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
     def filter(self, **asked: Any) -> LogReader:
-        r"""Give a reader of the messages that hold a quad with everything that is asked for, before any was read.
+        r"""Return a reader of the messages with a quad that matches all criteria.
+
+        Call it before any message is read.
 
         Args:
-            **asked: `subject`, `predicate`, `object`, `graph` ("default" is the default graph), `any`: terms as
-                N-Triples, as names with a namespace of the log or of `prefixes` (a dict), or numbers (of `any` also a
-                list of them); `contains`,
-                `regex`: of a literal that is the object; `after`, `before`, with the predicate `time`: dates or times,
-                of another quad of the message; `where`: an ASK query. `invert=True` keeps the others, `quads=True` of each message the
-                matching quads alone.
+            **asked: `subject`, `predicate`, `object`, `graph` ("default" is the default graph),
+                `any`: terms as N-Triples, as names with a namespace of the log or of `prefixes` (a
+                dict), or numbers (`any` also accepts a list of them); `contains`, `regex`: for a
+                literal object; `after`, `before`, with the predicate `time`: dates or times, of
+                another quad of the message; `where`: an ASK query. `invert=True` keeps the other
+                messages, `quads=True` only the matching quads of each message.
 
         Raises:
-            OptionError: Something asked for is no term, expression or time, or nothing is asked for. While reading: the
-                messages are patches or results; or, at the end, nothing declares the namespace of a name.
+            OptionError: A criterion is not a valid term, expression or time, or there are none.
+                While reading: the messages are patches or results; or, at the end, nothing declares
+                the namespace of a name.
             ValueError: Messages were read before.
 
         Example:
@@ -281,7 +294,7 @@ class LogReader(Tabular):
         return self.staged()._items
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
-        """Reads as far as the first messages."""
+        """Return pyarrow's reader of the rows; reads up to the first messages."""
         with self._turn:
             self._check_unread()
             head = self._peek()
@@ -296,7 +309,7 @@ class LogReader(Tabular):
         )
 
     def _with_sources(self) -> Iterator[tuple[MessageBatch, str]]:
-        """The batches, each with the name of its log."""
+        """Yield the batches, each with the name of its log."""
         self._check_unread()
         while (batch := self._next()) is not None:
             yield batch, self.source
@@ -308,7 +321,7 @@ class LogReader(Tabular):
             )
 
     def _next(self) -> MessageBatch | None:
-        """The next batch, or None at the end."""
+        """Return the next batch, or None at the end."""
         self._begun = True
         first, self._first = self._first, None
         if first is not None and not isinstance(first, RdfmError):
@@ -321,7 +334,7 @@ class LogReader(Tabular):
         return batch
 
     def _peek(self) -> MessageBatch | RdfmError | None:
-        """What `_next` will give, or raise."""
+        """Return the batch that `_next` will return, or the error that it will raise."""
         self._begun = True
         if self._first is None and not self._ended:
             try:
@@ -331,7 +344,7 @@ class LogReader(Tabular):
         return self._first
 
     def _take(self) -> MessageBatch | None:
-        """The next batch of the driver."""
+        """Return the next batch of the driver."""
         for item in self._items:
             self._enter(item.source)
             if isinstance(item, Broken):
@@ -348,17 +361,18 @@ class LogReader(Tabular):
         self.input, self.found = source.input, source.format
 
     def skip_message(self) -> bytes:
-        r"""Skip the message in which an error was met; the next loop goes on after it.
+        r"""Skip the message in which an error occurred; the next loop continues after it.
 
-        The message keeps its index.
+        The skipped message keeps its index.
 
         Returns:
-            The bytes skipped, at most the first MiB of them; nothing where the rest of one of several logs is left.
+            The bytes skipped, at most the first MiB of them; empty if the rest of one of several
+            logs is skipped.
 
         Raises:
-            DecodeError: The error itself, where the rest of the log cannot be read: the format is not
+            DecodeError: The error itself, if the rest of the log cannot be read: the format is not
                 `resumable`, or the file's compression or the archive is broken.
-            ValueError: No error was met.
+            ValueError: There was no error.
             RuntimeError: Another thread is using the reader.
 
         Example:
@@ -386,7 +400,7 @@ class LogReader(Tabular):
         return skipped.data if isinstance(skipped, Skipped) else b""
 
     def close(self) -> None:
-        """Close what is open.
+        """Close the open files.
 
         Raises:
             RuntimeError: Another thread is reading; stop it first.
@@ -395,13 +409,13 @@ class LogReader(Tabular):
             self._driver.close()
 
     def __enter__(self) -> Self:
-        """Give the reader itself."""
+        """Return the reader."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what is open."""
+        """Close the open files."""
         self.close()
 
     def __repr__(self) -> str:
-        """As in `<LogReader x.nq.gz: nq>`."""
+        """Return a text such as `<LogReader x.nq.gz: nq>`."""
         return f"<LogReader {self.source}: {self.format}>"

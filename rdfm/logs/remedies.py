@@ -1,7 +1,7 @@
-"""The remedies of reading and writing logs, and those that a conversion adds to the errors of codecs.
+"""The remedies of reading and writing logs, and those that a conversion adds to codec errors.
 
 In: an error of a decoder, an encoder or the regrouper. Out: the same error with more remedies.
-Law: a codec names its own options only; who drives it calls this for the rest.
+Law: a codec names only its own options; its caller uses this module for the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FILES = Remedy("stage", "split_messages", "1", "writes a file for each message,
 
 
 def named_format(option: str, names: Iterable[str], text: str = "says it") -> Remedy:
-    """Return the remedy for a format that is not found out: the option that names it."""
+    """Return the remedy for a format that was not detected: the option that names it."""
     return Remedy("stage", option, "|".join(names), text)
 
 
@@ -40,9 +40,9 @@ def add(
     """Add the remedies of a conversion to an error.
 
     Args:
-        error: What was raised; called once for each.
+        error: The error; call this once for each.
         target: The format to write.
-        held: Whether messages are held whole only because errors are skipped.
+        held: Whether complete messages are buffered only because errors are skipped.
     """
     if error.lacks == "boundaries":
         error.remedies += (_FILES,)
@@ -57,7 +57,7 @@ def add(
 
 
 def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
-    """What lets a target go on with a message in parts."""
+    """Return the remedies that allow a target to continue a message in parts."""
     how = "goes on with a message in parts"
     if target.continuable:
         name, value = target.continuable[0]  # type: ignore[index]  # it is not True

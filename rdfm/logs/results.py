@@ -1,7 +1,8 @@
-"""SPARQL results that are read and written: `open_results` and `create_results`.
+"""Reading and writing SPARQL results: `open_results` and `create_results`.
 
 In: a log of results, or rows. Out: rows as tuples of terms, or a log. Cost: one batch of rows.
-Law: a result set has one list of variables, and every row a cell for each: a term, or None where it is unbound.
+Law: a result set has one list of variables, and every row a cell for each: a term, or None if it is
+unbound.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ def open_results(
     r"""Open SPARQL results for reading.
 
     Args:
-        source: What `open_log` takes.
-        format: Such as "results-json"; found from the suffix unless given.
-        terms: How terms stand where the reader is an Arrow stream: as in `open_log`.
-        **options: Those of the format's decoder.
+        source: As in `open_log`.
+        format: A format name such as "results-json"; by default from the suffix.
+        terms: Representation of terms if the reader is used as an Arrow stream: as in `open_log`.
+        **options: Options of the format's decoder.
 
     Raises:
-        UnknownFormatError: The format cannot be told.
-        OptionError: The format is none of results, or takes no such option.
+        UnknownFormatError: The format cannot be detected.
+        OptionError: The format is not one of results, or does not support an option.
         OSError: The file cannot be read.
 
     Example:
@@ -88,9 +89,9 @@ def open_results(
 class ResultReader(Tabular):
     """SPARQL results being read: iterate over the rows, tuples of terms and None.
 
-    Made by `open_results`, or of the results of another library: `from_oxigraph`, `from_rdflib`. As a table it has a
-    column of N-Triples for each variable. One thread uses a reader at a time; a second one meanwhile gets a
-    RuntimeError.
+    Made by `open_results`, or from the results of another library: `from_oxigraph`, `from_rdflib`.
+    As a table it has a column of N-Triples for each variable. Only one thread can use a reader at a
+    time; a second one gets a RuntimeError.
     """
 
     def __init__(
@@ -100,28 +101,31 @@ class ResultReader(Tabular):
         close: Callable[[], object] | None = None,
         table: Table = Table(),  # noqa: B008 - immutable
     ) -> None:
-        """Take the batches, what they are of, and how rows stand in a table; `open_results` does this."""
+        """Initialize with the batches, their name and the form of rows in a table.
+
+        `open_results` does this.
+        """
         self._table = table
         self._batches = batches
         self._name = name
         self._turn = Turn(name)
         self._close = close
         self._head: ResultBatch | None = None  # the variables, without rows
-        self._first: ResultBatch | None = None  # read, not yet given
+        self._first: ResultBatch | None = None  # read, not yet returned
         self._ended = False
         self._error: Exception | None = None
 
     def _begin(self) -> ResultBatch:
-        """Read as far as the first rows."""
+        """Read up to the first rows."""
         with self._turn:
             if self._head is None:
-                first = self._take()  # of no rows, it is false
+                first = self._take()  # a batch without rows is false
                 self._first = ResultBatch.from_rows([], []) if first is None else first
                 self._head = self._first.slice(0, 0)
             return self._head
 
     def _take(self) -> ResultBatch | None:
-        """The next batch of the log, or None at its end. An error stays."""
+        """Return the next batch of the log, or None at its end. An error is raised again."""
         if self._error is not None:
             raise self._error
         try:
@@ -141,7 +145,7 @@ class ResultReader(Tabular):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the variables, without `?`. Reads as far as the first rows."""
+        """The names of the variables, without `?`. Reads up to the first rows."""
         return self._begin().variables
 
     @property
@@ -151,18 +155,18 @@ class ResultReader(Tabular):
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Documents that say more: IRI references."""
+        """Documents with further information: IRI references."""
         return self._begin().links
 
     def batches(self) -> Iterator[ResultBatch]:
-        """Give the rows in batches; the first may have none, and all have the variables.
+        """Return an iterator over batches of rows; the first may have none. All have the variables.
 
-        A loop that was left early is continued by the next one.
+        The next loop continues one that was left early.
 
         Raises:
-            DecodeError: The log is broken; every row before the error was given.
+            DecodeError: The log is broken; every row before the error was returned.
             OSError: The file cannot be read.
-            ValueError: The results were read to their end before.
+            ValueError: The results were already read to their end.
             RuntimeError: Another thread is using the reader.
         """
         return Loop(self._turn, self._unread_batches())
@@ -173,7 +177,7 @@ class ResultReader(Tabular):
             yield batch
 
     def __iter__(self) -> Iterator[tuple[Term | None, ...]]:
-        """Give the rows; errors as in `batches`."""
+        """Return an iterator over the rows; errors as in `batches`."""
         return Loop(self._turn, self._rows())
 
     def _rows(self) -> Iterator[tuple[Term | None, ...]]:
@@ -184,7 +188,7 @@ class ResultReader(Tabular):
                 for row in batch:
                     given += 1
                     yield row
-            finally:  # the loop was left: the next one goes on here
+            finally:  # the loop was left: the next one continues here
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
@@ -195,13 +199,14 @@ class ResultReader(Tabular):
             )
 
     def to_rdflib(self) -> rdflib.query.Result:
-        """The results as an rdflib result (extra: rdflib), which reads the rows as it is asked for them.
+        """Return the results as an rdflib result (extra: rdflib), which reads rows on demand.
 
-        Keep the reader open until then. Links are left out.
+        Keep the reader open until they are read. Links are left out.
 
         Raises:
-            EncodeError: A triple term, a base direction, or a tag or a variable that rdflib cannot hold: of a row when
-                the row is asked for.
+            EncodeError: rdflib does not support a triple term, a base direction, or the text of a
+                language tag or of a variable. For a row, the error is raised when the row is
+                requested.
             MissingExtraError: rdflib is not installed.
         """
         return interop.results_to_rdflib(self._results())
@@ -212,19 +217,19 @@ class ResultReader(Tabular):
 
         Raises:
             UnsupportedError: The result is a graph.
-            TypeError: It is no result of rdflib.
+            TypeError: The argument is not an rdflib result.
         """
         return cls(_batches(interop.results_from_rdflib(result)), "rdflib")
 
     def to_oxigraph(self) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
-        """The results as pyoxigraph has them (extra: oxigraph), which reads the rows as it is asked for them.
+        """Return the results as a pyoxigraph result (extra: oxigraph), which reads rows on demand.
 
-        Keep the reader open until then. Links are left out, blank node labels that pyoxigraph refuses are rewritten,
-        and it writes language tags in lower case.
+        Keep the reader open until they are read. Links are left out, blank node labels that
+        pyoxigraph rejects are rewritten, and pyoxigraph writes language tags in lower case.
 
         Raises:
-            EncodeError: A variable that pyoxigraph refuses; or an IRI, a language tag or a generalized triple term,
-                when its row is asked for.
+            EncodeError: pyoxigraph rejects a variable; or an IRI, a language tag or a generalized
+                triple term, when its row is requested.
             MissingExtraError: pyoxigraph is not installed.
         """
         return interop.results_to_oxigraph(self._results())
@@ -233,11 +238,11 @@ class ResultReader(Tabular):
     def from_oxigraph(
         cls, results: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean
     ) -> ResultReader:
-        """Read the rows, or the answer, of a query of pyoxigraph, which is evaluated meanwhile.
+        """Read the rows, or the answer, of a pyoxigraph query, which is evaluated as rows are read.
 
         Raises:
             UnsupportedError: The results are triples.
-            TypeError: They are no results of pyoxigraph.
+            TypeError: The argument is not a pyoxigraph result.
         """
         return cls(_batches(interop.results_from_oxigraph(results)), "pyoxigraph")
 
@@ -252,7 +257,7 @@ class ResultReader(Tabular):
         )
 
     def close(self) -> None:
-        """Close what is open.
+        """Close the open files.
 
         Raises:
             RuntimeError: Another thread is reading; stop it first.
@@ -262,20 +267,20 @@ class ResultReader(Tabular):
                 self._close()
 
     def __enter__(self) -> Self:
-        """Give the reader itself."""
+        """Return the reader."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what is open."""
+        """Close the open files."""
         self.close()
 
     def __repr__(self) -> str:
-        """As in `<ResultReader r.srj: results-json>`."""
+        """Return a text such as `<ResultReader r.srj: results-json>`."""
         return f"<ResultReader {self._name}>"
 
 
 def _batches(results: interop.Results) -> Iterator[ResultBatch]:
-    """Results as batches; the first has no rows."""
+    """Yield results as batches; the first has no rows."""
     variables = list(results.variables)
     yield ResultBatch.from_rows([], variables, boolean=results.boolean)
     rows = iter(results.rows)
@@ -311,18 +316,18 @@ def create_results(
     Args:
         target: A path, or a binary file object, which is left open.
         variables: The names of the variables, without `?`.
-        format: Such as "results-json"; found from the suffix unless given.
+        format: A format name such as "results-json"; by default from the suffix.
         boolean: The answer of an ASK query, which has neither variables nor rows.
-        links: Documents that say more: IRI references.
-        compression: As `create_log` takes it.
-        keep_partial: After an exception keep what was written, as `NAME.partial`.
-        **options: Those of the format's encoder.
+        links: Documents with further information: IRI references.
+        compression: As in `create_log`.
+        keep_partial: After an exception, keep the output written so far as `NAME.partial`.
+        **options: Options of the format's encoder.
 
     Raises:
-        UnknownFormatError: The format cannot be told.
-        OptionError: The format is none of results, or takes no such option; or variables are given with an answer, or
-            as one text.
-        EncodeError: The format cannot hold the variables or the answer.
+        UnknownFormatError: The format cannot be determined.
+        OptionError: The format is not one of results, or does not support an option; or variables
+            are given with an answer, or as a single string.
+        EncodeError: The format does not support the variables or the answer.
         OSError: The file cannot be written.
 
     Example:
@@ -349,7 +354,10 @@ def create_results(
 
 
 class ResultWriter:
-    """SPARQL results being written. Made by `create_results`; closing it makes the file appear under its name."""
+    """SPARQL results being written. Made by `create_results`.
+
+    Closing it makes the file appear under its name.
+    """
 
     def __init__(
         self,
@@ -360,14 +368,14 @@ class ResultWriter:
         *,
         keep_partial: bool = False,
     ) -> None:
-        """Take the log; `create_results` does this."""
+        """Initialize with the log; `create_results` does this."""
         self._log = log
         self._keep_partial = keep_partial
         self._closed = False
         self._variables, self._boolean, self._links = list(variables), boolean, list(links)
         self._rows: list[tuple[Term | None, ...]] = []
         self._head = self._batch()
-        log.write_batch(self._head)  # the variables, though no row may follow
+        log.write_batch(self._head)  # the variables, even if no row follows
 
     def _batch(self) -> ResultBatch:
         rows, self._rows = self._rows, []
@@ -380,16 +388,16 @@ class ResultWriter:
         )
 
     def write(self, row: Iterable[Term | None]) -> None:
-        """Write one row; a few are gathered before they are encoded.
+        """Write one row; a few are collected before they are encoded.
 
         Args:
             row: A term or None for each variable, in order.
 
         Raises:
-            ValueError: It has more or fewer, or these are the results of an ASK query. The results go on without it,
-                as after a TypeError.
+            ValueError: The number of cells differs from the number of variables, or these are the
+                results of an ASK query. The writer remains usable, as after a TypeError.
             TypeError: A cell is neither a term nor None.
-            EncodeError: A row cannot be written in the format: this one, or one gathered before.
+            EncodeError: A row cannot be written in the format: this one, or one collected before.
             PermissionError: The process that created the results forked this one.
         """
         self._check_open()
@@ -405,11 +413,12 @@ class ResultWriter:
             self._flush()
 
     def write_batch(self, batch: ResultBatch) -> None:
-        """Write the rows of a batch, as `ResultReader.batches` gives them.
+        """Write the rows of a batch, as returned by `ResultReader.batches`.
 
         Raises:
-            ValueError: It has other variables, or another answer. The results go on without it, as after a TypeError.
-            TypeError: It is no `ResultBatch`.
+            ValueError: The batch has other variables, or another answer. The writer remains usable,
+                as after a TypeError.
+            TypeError: The argument is not a `ResultBatch`.
             EncodeError: A row cannot be written in the format.
             PermissionError: The process that created the results forked this one.
         """
@@ -425,11 +434,11 @@ class ResultWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """What the format could not hold and was left out so far, by name and count."""
+        """Data that the format does not support and that was left out so far, by name and count."""
         return self._log.dropped
 
     def close(self) -> None:
-        """Write what is left and make the file appear under its name."""
+        """Write the remaining rows and make the file appear under its name."""
         if self._closed:
             return
         try:
@@ -441,7 +450,7 @@ class ResultWriter:
         self._log.close()
 
     def discard(self) -> None:
-        """End without a file; with `keep_partial` what was written stays as `NAME.partial`."""
+        """Stop without a file; with `keep_partial` the output so far is kept as `NAME.partial`."""
         self._closed = True
         self._log.discard()
 
@@ -455,7 +464,7 @@ class ResultWriter:
             self._log.write_batch(self._batch())
 
     def __enter__(self) -> Self:
-        """Give the writer itself."""
+        """Return the writer."""
         return self
 
     def __exit__(
@@ -474,12 +483,12 @@ class ResultWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """As in `<ResultWriter out.srj: results-json>`."""
+        """Return a text such as `<ResultWriter out.srj: results-json>`."""
         return repr(self._log).replace("LogWriter", "ResultWriter")
 
 
 def _said(head: ResultBatch) -> str:
-    """What a batch is of, for errors."""
+    """Describe the variables or the answer of a batch, for errors."""
     if head.boolean is not None:
         return f"the answer {str(head.boolean).lower()}"
     return f"the variables {', '.join(head.variables)}" if head.variables else "no variables"

@@ -1,7 +1,7 @@
-"""Rotation of files: which messages of a log go into which of several files.
+"""Rotation of files: the division of a log's messages among several files.
 
-In: batches, and how much of each was written. Out: parts of batches, each for one file.
-Law: how messages are cut into batches changes nothing.
+In: batches, and the bytes written for each. Out: parts of batches, each for one file.
+Law: the division into batches has no effect.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ __all__ = ["Rotation"]
 
 
 class Rotation:
-    """Divides a log among files that end after so many messages, or with the message that passes so many bytes.
+    """Divides a log among files.
+
+    A file ends after a maximum number of messages, or with the message that reaches a number of
+    bytes.
 
     Attributes:
-        is_open: Whether something of the file was written.
+        is_open: Whether anything was written to the current file.
     """
 
     def __init__(self, max_messages: int | None = None, max_bytes: int | None = None) -> None:
-        """Take the most of a file; None for any number."""
+        """Initialize with the limits of a file; None for no limit."""
         self._max_messages = max_messages
         self._max_bytes = max_bytes
         self._slices = Slices()
@@ -33,7 +36,7 @@ class Rotation:
         self._messages = self._bytes = 0
 
     def parts(self, batch: AnyBatch) -> Iterator[AnyBatch]:
-        """Give the parts of a batch, one after the other; `is_full` is asked after each."""
+        """Yield the parts of a batch, one after the other; call `is_full` after each."""
         start = 0
         while start < len(batch):
             stop = start + self._room(len(batch) - start)
@@ -44,7 +47,7 @@ class Rotation:
             start = stop
 
     def is_full(self, part: AnyBatch, size: int = 0) -> bool:
-        """Count a part that was written in so many bytes; gives whether its file ends there."""
+        """Count a part written with `size` bytes; return whether its file ends here."""
         self.is_open = True
         self._messages += len(part) - part.continued
         self._bytes += size
@@ -53,12 +56,12 @@ class Rotation:
         )
 
     def end(self) -> None:
-        """Go on with another file."""
+        """Continue with another file."""
         self.is_open = False
         self._messages = self._bytes = 0
 
     def _room(self, left: int) -> int:
-        """How many messages may go into the file at once."""
+        """Return the number of messages that can be added to the file at once."""
         if self._max_bytes is not None:
             return 1  # each may be the last
         return (

@@ -1,8 +1,9 @@
-"""Where in a log to begin for messages of its middle or end.
+"""Start positions for reading messages from the middle or end of a log.
 
-In: a log, and the slice of its messages that is wanted. Out: the split to read instead of the log, where logs of the
-format have splits.
-Cost: the bytes before the wanted messages, or those behind them, are searched for delimiters and not decoded.
+In: a log, and the slice of its messages to read. Out: the split to read instead of the log, if the
+format supports splits.
+Cost: the bytes before the selected messages, or those from them on, are searched for delimiters but
+not decoded.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rdfm.logs.split import Split
 
 __all__ = ["seek"]
 
-# Of what is searched at once: forward, and at first from the end.
+# Bytes to search at once: forward, and initially from the end.
 FORWARD_BYTES = 8 << 20
 BACKWARD_BYTES = 256 << 10
 
@@ -26,20 +27,20 @@ BACKWARD_BYTES = 256 << 10
 def seek(
     source: Readable, reading: Reading, chosen: slice, *, numbered: bool = False
 ) -> Split | None:
-    """Give the split in which the first message of a slice is; None where the log is read from its start.
+    """Return the split that contains the first message of a slice; None to read from the start.
 
     Args:
         source: The log.
         reading: How it is read.
         chosen: The slice.
-        numbered: Whether the numbers of its messages have to be known. Those of a slice that is counted from the end
-            are not, without reading the log.
+        numbered: Whether the numbers of its messages are needed. Those of a slice counted from the
+            end are unknown without reading the log.
 
     Returns:
-        The split; its `first_index` is the number of its first message, or None where that is not known.
+        The split; its `first_index` is the number of its first message, or None if that is unknown.
 
     Raises:
-        UnknownFormatError, OptionError, OSError, MissingExtraError: As `open_log`.
+        UnknownFormatError, OptionError, OSError, MissingExtraError: As in `open_log`.
     """
     start, stop = chosen.start or 0, chosen.stop
     from_end = start < 0 and (stop is None or stop < 0)
@@ -65,7 +66,10 @@ def seek(
 def _forward(
     source: Readable, reading: Reading, format: FormatSpec, whole: Split, size: int, wanted: int
 ) -> Split | None:
-    """The last split before a message; None for the first one, and where there are none."""
+    """Return the last split before a message.
+
+    None if that is the first split, or if the log has no splits.
+    """
     best, index, first = whole, 0, False
     for start in range(0, size, FORWARD_BYTES):
         end = start + FORWARD_BYTES
@@ -73,7 +77,7 @@ def _forward(
         counter = count_delimiters(source, part, format, reading)
         if counter.strayed:
             return None
-        # Whether a message stands before the log's first delimiter.
+        # Whether there is a message before the log's first delimiter.
         first = first or (index == 0 and counter.content_first)
         index += counter.delimiters
         if index + first > wanted or end >= size:
@@ -85,7 +89,10 @@ def _forward(
 def _from_end(
     source: Readable, reading: Reading, format: FormatSpec, whole: Split, size: int, wanted: int
 ) -> Split | None:
-    """The last split that holds so many messages; None where that is the log, or there are none."""
+    """Return the smallest split at the end that contains the wanted number of messages.
+
+    None if that is the entire log, or if the log has no splits.
+    """
     stop, step, found = size, BACKWARD_BYTES, 0
     while stop > step:
         start = stop - step
@@ -94,7 +101,7 @@ def _from_end(
         if counter.strayed:
             return None
         found += counter.delimiters
-        if found > wanted:  # what follows the last delimiter may be no message
+        if found > wanted:  # there may be no message after the last delimiter
             return replace(part, stop=None)
         stop, step = start, min(2 * step, FORWARD_BYTES)
     return None

@@ -1,8 +1,9 @@
 """Selecting messages: slices as in Python, and samples.
 
 In: messages as they are read. Out: the selected messages, in order.
-Cost: a slice of each batch that contains some; numbers from the end hold back as many messages, within `MAX_HELD_BYTES`.
-Law: messages are counted from 0 over all inputs, and how they are cut into batches changes nothing.
+Cost: a slice of each batch that contains selected messages; numbers from the end buffer that many
+messages, within `MAX_HELD_BYTES`.
+Law: messages are counted from 0 over all inputs; the division into batches has no effect.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 MAX_HELD_BYTES = 1 << 30
-# A number after that of the last message of any log.
+# A number greater than that of the last message of any log.
 _END = 1 << 62
 
 _MESSAGES = "Messages"
@@ -74,21 +75,24 @@ class Selection(Stage):
     """
 
     def __init__(self, ranges: Ranges, *, first: int = 0) -> None:
-        """Take the numbers of the messages, as ranges (first, end) in ascending order.
+        """Initialize with the numbers of the messages, as ranges (first, end) in ascending order.
 
         Args:
             ranges: The ranges.
             first: The number of the first message that is read.
         """
         self._ranges = ranges
-        self._seen = first  # messages begun
+        self._seen = first  # messages started
         self._range = next(ranges, None)
         self.done = self._range is None
         self.needed: int | None = None
         self.counts_skipped = True
 
     def take(self, item: Item) -> Iterable[Item]:
-        """Process an item. A message that was skipped keeps its number, unless `counts_skipped` is False."""
+        """Process an item.
+
+        A message that was skipped keeps its number, unless `counts_skipped` is False.
+        """
         if isinstance(item, Read) and item.batch is not None:
             return self.batch(item)
         if isinstance(item, Skipped) and self.counts_skipped:
@@ -96,7 +100,10 @@ class Selection(Stage):
         return () if self.done else (item,)
 
     def batch(self, read: Read) -> Iterator[Read]:
-        """Yield the selected messages, in slices. Metadata dropped from other messages is not counted."""
+        """Yield the selected messages, in slices.
+
+        Metadata dropped from other messages is not counted.
+        """
         if self.done and not isinstance(read.batch, ResultBatch):
             return
         assert read.batch is not None
@@ -112,7 +119,7 @@ class Selection(Stage):
         yield from self._at(self._seen - read.batch.continued, read)
 
     def _at(self, first: int, read: Read) -> Iterator[Read]:
-        """The selected messages of a batch whose first message has the given number."""
+        """Yield the selected messages of a batch whose first message has the given number."""
         batch = read.batch
         assert batch is not None
         self._seen = first + len(batch)
@@ -131,11 +138,11 @@ class Selection(Stage):
             self._range = next(self._ranges, None)
         self.done = self._range is None
         if not given and isinstance(batch, ResultBatch):
-            # An output of results names their variables, also if no row is selected.
+            # An output of results contains their variables, even if no row is selected.
             yield read._replace(batch=batch.slice(0, 0))
 
     def finish(self) -> Iterator[Read]:
-        """Yield the selected ones of the last messages.
+        """Yield the selected messages that are still buffered.
 
         Raises:
             OptionError: The message that has to exist does not.
@@ -151,22 +158,22 @@ class Selection(Stage):
 
 
 class FromEnd(Selection):
-    """A slice with numbers from the end: so many messages are held back."""
+    """A slice with numbers from the end, for which that many messages are buffered."""
 
     def __init__(self, chosen: slice) -> None:
-        """Take the slice."""
+        """Initialize with the slice."""
         start, stop = chosen.start or 0, chosen.stop
         super().__init__(iter([(0, _END)]))
         self._chosen = chosen
         self._most = max(-start, -(stop or 0))
-        # With the number of the first message of each.
+        # Batches with the number of their first message.
         self._held: deque[tuple[int, Read]] = deque()
         self._held_bytes = 0
-        # A message that is no longer held is before every end that is counted from the end.
+        # Messages that leave the buffer precede every position counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
     def _selected(self, read: Read) -> Iterator[Read]:
-        """The selected ones of messages that are far enough from the end."""
+        """Yield the selected messages that are far enough from the end."""
         batch = read.batch
         assert batch is not None
         first = self._seen - batch.continued
@@ -188,7 +195,7 @@ class FromEnd(Selection):
             )
 
     def finish(self) -> Iterator[Read]:
-        """Yield the selected ones of the messages that are held.
+        """Yield the selected messages that are still buffered.
 
         Raises:
             OptionError: The message that has to exist does not.
@@ -206,17 +213,17 @@ class FromEnd(Selection):
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:
-    """The ranges of a slice."""
+    """Return the ranges of a slice."""
     if step == 1:
         return iter([(start, stop)] if start < stop else [])
     return ((number, number + 1) for number in range(start, stop, step))
 
 
 def parse_messages(text: str | int) -> int | slice:
-    """Give the number of a message, or the slice, that a text says; a number is one.
+    """Parse a message number or a slice; an integer is returned as it is.
 
     Raises:
-        OptionError: It says none.
+        OptionError: The text is neither.
 
     Example:
         >>> parse_messages("5000"), parse_messages("-10:")
@@ -238,17 +245,17 @@ def parse_messages(text: str | int) -> int | slice:
 
 
 def as_slice(chosen: int | slice) -> slice:
-    """Give the slice that holds one message, or the slice itself."""
+    """Return the slice that contains one message, or the slice itself."""
     return chosen if isinstance(chosen, slice) else slice(chosen, chosen + 1 or None)
 
 
 def sliced(chosen: int | slice, *, first: int = 0) -> Selection:
-    """Give the selection of a message or a slice.
+    """Return the selection of a message or a slice.
 
     Args:
-        chosen: The number of the message, which has to be there, or the slice.
-        first: The number of the first message that is read; of numbers from the end alone, only the last ones may be
-            read.
+        chosen: The number of the message, which has to exist, or the slice.
+        first: The number of the first message that is read. If all numbers are counted from the
+            end, only the last messages need to be read.
     """
     wanted = as_slice(chosen)
     start, stop = wanted.start or 0, wanted.stop
@@ -264,10 +271,10 @@ def sliced(chosen: int | slice, *, first: int = 0) -> Selection:
 
 
 def parse_sample(text: str) -> float | int:
-    """Give the share of the messages (a float), or their number, that a text says.
+    """Parse a share of the messages (returned as a float) or a number of messages.
 
     Raises:
-        OptionError: It says none.
+        OptionError: The text is neither.
 
     Example:
         >>> parse_sample("1%"), parse_sample("500")
@@ -287,12 +294,12 @@ def parse_sample(text: str) -> float | int:
 
 
 def share(part: float, seed: int) -> Selection:
-    """Give a selection of a share of the messages: each with the same probability, by itself."""
+    """Return a selection of each message independently with the probability `part`."""
     return Selection(_gaps(part, seed) if part < 1 else _ranges(0, _END, 1))
 
 
 def _gaps(part: float, seed: int) -> Ranges:
-    """Ranges whose gaps are distributed as those between what is drawn with that probability."""
+    """Yield single numbers, as if each were drawn independently with probability `part`."""
     drawn = random.Random(seed)
     scale = math.log1p(-part)
     number = -1
@@ -302,6 +309,6 @@ def _gaps(part: float, seed: int) -> Ranges:
 
 
 def some(count: int, of: int, seed: int) -> Selection:
-    """Give a selection of so many messages of a known number; each set of them has the same probability."""
+    """Return a random selection of `count` of `of` messages; all subsets are equally likely."""
     numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
     return Selection((number, number + 1) for number in numbers)

@@ -1,7 +1,8 @@
-"""A part of a large log of lines, for readers on several cores or machines.
+"""A part of a large line-based log, for readers on several cores or machines.
 
-`open_log(path, split=split)` reads the messages of one, wherever it runs; `rdfm.split.plan` makes them.
-Law: a message belongs to the split in which the line of the delimiter before it begins.
+`open_log(path, split=split)` reads the messages of one, on any machine; `rdfm.split.plan` creates
+them.
+Law: a message belongs to the split that contains the start of the delimiter line before it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ class Split:
     """A part of a log. Made by `plan`; can be pickled.
 
     Attributes:
-        start: Its first byte.
-        stop: The byte after its last one; None for the end of the log.
-        first_index: The index of its first message in the log; None where messages were not counted.
-            Then messages are numbered from 0 in each split, and errors name none.
+        start: Offset of its first byte.
+        stop: Offset after its last byte; None for the end of the log.
+        first_index: The index of its first message in the log; None if messages were not counted.
+            If so, messages are numbered from 0 in each split, and errors have no message index.
         format: The log's format, such as "nq".
-        dialect: The log's dialect, as its head shows it; None where the split is the whole log.
+        dialect: The log's dialect, from its head; None if the split is the entire log.
     """
 
     start: int = 0
@@ -35,11 +36,11 @@ class Split:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all of a log."""
+        """Whether it is the entire log."""
         return self.start == 0 and self.stop is None
 
     def opening(self, format: FormatSpec) -> Opening:
-        """Give how a decoder of the split is opened.
+        """Return the settings for opening a decoder of the split.
 
         Raises:
             OptionError: Logs of the format have no splits.

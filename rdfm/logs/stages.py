@@ -1,8 +1,9 @@
 """Stages: the steps between reading and writing, such as a filter, a query or a selection.
 
-In: items as the driver yields them: messages of a log, its end, errors, and what was skipped. Out: items again.
-Cost: that of the stages; items go through one by one, and are never collected.
-Law: a stage keeps the order of items. The result does not depend on how messages are cut into batches.
+In: items as the driver yields them: messages of a log, its end, errors, and skipped data. Out:
+items again.
+Cost: that of the stages; items are processed one at a time, and are never collected.
+Law: a stage keeps the order of items. The result does not depend on the division into batches.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ MAX_LISTED_ERRORS = 10
 
 
 class Stage:
-    """One step between reading and writing. Subclasses override `batch`, or `take` to see all items.
+    """One step between reading and writing.
+
+    Subclasses override `batch`, or `take` to see all items.
 
     Attributes:
         kind: Kind of the batches that it yields; None if it keeps the kind.
-        carries: Features of the batches that it yields, if they differ from those of the format read: keys as
-            in `FormatSpec.carries`.
-        done: True once no further item can change what it yields.
+        carries: Features of the batches that it yields, if they differ from those of the format
+            read: keys as in `FormatSpec.carries`.
+        done: True once no further item can change its output.
         is_slow: Whether it takes longer than decoding, so that items wait for it.
         works_at_end: Whether `finish` does the main work.
     """
@@ -42,7 +45,7 @@ class Stage:
         """Process an item; items without messages pass through by default.
 
         Raises:
-            RdfmError: As the stage.
+            RdfmError: Same as the stage.
         """
         if isinstance(item, Read) and item.batch is not None:
             return self.batch(item)
@@ -53,23 +56,25 @@ class Stage:
         return (read,)
 
     def finish(self) -> Iterable[Item]:
-        """Yield what the stage held back. Called once, after the last item or once it is done.
+        """Yield the items that the stage has buffered.
+
+        Called once, after the last item or once the stage is done.
 
         Raises:
-            RdfmError: As the stage.
+            RdfmError: Same as the stage.
         """
         return ()
 
     def dropped(self) -> dict[str, int]:
-        """Return what it dropped so far: counts by name."""
+        """Return the data dropped so far: counts by name."""
         return {}
 
 
 class Stages:
-    """Stages in a row, each of which takes what the one before it yields."""
+    """A sequence of stages, each of which processes the output of the previous one."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
-        """Take the stages in order."""
+        """Initialize with the stages in order."""
         self._stages = stages
         self.kind = next((each.kind for each in reversed(stages) if each.kind is not None), None)
         self.is_slow = any(each.is_slow for each in stages)
@@ -77,7 +82,7 @@ class Stages:
 
     @property
     def done(self) -> bool:
-        """Whether no further item can change what is yielded."""
+        """Whether no further item can change the output."""
         return any(each.done for each in self._stages)
 
     def take(self, item: Item) -> Iterator[Item]:
@@ -88,7 +93,10 @@ class Stages:
         return items
 
     def finish(self) -> Iterator[Item]:
-        """Yield what the stages held back. Stages before one that is done have nothing to add."""
+        """Yield the items that the stages have buffered.
+
+        Stages before one that is done have nothing to add.
+        """
         first = max((at for at, each in enumerate(self._stages) if each.done), default=0)
         items: Iterator[Item] = iter(())
         for stage in self._stages[first:]:
@@ -96,24 +104,24 @@ class Stages:
         return items
 
     def carries(self) -> dict[str, Any]:
-        """Return what they change about the features of batches."""
+        """Return the features of batches that the stages change."""
         return {name: value for each in self._stages for name, value in each.carries.items()}
 
     def dropped(self) -> Counter[str]:
-        """Return what they dropped so far: counts by name."""
+        """Return the data dropped so far: counts by name."""
         return sum((Counter(each.dropped()) for each in self._stages), Counter[str]())
 
 
 def _end(stage: Stage) -> Iterator[Item]:
-    """The end of a stage, which begins only when the first item is asked for."""
+    """Finish a stage, but only when the first item is requested."""
     yield from stage.finish()
 
 
 def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
-    """Yield the items that stages make of items; stops reading once a stage is done.
+    """Yield the items after processing by stages; stops reading once a stage is done.
 
     Raises:
-        RdfmError, OSError: As `items` and the stages.
+        RdfmError, OSError: Same as `items` and the stages.
     """
     line = Stages(stages)
     for item in items:
@@ -124,16 +132,21 @@ def through(items: Iterable[Item], stages: Sequence[Stage]) -> Iterator[Item]:
 
 
 class SkipBroken(Stage):
-    """Raises the errors of broken data, or skips it: then each error is in the `Skipped` item after it."""
+    """Raises the errors of broken data, or skips the data.
+
+    If it is skipped, the `Skipped` item that follows an error contains the error.
+    """
 
     def __init__(
         self, *, skip: bool = True, explain: Callable[[Broken], None] | None = None
     ) -> None:
-        """Take what to do with errors.
+        """Initialize with the handling of errors.
 
         Args:
-            skip: Whether errors are skipped. Data that meets a limit is not broken, so its error is always raised.
-            explain: Called with each error before it is raised or skipped, for example to add remedies.
+            skip: Whether errors are skipped. Data that exceeds a limit is not broken, so its error
+                is always raised.
+            explain: Called with each error before it is raised or skipped, for example to add
+                remedies.
         """
         self._skip = skip
         self._explain = explain
@@ -159,10 +172,10 @@ class SkipBroken(Stage):
 
 
 class Watching(Stage):
-    """Calls functions with what is read, for progress; changes nothing."""
+    """Calls functions with the items read, for progress; changes nothing."""
 
     def __init__(self, see: Callable[[Read], None], end: Callable[[], None]) -> None:
-        """Take the functions: `see` for messages and ends of logs, `end` for the end of all."""
+        """Initialize with `see`, for messages and ends of logs, and `end`, for the end of all."""
         self._see = see
         self._end = end
 
@@ -179,18 +192,18 @@ class Watching(Stage):
 
 
 class Tally:
-    """Counts what was left out between reading and writing.
+    """Counts the data left out between reading and writing.
 
     Attributes:
         skipped: Number of errors that were skipped.
-        errors: The first of these errors.
+        errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
         abandoned: Names of the logs whose rest was given up.
         dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
         dropped_key: The first of these keys, quoted.
     """
 
     def __init__(self) -> None:
-        """Start at zero."""
+        """Initialize all counts to zero."""
         self.skipped = 0
         self.errors: list[str] = []
         self.abandoned: list[str] = []

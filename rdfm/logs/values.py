@@ -1,8 +1,8 @@
-"""Columns of values that each hold one message, or patch, as a whole log: table cells, records of a queue.
+"""Columns of values, each a log of one message or patch: table cells, records of a queue.
 
-In: an Arrow array, of bytes or of lists of quads or operations. Out: the other of the two.
-Cost: the work is done in the core for formats that are native, and without the GIL.
-Law: what becomes of a value does not depend on its neighbours.
+In: an Arrow array, of bytes or of lists of quads or operations. Out: an array of the other type.
+Cost: native formats are processed in the core, without the GIL.
+Law: the result for a value does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ def decode_values(
     on_error: Literal["raise", "null"] = "raise",
     **options: Any,
 ) -> ArrowArray:
-    """Decode an Arrow array of bytes, each value a whole log of one message.
+    """Decode an Arrow array of bytes, each value a complete log of one message.
 
     Args:
         format: The format or its name.
-        values: An array with the Arrow PyCapsule interface, such as one of pyarrow.
-        on_error: "raise", or "null" for values that break their format.
-        **options: Those of the format's decoder; limits are per value.
+        values: An array with the Arrow PyCapsule interface, such as a pyarrow array.
+        on_error: "raise", or "null" to return null for invalid values.
+        **options: Options of the format's decoder; limits apply to each value.
 
     Returns:
-        Lists of quads as in the column `quads` of `MessageBatch.to_arrow`, for `pyarrow.array(…)` and
-        others: an empty list for a value without a message, null for null. In a format of patches lists of
-        operations, as in the column `operations` of a `PatchBatch`.
+        Lists of quads as in the column `quads` of `MessageBatch.to_arrow`, for `pyarrow.array(…)`
+        and other libraries: an empty list for a value without a message, null for null. For a
+        format of patches, lists of operations, as in the column `operations` of a `PatchBatch`.
 
     Raises:
-        DecodeError: A value breaks its format, or holds several messages; `source` tells which.
-        LimitError: The result passes 2 GiB; decode fewer values at once.
-        OptionError: The format takes no such option here.
+        DecodeError: A value is invalid in its format, or contains several messages; `source`
+            identifies it.
+        LimitError: The result exceeds 2 GiB; decode fewer values at once.
+        OptionError: The format does not support an option here.
 
     Example:
         >>> import pyarrow as pa
@@ -58,23 +59,24 @@ def decode_values(
 def encode_values(
     format: str | Format, quads: Any, *, max_depth: int = 64, **options: Any
 ) -> ArrowArray:
-    r"""Encode an Arrow array of lists of quads, each as a whole log of one message.
+    r"""Encode an Arrow array of lists of quads, each as a complete log of one message.
 
     Args:
         format: The format or its name.
         quads: An array with the Arrow PyCapsule interface, as the column `quads` of
-            `MessageBatch.from_arrow`; in a format of patches `operations` of `PatchBatch.from_arrow`.
-        max_depth: How deep triple terms may nest.
-        **options: Those of the format's encoder; before those of its `spec.value_options`.
+            `MessageBatch.from_arrow`; for a format of patches, as `operations` of
+            `PatchBatch.from_arrow`.
+        max_depth: Maximum nesting depth of triple terms.
+        **options: Options of the format's encoder, which override its `spec.value_options`.
 
     Returns:
-        Bytes, for `pyarrow.array(…)` and others; null for null.
+        Bytes, for `pyarrow.array(…)` and other libraries; null for null.
 
     Raises:
-        DecodeError: A term breaks N-Triples; names row and term.
-        EncodeError: The format cannot hold a message; `source` tells which.
-        LimitError: The result passes 2 GiB; encode fewer values at once.
-        OptionError: The format takes no such option here.
+        DecodeError: A term is not valid N-Triples; the error names the row and the term.
+        EncodeError: The format cannot represent a message; `source` identifies it.
+        LimitError: The result exceeds 2 GiB; encode fewer values at once.
+        OptionError: The format does not support an option here.
 
     Example:
         >>> import pyarrow as pa
@@ -86,14 +88,14 @@ def encode_values(
 
 
 class ValueDecoder:
-    """Decodes arrays of values with the same options; made once, it may be called many times."""
+    """Decodes arrays of values with the same options; it can be called many times."""
 
     def __init__(self, format: str | Format, **options: Any) -> None:
-        """Make the decoder.
+        """Create the decoder.
 
         Raises:
             UnknownFormatError: No format has that name.
-            OptionError: The format takes no such option here.
+            OptionError: The format does not support an option here.
         """
         found = _format(format)
         decoder, self.kind = found.decoder(options), found.spec.kinds[0]
@@ -107,19 +109,19 @@ class ValueDecoder:
         self._decoder = decoder if isinstance(decoder, _core.Decoder) else batches
 
     def __call__(self, values: Any, *, on_error: Literal["raise", "null"] = "raise") -> ArrowArray:
-        """Decode an array, as `decode_values`."""
+        """Decode an array, as `decode_values` does."""
         return _core.decode_values(self._decoder, values, on_error=on_error, kind=self.kind)
 
 
 class ValueEncoder:
-    """Encodes arrays of lists of quads with the same options; made once, it may be called many times."""
+    """Encodes arrays of lists of quads with the same options; it can be called many times."""
 
     def __init__(self, format: str | Format, **options: Any) -> None:
-        """Make the encoder.
+        """Create the encoder.
 
         Raises:
             UnknownFormatError: No format has that name.
-            OptionError: The format takes no such option.
+            OptionError: The format does not support an option.
         """
         found = _format(format)
         encoder = found.encoder({**found.spec.value_options, **options})
@@ -134,7 +136,7 @@ class ValueEncoder:
         )
 
     def __call__(self, quads: Any, *, max_depth: int = 64) -> ArrowArray:
-        """Encode an array, as `encode_values`."""
+        """Encode an array, as `encode_values` does."""
         return _core.encode_values(self._encoder, quads, max_depth=max_depth, kind=self.kind)
 
 

@@ -1,7 +1,8 @@
-"""Logs that are written: `create_log` and `LogWriter`.
+"""Writing logs: `create_log` and `LogWriter`.
 
-In: messages or batches. Out: what `rdfm.logs.output` writes.
-Cost: one encoder's memory, and a few messages that are encoded together. Law: messages come in order, each whole.
+In: messages or batches. Out: the files that `rdfm.logs.output` writes.
+Cost: one encoder's memory, and a few messages that are encoded together. Law: messages are written
+in order, each complete.
 """
 
 from __future__ import annotations
@@ -43,27 +44,30 @@ def create_log(
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
 
-    The format says whether it is a log of messages or of patches. `create_results` writes SPARQL results.
+    The format determines whether it is a log of messages or of patches. `create_results` writes
+    SPARQL results.
 
     A folder (`out/`) gets a file for each message, a tar archive (`out.tar.gz`) a member; with
-    `split_messages` or `split_bytes` a folder gets files of several messages. Each is a whole log.
+    `split_messages` or `split_bytes` a folder gets files of several messages. Each is a complete
+    log.
 
     Args:
         target: A path, or a binary file object, which is left open.
-        format: Such as "trig"; found from the suffix unless given. In archives `trig`, unless their
-            name says another, as in `out.ttl.tar.gz`.
-        compression: "gzip", "zstd", "bzip2", "xz" or "none"; a level may follow, such as "zstd:19". Found from the
-            suffix unless given. In a folder that of each file.
-        keep_partial: After an exception keep what was written, as `NAME.partial`.
-        split_messages: Most messages of each file of a folder.
-        split_bytes: Bytes, not compressed, after which a file of a folder ends with its message.
-        overwrite: Replace a folder that holds something: everything in it is removed.
-        **options: Those of the format's encoder, such as `dialect` or `prefixes`; see
+        format: A format name such as "trig"; by default from the suffix. The default in archives is
+            `trig`, unless their name includes another suffix, as in `out.ttl.tar.gz`.
+        compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
+            "zstd:19". By default from the suffix. In a folder it applies to each file.
+        keep_partial: After an exception, keep the output written so far as `NAME.partial`.
+        split_messages: Maximum number of messages in each file of a folder.
+        split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
+            the message.
+        overwrite: Replace a folder that is not empty: everything in it is removed.
+        **options: Options of the format's encoder, such as `dialect` or `prefixes`; see
             `rdfm.formats.find(name).spec.writes`.
 
     Raises:
-        UnknownFormatError: The format cannot be told, or has no such name.
-        OptionError: The format takes no such option, or not that value.
+        UnknownFormatError: The format cannot be determined, or the name is unknown.
+        OptionError: The format does not support an option or its value.
         OSError: The file cannot be written.
 
     Example:
@@ -88,11 +92,13 @@ def create_log(
 
 
 class LogWriter:
-    """A log of messages or of patches being written. Made by `create_log`; closing it makes the file appear under its name.
+    """A log of messages or of patches being written. Made by `create_log`.
+
+    Closing it makes the file appear under its name.
 
     Attributes:
         format: The format's name.
-        messages: Messages or patches written so far.
+        messages: Number of messages or patches written so far.
     """
 
     def __init__(
@@ -103,8 +109,8 @@ class LogWriter:
         *,
         keep_partial: bool = False,
     ) -> None:
-        """Take an opened output; `create_log` does this."""
-        self._output: Any = output  # takes what the encoder gives
+        """Initialize with an opened output; `create_log` does this."""
+        self._output: Any = output  # accepts the encoder's output
         self._encoder = encoder
         self._keep_partial = keep_partial
         self._pending: list[Any] = []  # messages, or patches
@@ -120,15 +126,20 @@ class LogWriter:
     @overload
     def write(self, message: Patch | Iterable[OperationParts]) -> None: ...
     def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationParts]) -> None:
-        """Write one message, or a patch in a format of patches; a few are gathered before they are encoded.
+        """Write one message, or one patch in a format of patches.
+
+        A few are collected before they are encoded.
 
         Raises:
-            EncodeError: A message cannot be written in the format: this one, or one gathered before;
-                the error has its index in this log. Those before it are written; the log takes no more.
-            TypeError: It is no `Message` and no iterable of `Quad`; in a format of patches no `Patch` and no iterable
-                of operations; in one of results anything. The log goes on without it.
-            ValueError: An operation of a patch has an unknown `op`: the log goes on without the patch. Or an operation
-                lacks a part, which is found when the patch is encoded.
+            EncodeError: A message cannot be written in the format: this one, or one collected
+                before; the error has its index in this log. Those before it are written; the log
+                accepts no more.
+            TypeError: The argument is neither a `Message` nor an iterable of `Quad`; in a format of
+                patches, neither a `Patch` nor an iterable of operations; in a format of results,
+                anything. The log remains usable.
+            ValueError: An operation of a patch has an unknown `op`: the patch is not written, and
+                the log remains usable. Or an operation lacks a part, which is detected when the
+                patch is encoded.
             PermissionError: The process that created the log forked this one.
         """
         self._check_open()
@@ -160,8 +171,8 @@ class LogWriter:
 
         Raises:
             EncodeError: A message cannot be written in the format; the error has its index in the
-                log that the batch is of. Those before it are written.
-            TypeError: It is no such batch. The log goes on without it.
+                log that the batch is from. Those before it are written.
+            TypeError: The argument is not such a batch. The log remains usable.
             PermissionError: The process that created the log forked this one.
         """
         self._check_open()
@@ -173,7 +184,7 @@ class LogWriter:
         self._encode(batch)
 
     def holds(self, kind: str) -> bool:
-        """Whether the format holds messages of a kind: "messages", "patches" or "results"."""
+        """Return whether the format supports a kind: "messages", "patches" or "results"."""
         return kind in self._kinds
 
     def _check_open(self) -> None:
@@ -189,16 +200,16 @@ class LogWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """What the format could not hold and was left out so far, by name and count."""
+        """Data that the format does not support and that was left out so far, by name and count."""
         return dict(self._encoder.dropped())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What readers of the log should know, as far as it is written, a sentence each."""
+        """Notes for readers of the log on what is written so far, one sentence each."""
         return tuple(self._encoder.notes())
 
     def close(self) -> None:
-        """Write what is left and make the file appear under its name."""
+        """Write the remaining messages and make the file appear under its name."""
         if self._closed:
             return
         try:
@@ -211,7 +222,7 @@ class LogWriter:
             raise
 
     def discard(self) -> None:
-        """End without a file; with `keep_partial` what was written stays as `NAME.partial`."""
+        """Stop without a file; with `keep_partial` the output so far is kept as `NAME.partial`."""
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):
@@ -221,7 +232,7 @@ class LogWriter:
             self._output.discard()
 
     def __enter__(self) -> Self:
-        """Give the writer itself."""
+        """Return the writer."""
         return self
 
     def __exit__(
@@ -240,7 +251,7 @@ class LogWriter:
             self.discard()
 
     def __repr__(self) -> str:
-        """As in `<LogWriter out.trig: trig>`."""
+        """Return a text such as `<LogWriter out.trig: trig>`."""
         return f"<LogWriter {self._output.name}: {self.format}>"
 
     def _flush(self) -> None:
@@ -250,7 +261,8 @@ class LogWriter:
         try:
             batch = self._batch(messages)
         except Exception:
-            # One of them was spoilt since, or they are too large together: as many as can be.
+            # One of them was modified and became invalid, or together they are too large: write as
+            # many as possible.
             for message in messages:
                 self._encode(self._batch([message]))
         else:
@@ -275,7 +287,10 @@ class LogWriter:
 
 
 def _before(batch: AnyBatch, index: int) -> int:
-    """How many messages of a batch stand before the one of an index; those of filtered logs may be missing."""
+    """Return the number of messages of a batch before an index.
+
+    Messages of filtered logs may be missing.
+    """
     if not isinstance(batch, MessageBatch):
         return index - batch.first_index
     return bisect_left(range(len(batch)), index, key=batch.index_of)
