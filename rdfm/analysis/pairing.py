@@ -1,10 +1,12 @@
-"""Which messages of two logs belong together.
+"""Pairs the messages of two logs for comparison.
 
-In: two logs. Out: counts, and the messages that differ, told in order.
-Cost: as long as the logs agree, a batch of each; where they do not, twice `window` messages of each at most, and not
-much more than `MAX_HELD_BYTES`. Without order 16 bytes a message.
-Method: pairs of messages are compared in order; at the first that differ the signatures of the messages that follow
-are compared as lines of texts are, and what stands between those that are the same is told.
+In: two logs. Out: counts, and the messages that differ, reported in order.
+Cost: one batch of each log while the logs agree. After a difference, at most twice `window`
+messages of each log, and not much more than `MAX_HELD_BYTES`. If order is ignored, 16 bytes per
+message.
+Method: pairs of messages are compared in order. At the first pair that differs, the signatures of
+the following messages are compared the way a text diff compares lines, and the messages between
+matching blocks are reported.
 """
 
 from __future__ import annotations
@@ -27,39 +29,45 @@ if TYPE_CHECKING:
 __all__ = ["Findings", "Side", "pair_in_any_order", "pair_in_order"]
 
 MAX_HELD_BYTES = 1 << 26
-# Messages that are aligned by how much they have in common, where one log has more of them at a point.
+# Maximum number of message pairs to compare when a gap has more messages in one log than in the
+# other, and the messages are aligned by similarity.
 MAX_ALIGNED = 400
 SIGNATURE_BYTES = 16
 RECORDS, METADATA, NAMESPACES, UNDECIDED = 1, 2, 4, 8
 
 
 class _Held(NamedTuple):
-    """A batch, where it is from, and how many of its messages were compared before."""
+    """A buffered batch, and the name of the log it comes from."""
 
     batch: AnyBatch
     source: str
 
 
 class Side:
-    """One of the two logs: the batches that are held, and how far it is compared.
+    """One of the two logs, with its buffered batches and the position of the comparison.
 
     Attributes:
-        driver: What it is read with.
-        number: 0 or 1.
-        index: The index of the next message.
-        bytes_in: Bytes read of it.
-        kind: What its messages are.
-        spec: The format of its first log.
-        met: The formats of its logs, by name.
-        head: Of results, the first batch.
+        driver: The driver that reads the log.
+        number: 0 for the first log, 1 for the second.
+        index: Index of the next message to compare, from 0.
+        bytes_in: Number of bytes read.
+        kind: The kind of the messages: "messages", "patches" or "results".
+        spec: Format of the first log in the input.
+        met: Formats of all logs in the input, by name.
+        head: For results, an empty batch with the variables and the answer; otherwise `None`.
     """
 
     def __init__(self, log: Readable, reading: Reading, number: int) -> None:
-        """Take what is read, and how.
+        """Create a side; nothing is read until `open`.
+
+        Args:
+            log: The log to read.
+            reading: How to read it.
+            number: 0 for the first log, 1 for the second.
 
         Raises:
-            OptionError: No format takes one of the options, or not that value.
-            UnknownFormatError: No format has that name.
+            OptionError: An option is unknown to all formats, or its value is invalid.
+            UnknownFormatError: There is no format with the given name.
         """
         self._log = log
         self._reading = reading
@@ -72,28 +80,28 @@ class Side:
         self.head: ResultBatch | None = None
         self._items: Iterator[Any] = iter(())
         self._held: deque[_Held] = deque()
-        self._offset = 0  # in the first batch
-        self._ahead = 0  # messages that are held
+        self._offset = 0  # of the next message in the first buffered batch
+        self._ahead = 0  # number of buffered messages not yet compared
         self._bytes = 0
         self._signatures = b""  # of the next messages
-        self.ended = False  # nothing is left to be read
-        self.spec: FormatSpec = None  # type: ignore[assignment]  # set when it is opened
+        self.ended = False  # whether the log was read to its end
+        self.spec: FormatSpec = None  # type: ignore[assignment]  # set by `open`
 
     def open(self) -> None:
         """Read up to the first message.
 
         Raises:
-            RdfmError, OSError: It cannot be read.
+            RdfmError, OSError: The log cannot be read.
         """
         self._items = iter(self.driver)
         self._fill()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open files."""
         self.driver.close()
 
     def again(self) -> None:
-        """Begin anew."""
+        """Start again from the first message."""
         self.driver.close()
         self.driver = Driver([self._log], self._reading)
         self._held.clear()
@@ -102,7 +110,11 @@ class Side:
         self._items = iter(self.driver)
 
     def leave(self, messages: int) -> None:
-        """Read no more of it; it has so many messages."""
+        """Stop reading the log and discard its buffer.
+
+        Args:
+            messages: The number of messages in the log.
+        """
         self._held.clear()
         self._ahead = 0
         self.index = messages
@@ -110,11 +122,11 @@ class Side:
 
     @property
     def messages(self) -> int:
-        """The number of messages read so far."""
+        """Number of messages read so far, including buffered ones."""
         return self.index + self._ahead
 
     def _fill(self) -> bool:
-        """Read a batch more; gives whether there was one."""
+        """Read one more batch. Return whether there was one."""
         while not self.ended:
             item = next(self._items, None)
             if item is None:
@@ -159,13 +171,13 @@ class Side:
                 )
 
     def here(self) -> tuple[AnyBatch, int] | None:
-        """The next message: its batch and its number there; None at the end."""
+        """Return the next message as a batch and a position in it, or `None` at the end."""
         if not self._held and not self._fill():
             return None
         return self._held[0].batch, self._offset
 
     def advance(self, count: int) -> None:
-        """Go on behind the next messages, which are held."""
+        """Skip the next `count` messages, which must be buffered."""
         self.index += count
         self._ahead -= count
         self._offset += count
@@ -176,13 +188,17 @@ class Side:
             self._bytes -= batch.memory_bytes
 
     def skip_batch(self) -> int:
-        """Go on behind the batch of the next message; gives the number of messages passed."""
+        """Skip the rest of the first buffered batch. Return the number of messages skipped."""
         count = len(self._held[0].batch) - self._offset
         self.advance(count)
         return count
 
     def place(self, ahead: int = 0) -> Place:
-        """A message that is held, so many behind the next one."""
+        """Return the buffered message `ahead` messages after the next one.
+
+        Raises:
+            IndexError: Fewer messages are buffered.
+        """
         number = self._offset + ahead
         for held in self._held:
             if number < len(held.batch):
@@ -191,7 +207,11 @@ class Side:
         raise IndexError(ahead)
 
     def signatures(self, comparer: Comparer, count: int) -> bytes:
-        """Signatures of the next messages, so many at most."""
+        """Return the concatenated signatures of the next messages, 16 bytes each.
+
+        There are fewer than `count` at the end of the log, or if more messages would exceed
+        `MAX_HELD_BYTES`.
+        """
         while self._ahead < count and self._bytes < MAX_HELD_BYTES and self._fill():
             pass
         wanted = min(count, self._ahead)
@@ -211,7 +231,7 @@ class Side:
 
 
 class Findings:
-    """What is compared, and what was found so far."""
+    """The state of a comparison: both logs, the options, and the counts so far."""
 
     def __init__(
         self,
@@ -221,14 +241,22 @@ class Findings:
         shower: Shower,
         tick: Callable[[], None],
     ) -> None:
-        """Take both logs and the options."""
+        """Set up the comparison.
+
+        Args:
+            sides: The two logs.
+            values: The options of `diff`.
+            carried: Whether both formats have "metadata" and "namespaces".
+            shower: Receives the differences.
+            tick: Called regularly to report progress.
+        """
         self.a, self.b = sides
         self.window: int = values["window"]
         self.left: int = values["limit"]
         self.counts = dict.fromkeys(
             ("equal", "changed", "only_a", "only_b", "undecided", "records"), 0
         )
-        self.only_namespaces = 0  # pairs that differ in nothing else
+        self.only_namespaces = 0  # pairs that differ only in namespaces
         self.tick = tick
         self.shower = shower
         mode = "exact"
@@ -246,7 +274,11 @@ class Findings:
         )
 
     def head(self) -> tuple[str, ...]:
-        """What differs before the first row of results; brings columns of the same name together."""
+        """Return the differences in variables or answers, and align columns by variable name.
+
+        The result is empty unless both logs are results. If the sets of variables or the answers
+        differ, it is a line that begins with "-" and one that begins with "+".
+        """
         a, b = self.a.head, self.b.head
         if a is None or b is None:
             return ()
@@ -263,19 +295,19 @@ class Findings:
         return () if same else (f"-{lines[0]}", f"+{lines[1]}")
 
     def same(self, pairs: int, records: int) -> None:
-        """Count pairs that are the same, and go on behind them."""
+        """Count equal pairs and their records, and skip them."""
         self.counts["equal"] += pairs
         self.counts["records"] += records
         self.a.advance(pairs)
         self.b.advance(pairs)
 
     def pair(self, found: int) -> None:
-        """Tell that the next messages of both are a pair that differs, and go on behind them."""
+        """Report that the next messages of both logs are a pair that differs, and skip them."""
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
         self.only_namespaces += found == NAMESPACES
         one, other = self.a.place(), self.b.place()
-        if found & (RECORDS | UNDECIDED):  # otherwise the comparer has seen the rest
+        if found & (RECORDS | UNDECIDED):  # otherwise the comparer has already compared the rest
             found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
         if self.left:
             self.left -= 1
@@ -291,7 +323,7 @@ class Findings:
         self.b.advance(1)
 
     def only(self, side: Side, count: int) -> None:
-        """Tell that the next messages of a log are not in the other, and go on behind them."""
+        """Report that the next messages of one log are not in the other, and skip them."""
         self.counts["only_b" if side.number else "only_a"] += count
         for ahead in range(min(count, self.left)):
             self.left -= 1
@@ -326,7 +358,11 @@ def pair_in_order(findings: Findings) -> None:
 
 
 def _meet_again(findings: Findings) -> None:
-    """Tell what differs from here to the last messages in reach that are the same."""
+    """Report the differences from here up to the last matching messages within reach.
+
+    If nothing matches, both logs advance by the same number of messages, at most `window`, unless
+    both end within reach.
+    """
     a, b, window = findings.a, findings.b, findings.window
     ours, theirs = (side.signatures(findings.comparer, 2 * window) for side in (a, b))
     blocks = common_blocks(ours, theirs)
@@ -348,7 +384,7 @@ def _meet_again(findings: Findings) -> None:
 
 
 def _verified(findings: Findings, count: int) -> None:
-    """Compare messages whose signatures are equal: that says less than that they are the same."""
+    """Compare messages with equal signatures, because different messages can share a signature."""
     while count:
         one, other = findings.a.here(), findings.b.here()
         assert one is not None
@@ -363,7 +399,7 @@ def _verified(findings: Findings, count: int) -> None:
 
 
 def _gap(findings: Findings, ours: int, theirs: int) -> None:
-    """Tell messages of both logs that stand at the same point, and of which none is the same."""
+    """Report the messages between two matching blocks, none of which match."""
     pairs = _alike(findings, ours, theirs)
     at_a = at_b = 0
     for one, other in [*pairs, (ours, theirs)]:
@@ -375,7 +411,10 @@ def _gap(findings: Findings, ours: int, theirs: int) -> None:
 
 
 def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
-    """Which of some messages of both logs are told as pairs: as many as can be, in order, those with most in common."""
+    """Return the messages of a gap to report as pairs, as positions in both logs.
+
+    There are as many pairs as possible, in order, with as much in common as possible.
+    """
     count = min(ours, theirs)
     if ours == theirs or not count or not findings.left or ours * theirs > MAX_ALIGNED:
         return [(at, at) for at in range(count)]
@@ -383,7 +422,7 @@ def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
         [findings.shower.look(side.place(at)) for at in range(length)]
         for side, length in ((findings.a, ours), (findings.b, theirs))
     ]
-    # The most that pairs up to here have in common, and whether the last two are one.
+    # Number of pairs up to here, and the largest total that they can have in common.
     best = [[(0, 0)] * (theirs + 1) for _ in range(ours + 1)]
     for i in range(1, ours + 1):
         for j in range(1, theirs + 1):
@@ -404,7 +443,10 @@ def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
 
 
 def pair_in_any_order(findings: Findings) -> None:
-    """Compare messages as multisets, by their signatures; those that differ are looked for once more."""
+    """Compare the logs as multisets of messages, by signature.
+
+    The logs are read a second time to report the messages that differ.
+    """
     sides = (findings.a, findings.b)
     comparer, counts = findings.comparer, findings.counts
     undecided: list[list[int]] = [[], []]

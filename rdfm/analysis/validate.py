@@ -1,8 +1,10 @@
-"""Whether logs are right: `validate` reads them, and tells every error and what is legal and suspicious.
+"""Validation of logs: `validate` reports every error, and data that is legal but suspicious.
 
-In: logs, as `open_log` takes them. Out: `Finding`s as they are met, and their numbers.
-Cost: one batch of memory, and the pieces of text that it came in; with shapes a message is held whole.
-Law: an error ends no input but that in which nothing can be read on, and never another one.
+In: logs, as `open_log` takes them. Out: `Finding`s in the order in which they are found, and
+their counts.
+Cost: one batch of memory, and the pieces of text that it was read from. With shapes, each message
+is kept complete in memory.
+Law: an error ends an input only if the rest of it cannot be read, and never affects other inputs.
 """
 
 from __future__ import annotations
@@ -42,14 +44,14 @@ if TYPE_CHECKING:
 __all__ = ["Validation", "validate"]
 
 MAX_WARNINGS = 20
-# The rule and the severity of what breaks a rule of patches.
+# Rule and severity of each violation that `PatchRules` reports.
 _PATCH_RULES: dict[str, tuple[str, Literal["error", "warning"]]] = {
     "transaction": ("transaction", "error"),
     "unfinished": ("unfinished-transaction", "warning"),
     "chain": ("chain", "error"),
     "chain-of-logs": ("chain", "warning"),
 }
-# Formats whose messages may come in one dataset for readers that know no messages.
+# Formats whose logs are also read as one dataset, by readers that do not support messages.
 _ONE_DATASET = ("nt", "nq", "ttl", "trig")
 
 
@@ -68,31 +70,34 @@ def validate(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Validation:
-    r"""Check logs: every error, and what is legal and suspicious.
+    r"""Check logs, and report every error and data that is legal but suspicious.
 
-    Goes on behind an error with the next message, in formats with boundaries in text, else with the next log.
+    After an error, reading continues with the next message in text formats with message
+    boundaries, and with the next log in other formats.
 
     Args:
-        inputs: What `open_log` takes, or several of that.
-        format: The format of all of them, such as "nq"; else as each shows by its suffix, then by its content.
-        strict: Count warnings as errors, and give all of them.
-        max_errors: Stop at so many errors.
-        max_warnings: Give so many warnings of each rule; the others are counted.
-        chain: Count it as an error if the first patch of a log does not follow the last patch of the log before. By
-            default it is a warning.
-        options_from: A Jelly log, whose stream options no Jelly log may go beyond.
-        shapes: A file of SHACL shapes, to which each message has to conform by itself. Its data graph is the union of
-            its graphs.
+        inputs: One input that `open_log` accepts, or several.
+        format: Format of all inputs, such as "nq". By default it is detected for each input from
+            the suffix, then from the content.
+        strict: Count warnings as errors, and return all of them.
+        max_errors: Stop after this number of errors.
+        max_warnings: Number of warnings to return for each rule. Further warnings are only counted.
+        chain: Report an error if the first patch of a log does not follow the last patch of the
+            previous log. By default this is a warning.
+        options_from: A Jelly log whose stream options the Jelly inputs must not exceed.
+        shapes: A file of SHACL shapes. Each message must conform to them on its own; its data graph
+            is the union of its graphs.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         progress: Called about ten times a second.
-        **options: Those of the formats' decoders; each log takes those that its format knows.
+        **options: Options of the decoders. Each log takes the options that its format supports.
 
     Returns:
-        An iterable of findings, read as they are asked for, with their numbers.
+        An iterable of findings, with their counts. The logs are read during iteration.
 
     Raises:
-        OptionError: No format takes such an option; or `options_from` or `shapes` cannot be used.
+        OptionError: No format supports an option, or `options_from` or `shapes` cannot be used.
+        UnknownFormatError: There is no format with the given name.
         MissingExtraError: Shapes need pyshacl, which is not installed.
 
     Example:
@@ -141,7 +146,11 @@ def validate(
 
 
 def _own_folder(source: Source, reading: Reading) -> str:
-    """What relative IRIs of a log begin with, when its own file completed them."""
+    """Return the prefix of IRIs that were resolved against the URL of a local log.
+
+    The result is empty if the log is not a local file, if `base` is given, or if the format does
+    not support `base`.
+    """
     url = source.input.url or ""
     if reading.options.get("base") is not None or "base" not in source.format.spec.options("read"):
         return ""
@@ -149,16 +158,16 @@ def _own_folder(source: Source, reading: Reading) -> str:
 
 
 def _check_options(inputs: list[Readable], reading: Reading) -> None:
-    """Refuse what no input takes, before anything is read.
+    """Reject options that no input supports, before anything is read.
 
     Raises:
-        OptionError: No format of them takes one of the options, or not that value.
-        UnknownFormatError: No format has that name.
+        OptionError: An option is unknown to all formats of the inputs, or its value is invalid.
+        UnknownFormatError: There is no format with the given name.
     """
     if reading.format is not None:
         formats.find(reading.format)
     if len(inputs) == 1:
-        return  # the driver sees to it
+        return  # the driver checks them
     Driver(inputs, reading)
     found = []
     for given in inputs:
@@ -173,21 +182,21 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
 
 @dataclass
 class _Log:
-    """The log that is read."""
+    """State of the current log."""
 
     source: Source
     lines: Lines | None
     labels: Literal["none", "chosen", "all"] = "none"
-    kind: str | None = None  # as its batches say
-    compared: bool = False  # its stream options with given ones
+    kind: str | None = None  # as reported by its batches
+    compared: bool = False  # whether its stream options were compared with the given ones
     look_alikes: int = 0
     keys: int = 0
-    searched: int = 0  # of a message in parts: what is before belongs to other parts
+    searched: int = 0  # end of the text of the previous batch, for messages in parts
 
 
 @dataclass
 class _Numbers:
-    """The numbers of a validation so far; `Validation` says what each is."""
+    """Counts of a validation so far. `Validation` documents each of them."""
 
     logs: int = 0
     messages: int = 0
@@ -203,9 +212,10 @@ class _Numbers:
 
 @dataclass
 class Validation:
-    """The findings in logs, as they are read, and their numbers so far. Made by `validate`.
+    """The findings in logs, and their counts so far. Created by `validate`.
 
-    Iterating reads the logs, once. A number that is asked for before that reads all of them.
+    Iteration reads the logs, and is possible only once. Accessing a count before iteration reads
+    all logs.
     """
 
     _inputs: list[Readable] = field(repr=False)
@@ -219,49 +229,49 @@ class Validation:
     progress: Callable[[Progress], None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Begin before the first log."""
+        """Initialize the counts and the checkers."""
         self._numbers = _Numbers()
         self._patch_rules = PatchRules()
         self._tell = Reporter(self.progress)
         self._total = None if self.progress is None else total_bytes(self._inputs)
-        # As errors they are all told.
+        # With `strict`, warnings are errors, and errors are always reported.
         self._checker = Checker(sys.maxsize if self.strict else self.max_warnings)
-        self._counted: dict[str, int] = {}  # by the checker, so far
+        self._counted: dict[str, int] = {}  # counts of the checker so far, by rule
         self._log: _Log | None = None
-        self._watched: tuple[Input, Lines] | None = None  # of a log that is not begun
+        self._watched: tuple[Input, Lines] | None = None  # of the next log, before `_begin_log`
         self._new: list[Finding] = []
-        self._matched = False  # a log whose stream options were compared
-        self._done = 0  # bytes of the inputs before the one that is read
+        self._matched = False  # whether the stream options of any log were compared
+        self._done = 0  # bytes read of the inputs before the current one
         self._begun = False
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors."""
         return self.errors == 0
 
     @property
     def logs(self) -> int:
-        """Number of logs that were read: files, members of archives."""
+        """Number of logs read, including files in folders and members of archives."""
         return self._read().logs
 
     @property
     def messages(self) -> int:
-        """Number of messages: patches, rows of results."""
+        """Number of messages, patches or rows of results."""
         return self._read().messages
 
     @property
     def records(self) -> int:
-        """Number of quads: operations, rows of results."""
+        """Number of quads, of operations for patches, or of rows for results."""
         return self._read().records
 
     @property
     def errors(self) -> int:
-        """Number of errors; with `strict` of warnings too."""
+        """Number of errors. With `strict`, warnings are included."""
         return self._read().errors
 
     @property
     def warnings(self) -> int:
-        """Number of warnings, of those that were only counted too; with `strict` none."""
+        """Number of warnings, including those that were only counted. With `strict`, 0."""
         return self._read().warnings
 
     @property
@@ -276,28 +286,31 @@ class Validation:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Number of warnings by rule that were only counted."""
+        """Number of warnings that were counted but not returned, by rule."""
         return self._read().left_out
 
     @property
     def stopped(self) -> bool:
-        """Whether it stopped at `max_errors`."""
+        """Whether validation stopped at `max_errors`."""
         return self._read().stopped
 
     @property
     def kind(self) -> str:
-        """The kind of the messages: "messages", "patches" or "results"; "messages" if there are several kinds."""
+        """The kind of the messages: "messages", "patches" or "results".
+
+        The value is "messages" if there are several kinds.
+        """
         kinds = self._read().kinds
         return next(iter(kinds)) if len(kinds) == 1 else "messages"
 
     def _read(self) -> _Numbers:
-        """The numbers: of all logs, unless somebody has begun to read them; then so far."""
+        """Return the counts. If iteration has not started, read all logs first."""
         if not self._begun:
             self.run()
         return self._numbers
 
     def summary(self) -> dict[str, Any]:
-        """Give the numbers as what JSON can hold."""
+        """Return the counts as a dictionary that can be serialized as JSON."""
         names = (
             *("logs", "messages", "records", "errors", "warnings", "rules", "left_out"),
             *("not_conforming", "stopped"),
@@ -306,17 +319,18 @@ class Validation:
         return {"inputs": len(self._inputs), **{name: getattr(numbers, name) for name in names}}
 
     def run(self) -> Validation:
-        """Read all, for the numbers alone; gives itself."""
+        """Read all logs for their counts, and return `self`."""
         for _ in self:
             pass
         return self
 
     def __iter__(self) -> Iterator[Finding]:
-        """Give the findings of all inputs, in the order of the inputs.
+        """Yield the findings of all inputs, in the order of the inputs.
 
         Raises:
-            OptionError: No log was of a format that takes one of the options; or none was Jelly, with `options_from`.
-            ValueError: They were read before.
+            OptionError: No log has a format that supports one of the options, or `options_from` is
+                given and no log is in Jelly.
+            ValueError: The logs have been read before.
         """
         if self._begun:
             raise ValueError("a validation is read once; call validate again")
@@ -338,7 +352,7 @@ class Validation:
     # --- reading ---
 
     def _input(self, given: Readable) -> Iterator[Finding]:
-        """The findings in an input."""
+        """Yield the findings of an input."""
         driver = Driver([given], replace(self._reading, watch=self._watch))
         self._log = None
         here = 0
@@ -361,7 +375,7 @@ class Validation:
         self._done += here
 
     def _found(self) -> Iterator[Finding]:
-        """What was found since it was asked last, counted."""
+        """Yield and count the findings since the last call."""
         found, self._new = self._new, []
         for each in sorted(found, key=_place):
             strict = self.strict and each.severity == "warning"
@@ -374,7 +388,7 @@ class Validation:
             yield shown
 
     def _watch(self, data: Input, piece: bytes) -> None:
-        """Take a piece of a log that is about to be decoded."""
+        """Record the line positions of a piece that is about to be decoded."""
         log = self._log
         if log is None or log.source.input is not data:
             if self._watched is None or self._watched[0] is not data:
@@ -384,7 +398,15 @@ class Validation:
             log.lines.feed(piece)
 
     def _take(self, item: Item, here: int) -> int:
-        """Take what the driver gives; gives the bytes read of the input."""
+        """Process an item from the driver.
+
+        Args:
+            item: The item.
+            here: Bytes of the input read before it.
+
+        Returns:
+            Bytes of the input read so far.
+        """
         if self._log is None or item.source is not self._log.source:
             self._begin_log(item.source)
         log = self._log
@@ -422,7 +444,7 @@ class Validation:
         self._numbers.logs += source.input.refusal is None
 
     def _end_log(self) -> None:
-        """Tell what a log as a whole shows."""
+        """Finish the current log, and count the dropped keys that were not reported."""
         log, self._log = self._log, None
         if log is not None and log.keys > 1:
             self._leave_out("key-without-iri", log.keys - 1)
@@ -439,7 +461,7 @@ class Validation:
             stop = _end_of(batch, message)
             part = batch.continued and message == batch.first_index
             start = max(position, log.searched) if part else position
-            if rule == "redeclared-namespace":  # declarations stand before what they are of
+            if rule == "redeclared-namespace":  # declarations precede their message
                 number = message - batch.first_index
                 start = batch.position(number - 1) if number else log.searched
             where = self._where(log, start, stop, rule, written)
@@ -452,7 +474,7 @@ class Validation:
             self._conforms(log, batch)
 
     def _patches(self, log: _Log, batch: PatchBatch) -> None:
-        """Check patches by the rules of those who apply them."""
+        """Check that patches can be applied: transactions, and the chain of `prev` and `id`."""
         for broken, patch, row, offset, text in self._patch_rules.check(batch):
             rule, severity = _PATCH_RULES[broken]
             if broken == "chain-of-logs" and self.chain:
@@ -467,7 +489,7 @@ class Validation:
                 log, rule, f"row {row} of the patch: {text}", severity, message=patch, **where
             )
 
-    # --- what is found ---
+    # --- findings ---
 
     def _add(
         self,
@@ -482,7 +504,7 @@ class Validation:
         self._new.append(Finding(log.source.name, severity, rule, text, kind=kind, **where))
 
     def _leave_out(self, rule: str, count: int) -> None:
-        """Count warnings that are not told."""
+        """Count warnings that are not returned."""
         if count <= 0:
             return
         self._numbers.rules[rule] = self._numbers.rules.get(rule, 0) + count
@@ -493,7 +515,7 @@ class Validation:
             self._numbers.warnings += count
 
     def _is_told(self, rule: str) -> bool:
-        """Whether another warning of a rule is told, else counted."""
+        """Return whether to report another warning of a rule. Otherwise, count it."""
         told = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
         if self.strict or told + sum(each.rule == rule for each in self._new) < self.max_warnings:
             return True
@@ -501,14 +523,14 @@ class Validation:
         return False
 
     def _is_enough(self) -> bool:
-        """Whether the errors found so far end it."""
+        """Whether the number of errors has reached `max_errors`."""
         new = sum(self.strict or each.severity == "error" for each in self._new)
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
     def _where(
         self, log: _Log, position: int, stop: int | None, rule: str, written: bytes
     ) -> dict[str, Any]:
-        """Where a term stands: its byte, line and column, or those of its message."""
+        """Return the offset, line and column of a term, or of its message if it is not found."""
         lines = log.lines
         if lines is None:
             return {"offset": position}
@@ -555,7 +577,7 @@ class Validation:
         )
 
     def _unread(self, name: str, error: OSError | UnknownFormatError) -> None:
-        """Tell of an input that cannot be read on."""
+        """Report an input that cannot be read any further."""
         if isinstance(error, UnknownFormatError):
             text = reason(name, error) + recommendations(error.remedies)
             self._new.append(Finding(name, "error", "unknown-format", text, error=error))
@@ -565,7 +587,7 @@ class Validation:
             self._new.append(Finding(source, "error", "unreadable", text))
 
     def _compare(self, log: _Log, header: Mapping[str, Any]) -> None:
-        """Compare the stream options of a log with given ones."""
+        """Compare the stream options of a log with those of `options_from`."""
         if self.stream_options is None or log.compared or "options" not in header:
             return
         format, given = self.stream_options
@@ -576,7 +598,7 @@ class Validation:
             self._add(log, "stream-options", text)
 
     def _noticed(self, log: _Log, item: Read) -> None:
-        """Tell what a decoder took note of."""
+        """Report what the decoder noticed: comments that look like delimiters, and dropped keys."""
         count = item.header.get("look_alikes", 0)
         offsets = item.header.get("look_alike_offsets", ())
         for index in range(log.look_alikes, count):
@@ -596,7 +618,7 @@ class Validation:
             log.keys += item.lost.keys
 
     def _key(self, log: _Log, item: Read) -> None:
-        """Tell the first key of a log that is dropped."""
+        """Report the first dropped key of a log."""
         key = item.lost.key or ""
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
@@ -606,7 +628,7 @@ class Validation:
         self._add(log, "key-without-iri", text, **where)
 
     def _conforms(self, log: _Log, batch: AnyBatch) -> None:
-        """Tell which messages do not conform to the shapes."""
+        """Report the messages that do not conform to the shapes."""
         if not isinstance(batch, MessageBatch):
             raise OptionError(f"shapes are for messages, and {log.source.name} holds {batch.kind}")
         assert self.shapes is not None
@@ -648,12 +670,12 @@ class Validation:
 
 
 def _place(found: Finding) -> int:
-    """The byte by which findings that are there together are ordered; those of the whole log stand behind."""
+    """Return the sort key of a finding: its offset. Findings without an offset come last."""
     return sys.maxsize if found.offset is None else found.offset
 
 
 def _labels(source: Source, header: Mapping[str, Any]) -> Literal["none", "chosen", "all"]:
-    """Which labels of blank nodes that messages share are suspicious in a log."""
+    """Return which blank node labels are suspicious if several messages share them."""
     format = source.format.name
     if format == "jelly":
         logical = str(header.get("options", {}).get("logical_type", ""))
@@ -664,13 +686,13 @@ def _labels(source: Source, header: Mapping[str, Any]) -> Literal["none", "chose
 
 
 def _end_of(batch: AnyBatch, message: int) -> int | None:
-    """The first byte of the message behind one, if it is in the batch."""
+    """Return the offset of the message after `message`, or `None` if it is not in the batch."""
     number = message - batch.first_index + 1
     return batch.position(number) if number < len(batch) else None
 
 
 def _spellings(rule: str, written: bytes) -> Iterator[bytes]:
-    """How a term may be written, the likeliest first."""
+    """Yield the possible spellings of a term, the most likely first."""
     if written:
         yield written
     if rule == "ill-typed-literal":
