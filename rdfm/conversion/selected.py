@@ -1,7 +1,8 @@
 """Selection of the messages that a conversion writes.
 
-In: the options of the stages. Out: a `Selection`, and the split to read if part of the input suffices.
-Cost: for a sample of a given number of messages, the inputs are read twice, first to count messages.
+In: the options of the stages. Out: a `Selection`, and the split to read if part of the input is
+enough.
+Cost: for a sample of a given number of messages, the inputs are read twice: first to count messages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Target of a conversion: the format, its options, and properties of the source.
 
 In: the options of the output, and the first item read. Out: encoders.
-Law: given options take precedence over those of the source. The header is fixed at the first message,
-since the later ones are not known yet.
+Law: given options take precedence over those of the source. The header is fixed at the first
+message, since later ones are not known yet.
 """
 
 from __future__ import annotations

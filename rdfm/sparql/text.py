@@ -1,8 +1,8 @@
 """Query arguments: the text of a query, or a file.
 
 In: an argument. Out: a parsed query.
-Law: a string with a brace is a query, since every SELECT, CONSTRUCT and ASK has one. Any other string
-is a file name.
+Law: a string with a brace is a query, since every SELECT, CONSTRUCT and ASK has one. Any other
+string is a file name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Text(NamedTuple):
 
 def is_text(query: QueryLike) -> bool:
     """Whether an argument is the text of a query, not a file."""
-    # Text with white space that is not a file, such as DESCRIBE <a:b>, gets a better error as a query.
+    # Text with white space, such as DESCRIBE <a:b>, gets a better error as a query than as a file.
     return isinstance(query, str) and (
         not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
     )
