@@ -1,9 +1,9 @@
 """Options of a conversion: those of its stages, and their division between the two formats.
 
 In: options by name, as values or as text. Out: options of the stages, the input and the output.
-Law: `from_NAME` applies to the input and `to_NAME` to the output. A bare name applies to the side that
-has the option. An option that neither side has is rejected; so is one that both sides have, unless
-it is meant for both.
+Law: `from_NAME` applies to the input and `to_NAME` to the output. A bare name applies to the side
+that has the option. An option that neither side has is rejected; so is one that both sides have,
+unless it is meant for both.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _give(options: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _asks_nothing(name: str, value: Any) -> bool:
-    """Whether an option that neither side has can be ignored: it is None, or a switch that is off."""
+    """Whether an option that neither side has can be ignored: None, or a switch that is off."""
     known = [
         spec.options(side)[name]
         for spec in formats.specs()

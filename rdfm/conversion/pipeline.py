@@ -1,11 +1,11 @@
 """The pipeline of a conversion: reading, decoding, encoding and writing overlap in threads.
 
 In: a driver, stages, and a target. Out: a `Summary`.
-Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never per
-message.
-Law: the first error ends all threads, after everything before it has been written. Threads share only
-items passed through the queues, and never modify them afterwards. So the same input gives the same
-output and summary on every run.
+Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never
+per message.
+Law: the first error ends all threads, after everything before it has been written. Threads share
+only items passed through the queues, and never modify them afterwards. So the same input gives the
+same output and summary on every run.
 """
 
 from __future__ import annotations

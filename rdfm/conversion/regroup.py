@@ -107,7 +107,7 @@ class Regrouping(Stage):
         self._held = held
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
-        # Items without quads, with the number of quads before them. Each is yielded with the next quad.
+        # Items without quads, with the number of quads before them; yielded with the next quad.
         self._waiting: deque[tuple[int, Item]] = deque()
 
     def take(self, item: Item) -> Iterator[Item]:

@@ -2,7 +2,7 @@
 
 In: the options of the stages. Out: a `Selection`, and the split to read if part of the input is
 enough.
-Cost: for a sample of a given number of messages, the inputs are read twice: first to count messages.
+Cost: for a sample of a given number of messages, the inputs are read twice, first to count them.
 """
 
 from __future__ import annotations

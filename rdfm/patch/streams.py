@@ -68,7 +68,7 @@ class Places:
         self._lines.setdefault(data, Lines()).feed(piece)
 
     def at(self, data: Input | None, offset: int) -> tuple[int, int] | None:
-        """Return the line and column of a byte, both from 1, or None if the text is not in memory."""
+        """Return the line and column of a byte, from 1, or None if the text is not in memory."""
         lines = None if data is None else self._lines.get(data)
         return None if lines is None else lines.at(offset)
 
