@@ -1,7 +1,7 @@
 """Patches applied to a dataset: `apply`.
 
 In: a dataset and logs of patches. Out: the changed dataset.
-Cost: memory for the dataset, with each term stored once, and for the changes of an open transaction.
+Cost: memory for the dataset, with each term stored once, and for changes of an open transaction.
 """
 
 from __future__ import annotations

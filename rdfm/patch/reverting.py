@@ -1,9 +1,9 @@
 """Patches that undo patches: `revert`.
 
 In: logs of patches. Out: a log of patches, which undo the last patch first.
-Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory, the
-others in a temporary file.
-Law: applying a log and then its reversal changes nothing, if each operation of the log has an effect.
+Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory,
+the others in a temporary file.
+Law: a log followed by its reversal changes nothing, if each operation of the log has an effect.
 """
 
 from __future__ import annotations
