@@ -92,7 +92,7 @@ def _similar(name: str, options: list[str]) -> list[str]:
     """Return options with the same purpose as `name` in other programs, or a similar name."""
     if (same := _SAME_PURPOSE.get(name)) in options:
         return [same]
-    words = {option.lstrip("-"): option for option in options}  # leading hyphens would make names similar
+    words = {option.lstrip("-"): option for option in options}  # hyphens make names similar
     return [words[word] for word in get_close_matches(name.lstrip("-"), words)]
 
 

@@ -1,7 +1,7 @@
 """Remedies as options of the command line.
 
-In: a remedy. Out: its flag with its value, such as `--merge-graphs`, or None if the command line does
-not have the option.
+In: a remedy. Out: its flag with its value, such as `--merge-graphs`, or None if the command line
+does not have the option.
 Law: `SpecCommand` derives the same names from the same declarations.
 """
 

@@ -1,7 +1,7 @@
 """Signal handling of the command.
 
-In: SIGINT, SIGTERM and SIGHUP, except those that were ignored when the command started. Out: one line
-on standard error and exit code 130, or termination by SIGPIPE.
+In: SIGINT, SIGTERM and SIGHUP, except those that were ignored when the command started.
+Out: one line on standard error and exit code 130, or termination by SIGPIPE.
 Cost: a waiting thread.
 Law: the command ends within about a second, even during native code. Unfinished output is removed
 first.

@@ -147,7 +147,7 @@ def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatc
     For a single log, the old message is the previous one, with its changed labels.
     """
     *old, new = (_each(log) for log in batches)
-    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # old and new messages alternate
+    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # they alternate
 
     def old_messages() -> Iterator[Message]:
         for message in old[0]:
