@@ -16,7 +16,6 @@ _EPILOG = """Examples:
   rdfm inspect --html report.html nanopubs.jelly"""
 
 
-
 @click.command(
     "inspect",
     cls=SpecCommand,

@@ -1,7 +1,7 @@
 """Commands with the options that the specs of stages and formats declare.
 
-In: specs. Out: click options: `--NAME`, `--from-NAME` for the input, `--to-NAME` for the output; help
-under the headings of the specs.
+In: specs. Out: click options: `--NAME`, `--from-NAME` for the input, `--to-NAME` for the output;
+help under the headings of the specs.
 Cost: the specs of the built-in formats. Plug-ins are imported for complete help and completion, and
 if an option is unknown.
 Law: values remain text. The component that knows the format checks them.
