@@ -1,7 +1,7 @@
 """Read, write and convert RDF message logs.
 
-A log is a sequence of messages, a message an RDF dataset with its own blank nodes; or a sequence of patches, which
-are changes of a dataset, or of the rows that a SPARQL query gave.
+A log is a sequence of messages. Each message is an RDF dataset with its own blank nodes. A log can
+also contain patches (changes of a dataset), or rows of SPARQL results.
 
 Formats of messages: N-Triples, N-Quads, Turtle, TriG, Jelly, RDF Protobuf, RDF Thrift, RDF/XML, NDJSON-LD, JSON-LD,
 YAML-LD, Parquet and Arrow IPC. Formats of patches: Jelly-Patch, RDF Patch, RDF Patch Thrift, Parquet and Arrow IPC.
@@ -18,8 +18,8 @@ results in XML, SPARQL results in TSV, SPARQL results in CSV, Parquet and Arrow 
 
     rdfm.convert("in.jelly", "out.nq.zst")
 
-Batches (`log.batches()`, `MessageBatch`) hand whole columns to Arrow; `rdfm.formats` lists the
-formats and finds them; `rdfm.errors` has every exception.
+Batches (`log.batches()`, `MessageBatch`) pass entire columns to Arrow. `rdfm.formats` lists and
+finds the formats, and `rdfm.errors` contains every exception.
 """
 
 from rdfm import errors
@@ -128,7 +128,8 @@ __all__ = [
     "validate",
 ]
 
-# What is where: imported when it is asked for, so that the command sees to signals before.
+# Public names by module. They are imported on first use, so that the command can install its signal
+# handlers first.
 _PLACES = {
     "_core": [
         "Bnode",
@@ -212,7 +213,7 @@ def _message_word(format: "str | None") -> str:
     from rdfm.formats import find
     from rdfm.logs.kinds import MESSAGE_WORDS
 
-    if format in MESSAGE_WORDS:  # a kind, of an error that is of no format
+    if format in MESSAGE_WORDS:  # the kind of log, for an error without a format
         return MESSAGE_WORDS[format]
     try:
         kind = "messages" if format is None else find(format).spec.kinds[0]
@@ -223,5 +224,5 @@ def _message_word(format: "str | None") -> str:
 
 errors.set_surface(_render_for_python, _message_word)
 
-if not TYPE_CHECKING:  # else every name would be one of rdfm
+if not TYPE_CHECKING:  # for type checkers, every attribute would exist
     __getattr__ = _load

@@ -1,9 +1,9 @@
-"""rdflib reads and writes rdfm's formats: `graph.parse(path, format="rdfm-jelly")`.
+"""rdflib plug-ins for rdfm's formats: `graph.parse(path, format="rdfm-jelly")`.
 
-In: what rdflib gives its plug-ins. Out: its graphs, or bytes.
-Law: blank nodes of different messages stay different; a graph is written as one message.
+In: arguments of rdflib's plug-in interface. Out: rdflib graphs, or bytes.
+Law: blank nodes of different messages stay distinct. A graph is written as one message.
 
-The names are rdfm-nt, rdfm-nq, rdfm-ttl, rdfm-trig and rdfm-jelly (entry points of the package).
+Format names: rdfm-nt, rdfm-nq, rdfm-ttl, rdfm-trig and rdfm-jelly (entry points of the package).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Parser(Parser):
     format: ClassVar[str]
 
     def parse(self, source: InputSource, sink: Graph, **options: Any) -> None:
-        """Read all messages into `sink`; options are those of the format's decoder."""
+        """Read all messages into `sink`. The options are those of the format's decoder."""
         stream: Any = source.getByteStream()
         if stream is None:
             text: Any = source.getCharacterStream()
@@ -65,7 +65,7 @@ class _Parser(Parser):
 
 
 def _fresh_bnodes() -> Callable[[str], BNode]:
-    """Blank nodes of one message: new ones, the same for the same label."""
+    """Return a function that maps each label of one message to a new blank node."""
     known: dict[str, BNode] = {}
 
     def bnode(label: str) -> BNode:
@@ -88,7 +88,7 @@ class _Serializer(Serializer):
         encoding: str | None = None,
         **options: Any,
     ) -> None:
-        """Write the graph; options are those of the format's encoder. `base` is not used."""
+        """Write the graph. The options are those of the format's encoder. `base` is ignored."""
         with create_log(stream, self.format, **options) as log:  # type: ignore[arg-type]  # any writer
             log.write(from_rdflib(self.store))
 

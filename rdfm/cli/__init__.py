@@ -1,9 +1,9 @@
-"""The command line: arguments, texts and exit codes; the work is done by `rdfm` itself.
+"""The command line: arguments, texts and exit codes. The work is done by the package `rdfm`.
 
 In: arguments. Out: exit code 0 (done), 1 (bad data, or a file that cannot be read or written),
-2 (bad usage), 130 (Ctrl-C, SIGTERM, SIGHUP), or the end by SIGPIPE. Cost: what a command needs is imported
-when it runs, and nothing at all before signals are seen to.
-Law: whatever happens, one clear line on standard error, never a traceback (but with --debug).
+2 (bad usage), 130 (Ctrl-C, SIGTERM, SIGHUP), or termination by SIGPIPE.
+Cost: each command imports only the modules that it needs, after the signal handlers are installed.
+Law: every error is one clear line on standard error, never a traceback (except with --debug).
 """
 
 import os
@@ -21,7 +21,7 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     """Run a command and exit.
 
     Args:
-        arguments: The words after `rdfm`; those of this process unless given.
+        arguments: Arguments after `rdfm`. Defaults to those of this process.
     """
     try:
         from rdfm.cli import signals
@@ -43,9 +43,10 @@ def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
 
 
 def _open_closed() -> None:
-    """Put something in the place of standard streams that are closed, so that no file gets their numbers.
+    """Open closed standard streams on the null device, so that no file gets their descriptors.
 
-    What can only be written is read from, and the other way round: both are errors, as they were.
+    The mode is the opposite of the usual one: reading standard input and writing to the other
+    streams remain errors.
     """
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:

@@ -1,4 +1,4 @@
-"""The commands of `rdfm`, each imported when it is called or its help is asked for."""
+"""The commands of `rdfm`, each imported when it is called or its help is printed."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _COMMANDS = {
     "completion": "Print the completion script of a shell.",
     "help": "Print the complete help of a command.",
 }
-# Commands in the module of another one, with their names there.
+# Commands that are defined in the module of another command, with their names in that module.
 SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
 
 
 class ClosedPipe(Exception):
-    """What click would answer by itself.
+    """Wraps a BrokenPipeError, which click would otherwise handle on its own.
 
     Attributes:
-        error: The error.
+        error: The original error.
     """
 
     def __init__(self, error: BrokenPipeError) -> None:
@@ -54,7 +54,7 @@ class _Lazy(click.Group):
     """A group that imports a command's module when it is needed."""
 
     def make_context(self, *words: Any, **settings: Any) -> click.Context:
-        with _pipes_kept():  # where help is printed
+        with _pipes_kept():  # prints help
             return super().make_context(*words, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -10,21 +10,24 @@ from rdfm.cli.stdio import counted
 
 
 class Bar:
-    """A progress bar that comes after a second, and stays until it is closed."""
+    """A progress bar that appears after a second, and remains until it is closed."""
 
     def __init__(self) -> None:
-        """Begin the second."""
+        """Start the delay of one second."""
         self._start = time.monotonic()
         self._bar: Any = None
         self._ended = False
 
     @classmethod
     def on_terminal(cls) -> Bar | None:
-        """A bar, where standard error is a terminal."""
+        """Return a bar if standard error is a terminal; otherwise None."""
         return cls() if sys.stderr is not None and sys.stderr.isatty() else None
 
     def __call__(self, progress: Any) -> None:
-        """Show how far it is. That a query is evaluated is shown at once: nothing else follows for a while."""
+        """Show the progress.
+
+        The evaluation of a query is shown immediately, since there is no progress until it ends.
+        """
         if self._ended:
             return
         if self._bar is None:
@@ -38,7 +41,7 @@ class Bar:
                 unit="B",
                 unit_scale=True,
                 leave=False,
-                mininterval=0,  # it is not told often
+                mininterval=0,  # updates are already rare
                 miniters=0,
                 file=sys.stderr,
             )
@@ -49,11 +52,11 @@ class Bar:
             self._bar.refresh()
 
     def end(self) -> None:
-        """Take the bar away for good."""
+        """Remove the bar permanently."""
         self._ended = True
         self.close()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()

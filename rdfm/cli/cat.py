@@ -60,10 +60,10 @@ def command(logs: tuple[str, ...], color: str, **options: Any) -> None:
 
 
 class _CountCommand(SpecCommand):
-    """A command that takes `-5` for `-n 5`, as head and tail of coreutils do."""
+    """A command that accepts `-5` for `-n 5`, like head and tail of coreutils."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the words."""
+        """Parse the arguments."""
         counts = (word for word in args if re.fullmatch(r"-\d+", word))
         if (count := next(counts, None)) is not None and "-n" not in args:
             at = args.index(count)
@@ -104,7 +104,7 @@ def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
 
 
 def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
-    """Convert to standard output; what is left out is said on standard error."""
+    """Convert to standard output, and report dropped data on standard error."""
     from rdfm import formats
     from rdfm.cli.losses import say_dropped, say_notes, say_skipped
     from rdfm.cli.screen import Screen, wants_colours
@@ -143,8 +143,8 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
         if screen is not None:
             screen.end()
     say_skipped(summary)
-    # Names of namespaces are not missed by somebody who asks for a format without them.
+    # Dropped namespaces are expected with a format that cannot represent them.
     summary.dropped.pop("namespaces", None)
     say_dropped(summary)
-    if not summary.messages:  # other notes are about the output
+    if not summary.messages:  # with messages, the notes are about the output
         say_notes(summary.notes)

@@ -1,4 +1,4 @@
-"""`rdfm convert`: logs to logs in another format."""
+"""`rdfm convert`: convert logs to another format."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
 
 
 def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
-    """The inputs and the output of the words on the command line."""
+    """Divide the arguments into inputs and output."""
     names = list(files)
     if not names:
         raise click.UsageError(

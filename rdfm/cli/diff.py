@@ -1,4 +1,4 @@
-"""`rdfm diff`: what differs between two logs."""
+"""`rdfm diff`: compare two logs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def command(
         )
     except BrokenPipeError:
         raise
-    except Exception as error:  # whatever it is, the logs may be the same
+    except Exception as error:  # an error does not mean that the logs differ
         raise Coded(error, COULD_NOT) from error
     finally:
         if bar is not None:
@@ -107,10 +107,10 @@ def command(
 
 
 class _Json:
-    """Differences as JSON, a line each."""
+    """Prints differences as JSON, one per line."""
 
     def begin(self, found: Difference) -> None:
-        """Take what is known before the first message."""
+        """Do nothing: the counts follow at the end."""
 
     def tell(self, difference: MessageDifference) -> None:
         """Print a difference."""
@@ -126,7 +126,7 @@ class _Json:
 
 
 class _Text:
-    """Differences as text on standard output, and the counts on standard error."""
+    """Prints differences as text on standard output, and the counts on standard error."""
 
     def __init__(self, a: str, b: str) -> None:
         self._names = (_safe(a), _safe(b))
@@ -135,7 +135,7 @@ class _Text:
         self._begun = False
 
     def begin(self, found: Difference) -> None:
-        """Take what is known before the first message."""
+        """Store the kind of the logs, and print differences in their heads."""
         self._kind = found.kind
         if found.head:
             self._print(found.head)
@@ -186,7 +186,7 @@ class _Text:
 
 
 def _hint(remedy: Remedy) -> str:
-    """The option that helps, as it is on the command line."""
+    """Return the option of a remedy in command-line syntax."""
     from rdfm.analysis.options import DIFF
 
     flag = f"--{DIFF[remedy.option].option}"
@@ -200,7 +200,7 @@ def _safe(text: str) -> str:
 
 
 def _lines(difference: MessageDifference, kind: str) -> list[str]:
-    """A difference for people."""
+    """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
 
     word = WORDS[kind][0]

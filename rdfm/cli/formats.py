@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rdfm.formats import FormatSpec, OptionSpec
     from rdfm.formats.spec import Side
 
-# Features by kind of log, if the formats of the kind differ in them.
+# Features to list for each kind of log: those in which its formats differ.
 _CARRIED = {
     "messages": (
         "graphs",
@@ -86,7 +86,7 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
 
 
 def _flag(option: OptionSpec) -> str:
-    """An option as help shows it."""
+    """Return an option in the syntax of help."""
     if option.kind == "switch":
         return f"--{option.option}" + (f" / --{option.off}" if option.off else "")
     if option.choices and not option.metavar:

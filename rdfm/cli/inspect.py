@@ -1,4 +1,4 @@
-"""`rdfm inspect`: what is in logs."""
+"""`rdfm inspect`: describe logs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ _EPILOG = """Examples:
   rdfm inspect --json *.nq | jq .messages
   rdfm inspect --stats nanopubs.jelly
   rdfm inspect --html report.html nanopubs.jelly"""
-
-# What messages of a kind are called.
 
 
 @click.command(
@@ -149,10 +147,10 @@ def command(
 
 
 def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
-    """Refuse what does not go together, before a log is read.
+    """Reject conflicting options before a log is read.
 
     Raises:
-        UsageError: The text says what does not.
+        UsageError: If options conflict; the text names them.
     """
     said = [
         name
@@ -168,10 +166,10 @@ def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None
 def _taken(
     logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The options of each log: of several, each takes what its format knows.
+    """Return the options of each log. With several logs, each gets those that its format has.
 
     Raises:
-        OptionError: No log is of a format that takes one of them.
+        OptionError: If no format of the logs has one of the options.
     """
     from rdfm import formats
     from rdfm.errors import OptionError
@@ -195,7 +193,7 @@ def _taken(
 
 
 def _lines(report: Any) -> list[str]:
-    """The report for people."""
+    """Return a report as lines of text."""
     from rdfm.analysis.inspect import LISTS
     from rdfm.cli.stdio import WORDS, plural, safe, several, size
 
@@ -250,7 +248,7 @@ def _lines(report: Any) -> list[str]:
 
 
 def _held(report: Any) -> list[tuple[str, str]]:
-    """How many messages there are, and what is in them."""
+    """Return the rows about the number of messages and their content."""
     from rdfm.cli.stdio import WORDS, plural, several
 
     empty = f" ({report.empty_messages:,} empty)" if report.empty_messages else ""

@@ -1,4 +1,4 @@
-"""What a conversion did and what it left out, on standard error."""
+"""Reports of a conversion and its dropped data on standard error."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["say_dropped", "say_notes", "say_skipped", "say_summary"]
 
 
 def say_skipped(summary: Any) -> None:
-    """Say which errors were skipped, and what was given up."""
+    """Print the skipped errors and the abandoned inputs."""
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
     if (more := summary.skipped - len(summary.errors)) > 0:
-        # What has no text is a value of a column of another type.
+        # Skipped errors without a text are ill-typed values.
         what = f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, null now"
         click.echo(f"rdfm: skipped: {what}", err=True)
     for name in summary.abandoned:
@@ -27,13 +27,13 @@ def say_skipped(summary: Any) -> None:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Say what users should know, though nothing is broken."""
+    """Print notes for users, which are not errors."""
     for note in notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)
 
 
 def say_dropped(summary: Any) -> None:
-    """Say what the output cannot hold."""
+    """Print the counts of data that the output cannot represent."""
     if summary.dropped:
         dropped = all_dropped(summary.dropped)
         if summary.dropped_key is not None:
@@ -42,7 +42,7 @@ def say_dropped(summary: Any) -> None:
 
 
 def say_summary(summary: Any, quiet: bool) -> None:
-    """What was done and what was left out, on standard error."""
+    """Print a summary, including dropped data and notes, on standard error."""
     say_skipped(summary)
     if quiet:
         return

@@ -1,4 +1,4 @@
-"""What the commands share: options in groups, prefixes, names of formats with completion."""
+"""Option and parameter types that the commands share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     _Text = click.ParamType[str]
     _Pair = click.ParamType[tuple[str, str]]
-else:  # not generic in older releases of click
+else:  # the class is not generic in older releases of click
     _Text = _Pair = click.ParamType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Headings of options in help, first and last; those of formats are between them.
+# Headings of options in help, first and last. Those of formats are in between.
 _FIRST = ("Criteria", "Query", "Changes", "Comparison", "Checks", "Input", "Output", "Messages")
 _LAST = ("Limits that protect memory", "Other formats", "Other options")
-# Key of a context whose help lists all options.
+# Key in the `meta` of a context whose help lists all options.
 COMPLETE = "rdfm.cli.complete"
-# What other programs call an option, and what it is called here.
+# Names of options in other programs, and their names in rdfm.
 _SAME_PURPOSE = {"--first": "--take", "--head": "--take", "--limit": "--take"}
 
 
@@ -38,7 +38,7 @@ class GroupedOption(click.Option):
     def __init__(
         self, *args: Any, group: str = "Options", of_format: bool = False, **kwargs: Any
     ) -> None:
-        """Take the arguments of click, and the attributes."""
+        """Set the attributes; other arguments are passed to click."""
         super().__init__(*args, **kwargs)
         self.group = group
         self.of_format = of_format
@@ -48,7 +48,7 @@ class GroupedCommand(click.Command):
     """A command whose help lists options under headings, in the order of their definition."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the words; of an option that is not there, suggest those that may be meant."""
+        """Parse the arguments, and suggest similar options for an unknown one."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -71,13 +71,13 @@ class GroupedCommand(click.Command):
                 continue
             if (record := parameter.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(parameter, "group", "Other options"), []).append(record)
-        for heading in sorted(sections, key=_place):  # the others as they come
+        for heading in sorted(sections, key=_place):  # a stable sort keeps the order of the others
             records = sections[heading]
             with formatter.section(heading):
                 formatter.write_dl(records, col_max=28)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog unchanged, since it has examples."""
+        """Write the epilog without wrapping, since it contains examples."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
 
@@ -89,37 +89,37 @@ def _place(heading: str) -> int:
 
 
 def _similar(name: str, options: list[str]) -> list[str]:
-    """The options that a name may mean: of the same purpose elsewhere, or written alike."""
+    """Return options with the same purpose as `name` in other programs, or a similar name."""
     if (same := _SAME_PURPOSE.get(name)) in options:
         return [same]
-    words = {option.lstrip("-"): option for option in options}  # alike not by their hyphens
+    words = {option.lstrip("-"): option for option in options}  # hyphens make names similar
     return [words[word] for word in get_close_matches(name.lstrip("-"), words)]
 
 
 def option(*names: str, group: str, **settings: Any) -> Callable[[F], F]:
-    """An option under a heading."""
+    """Return a decorator that adds an option under a heading."""
     return click.option(*names, cls=GroupedOption, group=group, **settings)
 
 
 class FormatName(_Text):
-    """The name of a format, checked when it is used; completed from the registry."""
+    """Name of a format. Completed from the registry, and checked when it is used."""
 
     name = "FORMAT"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin so."""
+        """Return the names that begin with `incomplete`."""
         from rdfm import formats
 
         return [CompletionItem(name) for name in formats.names() if name.startswith(incomplete)]
 
 
 class Number(click.IntRange):
-    """A whole number of at least `min`."""
+    """An integer of at least `min`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
+        """Return the integer."""
         try:
             number = int(value)
         except ValueError:
@@ -130,34 +130,34 @@ class Number(click.IntRange):
 
 
 class Words(_Text):
-    """One of some words, checked when it is used."""
+    """One of a list of words, checked when it is used."""
 
     name = "WORD"
 
     def __init__(self, words: list[str]) -> None:
-        """Take the words."""
+        """Set the words."""
         self._words = words
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """The words, as in `[comment|directive]`."""
+        """Return the words as in `[comment|directive]`."""
         return f"[{'|'.join(self._words)}]"
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The words that begin so."""
+        """Return the words that begin with `incomplete`."""
         return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
 
 class ContextFile(_Pair):
-    """A remote context and the file that holds it: `URL=FILE`."""
+    """A remote context and a local file with its content: `URL=FILE`."""
 
     name = "URL=FILE"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """The URL and the file; of several `=`, the last is the one between them."""
+        """Return the URL and the file, separated by the last `=`."""
         if isinstance(value, tuple):
             return value
         url, equals, file = value.rpartition("=")
@@ -174,7 +174,7 @@ class Prefix(_Pair):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """The name and the IRI."""
+        """Return the name and the IRI."""
         if isinstance(value, tuple):
             return value
         name, equals, iri = value.partition("=")

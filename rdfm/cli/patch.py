@@ -197,7 +197,7 @@ def diff(
 
 
 def _inputs(*names: str) -> list[Any]:
-    """What the names of inputs stand for."""
+    """Return the inputs, with `-` replaced by standard input."""
     from rdfm.cli.stdio import standard_input
 
     if names.count("-") > 1:
@@ -208,7 +208,7 @@ def _inputs(*names: str) -> list[Any]:
 def _run(
     change: Any, inputs: Any, output: str, kind: str, options: dict[str, Any], quiet: bool
 ) -> Any:
-    """Make a change, of files or of standard input and output."""
+    """Run a change with a progress bar, and write to a file or to standard output."""
     import sys
 
     from rdfm.cli.bar import Bar
@@ -237,7 +237,7 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _report(done: Any, quiet: bool, line: str) -> None:
-    """What was done and what was left out, on standard error."""
+    """Print a summary, including dropped data and notes, on standard error."""
     from rdfm.cli.losses import say_notes
     from rdfm.cli.stdio import all_dropped
 

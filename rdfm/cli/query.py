@@ -82,7 +82,7 @@ def command(
 
 
 def _is_shown(asked: Asked, output: str | None, options: dict[str, Any]) -> bool:
-    """Whether rows are a table on standard output, where that is a terminal."""
+    """Whether rows are printed as a table if standard output is a terminal."""
     from rdfm.logs.options import WRITING
 
     written = [each for each in WRITING if each.name in options]
@@ -90,10 +90,10 @@ def _is_shown(asked: Asked, output: str | None, options: dict[str, Any]) -> bool
 
 
 def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
-    """Refuse what is for files that are written.
+    """Reject options of output files.
 
     Raises:
-        UsageError: There is something.
+        UsageError: If there are any.
     """
     from rdfm.logs.options import WRITING
 
@@ -128,7 +128,7 @@ def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> N
 
 
 def _answer(asked: Asked, quiet: bool) -> None:
-    """Print the indexes of the messages for which the query holds, or the answer."""
+    """Print the indexes of the messages for which the query is true; with --whole, the answer."""
     from rdfm.cli.stdio import safe
 
     bar = _bar(quiet)
@@ -145,14 +145,14 @@ def _answer(asked: Asked, quiet: bool) -> None:
 
 
 def _bar(quiet: bool) -> Bar | None:
-    """A progress bar until something is printed."""
+    """Return a progress bar, which disappears when output is printed, or None."""
     from rdfm.cli.bar import Bar
 
     return None if quiet else Bar.on_terminal()
 
 
 def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
-    """Give what is found, without the bar where both are seen."""
+    """Yield the results, and remove the bar at the first one if they go to a terminal too."""
     try:
         for each in found:
             if bar is not None and sys.stdout is not None and sys.stdout.isatty():
@@ -164,7 +164,7 @@ def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
 
 
 def _show(asked: Asked, quiet: bool) -> None:
-    """Show rows as a table."""
+    """Print rows as a table."""
     from rdfm.cli.table import Table
 
     bar = _bar(quiet)
@@ -199,7 +199,7 @@ def _say_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None)
 
 
 def _say_hint(hint: Remedy | None, quiet: bool) -> None:
-    """Say which option may be missed."""
+    """Print a note about an option that may be missing."""
     if hint is not None and not quiet:
         click.echo(
             "rdfm: note: nothing was found in the default graph, and there are named graphs: "

@@ -1,7 +1,8 @@
 """Remedies as options of the command line.
 
-In: a remedy. Out: its flag with its value, such as `--merge-graphs`; None where the command line has no such option.
-Law: the names are those that `SpecCommand` makes of the same declarations.
+In: a remedy. Out: its flag with its value, such as `--merge-graphs`, or None if the command line
+does not have the option.
+Law: `SpecCommand` derives the same names from the same declarations.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _PREFIXES = {"read": "from", "write": "to"}
 
 
 def on_command_line(remedy: Remedy) -> str | None:
-    """Give the flag.
+    """Return the flag of a remedy with its value, or None.
 
     Example:
         >>> on_command_line(Remedy("write", "merge_graphs", "true", ""))
@@ -37,7 +38,7 @@ def on_command_line(remedy: Remedy) -> str | None:
 
 
 def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
-    """What is declared about the option, and what its flag begins with where the side has to be said."""
+    """Return the declaration of the option, and the prefix of its flag if a side is required."""
     if remedy.side == "stage":
         return declared(remedy), ""
     side = _PREFIXES[remedy.side]

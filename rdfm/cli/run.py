@@ -1,7 +1,7 @@
-"""One command: what it prints, its exit code, and what is said about an error.
+"""Runs a command: its output, its exit code and its error message.
 
-In: the words after `rdfm`. Out: the exit code.
-Law: one clear line on standard error, never a traceback (but with --debug).
+In: the arguments after `rdfm`. Out: the exit code.
+Law: every error is one clear line on standard error, never a traceback (except with --debug).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Coded", "run"]
 
 
 class Coded(Exception):
-    """An error after which a command has an exit code of its own, where errors have 1.
+    """An error with a specific exit code instead of 1.
 
     Attributes:
         error: The error.
@@ -32,20 +32,20 @@ class Coded(Exception):
     """
 
     def __init__(self, error: Exception, code: int) -> None:
-        """Take the error and the code."""
+        """Store the error and the code."""
         super().__init__(str(error))
         self.error = error
         self.code = code
 
 
 def run(words: list[str]) -> int:
-    """Run a command, with all that it prints; gives the exit code."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding lacks is escaped
+    """Run a command, flush its output, and return the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escapes characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     signals.watch()
     with surface(_on_command_line):
         code = _run(words)
-    if sys.stdout is not None:  # here and not when Python ends
+    if sys.stdout is not None:  # reports errors, unlike the flush at exit
         try:
             sys.stdout.flush()
         except OSError as error:
@@ -62,7 +62,7 @@ def _on_command_line(remedy: Remedy) -> str | None:
 
 @contextlib.contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Show warnings as errors are shown, without the lines of Python that gave them."""
+    """Print warnings in one line like errors, without the Python source line."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         _print("warning", str(message))
@@ -115,7 +115,7 @@ def _run(words: list[str]) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """Say what went wrong, and give the exit code."""
+    """Print an error message, and return the exit code."""
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
@@ -137,7 +137,7 @@ def _explain(error: Exception) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    """Print an error, and give the exit code."""
+    """Print an error text, and return the exit code."""
     _print("error", text)
     return code
 
@@ -147,7 +147,7 @@ def _print(kind: str, text: str) -> None:
     line = " ".join(visible(text).split("\n")).strip()
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     if sys.stderr is not None:
-        with contextlib.suppress(OSError, UnicodeError):  # nobody listens
+        with contextlib.suppress(OSError, UnicodeError):  # standard error is closed
             print(f"rdfm: {kind}: {safe}", file=sys.stderr, flush=True)
 
 
@@ -157,13 +157,13 @@ def _interrupted() -> int:
 
 
 def _in_print(error: OSError) -> bool:
-    """Whether an error is of what a command prints, which names no file."""
+    """Whether an error without a file name was raised while printing."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return bool(frames) and frames[-1].f_globals.get("__name__") in ("click.utils", __name__)
 
 
 def _forget_output() -> None:
-    """Let what is left to be printed vanish, since Python tries once more when it ends."""
+    """Discard the buffered output, since Python would try to flush it again at exit."""
     if sys.stdout is not None:
         with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,7 +1,8 @@
-r"""Text of logs on a terminal: in colours, and nothing in it moves the cursor.
+r"""Text of logs on a terminal: in colours, and with control characters escaped.
 
 In: bytes of text formats. Out: the same lines, for a terminal.
-Cost: the last line is held until its end. Law: without the colours, and with each `\uXXXX` undone, it is the text.
+Cost: an incomplete last line is buffered.
+Law: without the colours, and with each `\uXXXX` unescaped, the output is the input.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["Screen", "wants_colours"]
 
 Colours = Literal["auto", "always", "never"]
 
-# What all text formats of RDF, JSON and XML have in common.
+# Tokens that the text formats of RDF, JSON and XML share.
 _TOKEN = re.compile(
     r"""
     (?P<comment> ^\s*\#.* )
@@ -47,7 +48,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def wants_colours(asked: Colours) -> bool:
-    """Whether standard output is to be in colours: asked for, or a terminal and not forbidden by NO_COLOR."""
+    """Whether to print colours.
+
+    With "auto", true if standard output is a terminal, `NO_COLOR` is not set and `TERM` is not
+    "dumb".
+    """
     if asked != "auto":
         return asked == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -56,21 +61,21 @@ def wants_colours(asked: Colours) -> bool:
 
 
 class Screen:
-    """A file that shows text on another one, line by line.
+    """A file that writes text to a terminal, line by line.
 
     Attributes:
-        name: The other file's, for errors.
+        name: Name of the terminal's file, for errors.
     """
 
     def __init__(self, file: BinaryIO, *, colours: bool) -> None:
-        """Take what shows it."""
+        """Set the file of the terminal, and whether to print colours."""
         self.name = file.name
         self._file = file
         self._colours = colours
         self._rest = b""
 
     def write(self, data: Buffer) -> int:
-        """Show the lines that are complete."""
+        """Write the complete lines, and buffer the rest."""
         data = bytes(data)
         lines, newline, rest = data.rpartition(b"\n")
         if newline:
@@ -81,10 +86,10 @@ class Screen:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: the end of a line may follow."""
+        """Do nothing: the buffered line may continue."""
 
     def end(self) -> None:
-        """Show a last line that has no end."""
+        """Write a last line without a line break."""
         rest, self._rest = self._rest, b""
         self._show(rest)
 
@@ -99,7 +104,7 @@ class Screen:
 
 
 def _painted(line: str) -> str:
-    r"""A line in colours.
+    r"""Return a line with colours.
 
     Example:
         >>> _painted("true .")

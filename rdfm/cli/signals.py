@@ -1,9 +1,10 @@
-"""How signals end the command.
+"""Signal handling of the command.
 
-In: SIGINT, SIGTERM and SIGHUP, each unless it was ignored when the command began. Out: one line on
-standard error and the exit code 130; or the end by SIGPIPE.
-Cost: a thread that waits. Law: the command ends within about a second, whatever native code is at, and
-what is unfinished is removed before.
+In: SIGINT, SIGTERM and SIGHUP, except those that were ignored when the command started.
+Out: one line on standard error and exit code 130, or termination by SIGPIPE.
+Cost: a waiting thread.
+Law: the command ends within about a second, even during native code. Unfinished output is removed
+first.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ _KINDS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
-# What was there before, by signal; empty where signals are left alone.
+# Previous handler of each signal; empty if no handlers are installed.
 _before: dict[int, Any] = {}
-_unwinds = False  # whether something has to be ended in order
+_unwinds = False  # whether the stack has to be unwound
 _told = False
-_pipe: tuple[int, int] | None = None  # what wakes the watching thread
+_pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 
 def begin() -> None:
-    """From here on a signal ends the process at once; in other threads than the main one do nothing."""
+    """Let signals end the process at once. Has no effect outside the main thread."""
     global _told
     _told = False
     for kind in _KINDS:
-        # One that is ignored, as in the background of a shell or with nohup, stays so.
+        # Signals that are ignored, for example with nohup or in the background, remain ignored.
         if signal.getsignal(kind) not in (signal.SIG_IGN, None):
             try:
                 _before[kind] = signal.signal(kind, _quit)
@@ -45,7 +46,7 @@ def begin() -> None:
 
 
 def watch() -> None:
-    """Let a thread end the process where the main one is in native code and meets no signal."""
+    """Start a thread that ends the process if native code blocks signals in the main thread."""
     global _pipe
     if not _before or os.name == "nt" or _pipe is not None:
         return
@@ -58,7 +59,7 @@ def watch() -> None:
 
 
 def end() -> None:
-    """Give signals back, for a caller that goes on."""
+    """Restore the signal handlers, for a caller that continues."""
     global _pipe
     for kind, handler in _before.items():
         signal.signal(kind, handler)
@@ -71,7 +72,7 @@ def end() -> None:
 
 @contextlib.contextmanager
 def unwinding() -> Iterator[None]:
-    """Make a signal an exception for the time of the block, so that what is open in it is ended in order."""
+    """Turn signals into exceptions within the block, so that open resources are closed properly."""
     global _unwinds
     _unwinds = True
     for kind in _before:
@@ -85,7 +86,7 @@ def unwinding() -> Iterator[None]:
 
 
 def tell() -> bool:
-    """Say that the command was interrupted, unless that was said; gives whether it was not."""
+    """Print once that the command was interrupted. Return whether this was the first call."""
     global _told
     first, _told = not _told, True
     if first:
@@ -95,7 +96,10 @@ def tell() -> bool:
 
 
 def die_of_pipe() -> None:
-    """End as other commands do whose output nobody reads; return where the system has no such end."""
+    """Terminate by SIGPIPE, as other commands do if their output is closed.
+
+    Returns on systems without SIGPIPE.
+    """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGPIPE])
@@ -103,23 +107,26 @@ def die_of_pipe() -> None:
 
 
 def _quit(*_: object) -> None:
-    if not tell():  # who says it ends the process too
+    if not tell():  # the thread that printed it ends the process
         time.sleep(GRACE_SECONDS)
     os._exit(CODE)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    for kind in _before:  # what is removed meanwhile is not to be interrupted
+    for kind in _before:  # the cleanup must not be interrupted
         signal.signal(kind, _wait)
     raise KeyboardInterrupt
 
 
 def _wait(*_: object) -> None:
-    """Leave it to the first signal."""
+    """Ignore further signals: the first one is being handled."""
 
 
 def _watch(pipe: int) -> None:
-    """The thread: the first signal that wakes it ends the process, in a while if the main thread does not."""
+    """End the process after the first signal; runs in the watching thread.
+
+    While the stack is unwound, the main thread has `GRACE_SECONDS` to end the process first.
+    """
     woken = os.read(pipe, 1)
     while woken and woken[0] not in _KINDS:
         woken = os.read(pipe, 1)

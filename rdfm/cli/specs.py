@@ -1,9 +1,10 @@
-"""Commands whose options are those of stages and formats, as their specs declare them.
+"""Commands with the options that the specs of stages and formats declare.
 
-In: specs. Out: click's options: `--NAME`, `--from-NAME` for what is read, `--to-NAME` for what is written; help under
-the specs' headings. Cost: the specs of the built-in formats; plug-ins are imported for help, and where an option is
-not one of rdfm's own.
-Law: values stay text; whoever knows the format checks them.
+In: specs. Out: click options: `--NAME`, `--from-NAME` for the input, `--to-NAME` for the output;
+help under the headings of the specs.
+Cost: the specs of the built-in formats. Plug-ins are imported for complete help and completion, and
+if an option is unknown.
+Law: values remain text. The component that knows the format checks them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SIDED = "rdfm.cli.sided"
 
 
 class SpecCommand(GroupedCommand):
-    """A command that takes the options of its stages, and of the formats that it reads and writes."""
+    """A command with the options of its stages, and of the formats that it reads and writes."""
 
     def __init__(
         self,
@@ -46,15 +47,16 @@ class SpecCommand(GroupedCommand):
         kinds: Mapping[Side, Collection[str]] | None = None,
         **settings: Any,
     ) -> None:
-        """Take where the stages' options are declared, and which sides there are, besides what click takes.
+        """Set the sources of the options.
 
         Args:
-            args: Click's.
-            stages: Such as `rdfm.conversion.options:STAGES`; imported when the command is used.
-            sides: "read", "write".
-            kinds: The kinds of log on each side, such as "patches"; by default all. Help leaves out the options of formats
-                of other kinds. Whoever opens the log refuses them.
-            settings: Click's.
+            args: Passed to click.
+            stages: Location of the stages' options, such as `rdfm.conversion.options:STAGES`.
+                Imported when the command is used.
+            sides: Sides whose options the command has: "read", "write".
+            kinds: Kinds of log on each side, such as "patches". All kinds by default. Help omits
+                the options of formats of other kinds, and opening such a log is an error.
+            settings: Passed to click.
         """
         super().__init__(*args, **settings)
         self._stages = stages
@@ -62,15 +64,15 @@ class SpecCommand(GroupedCommand):
         self._kinds = kinds or {}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The command's own parameters, and those of the specs."""
+        """Return the command's own parameters, and those of the specs."""
         own = super().get_params(ctx)
         help_option = [each for each in own if each not in self.params]
         return [*self.params, *self._from_specs(ctx), *help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the words; an option that rdfm itself lacks may be of a plug-in."""
+        """Parse the arguments. If an option is unknown, try again with those of plug-ins."""
         words = list(args)
-        # Most command lines say no side: then those spellings need not be made.
+        # Most command lines have no option for one side, so these options are not created for them.
         ctx.meta[_SIDED] = any(word.startswith(("--from-", "--to-")) for word in words)
         try:
             return super().parse_args(ctx, args)
@@ -81,7 +83,7 @@ class SpecCommand(GroupedCommand):
         return super().parse_args(ctx, words)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options: all of them, or only those that do not belong to a format."""
+        """Write all options, or only those that do not belong to a format."""
         if ctx.meta.get(COMPLETE):
             self._add_plug_ins(ctx)
             super().format_options(ctx, formatter)
@@ -91,7 +93,7 @@ class SpecCommand(GroupedCommand):
         formatter.write(f"\nOptions of formats, and limits: rdfm help {path}, rdfm formats NAME\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the options of one side too, such as --to-frames, which help lists only if they are needed."""
+        """Complete options, including those of one side that help hides, such as --to-frames."""
         found = super().shell_complete(ctx, incomplete)
         if not incomplete.startswith(("--from-", "--to-")):
             return found
@@ -103,13 +105,13 @@ class SpecCommand(GroupedCommand):
         return found
 
     def _add_plug_ins(self, ctx: click.Context) -> bool:
-        """Make the options again; gives whether plug-ins have any."""
+        """Create the options again, and return whether plug-ins have any."""
         before = len(self._from_specs(ctx))
         ctx.meta[_MADE] = list(self._make(with_plug_ins=True, sided=True))
         return len(self._from_specs(ctx)) > before
 
     def _from_specs(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options of stages and formats, made once a command line."""
+        """Return the options of stages and formats, which are created once per command line."""
         if _MADE not in ctx.meta:
             ctx.meta[_MADE] = list(self._make(False, sided=ctx.meta.get(_SIDED, True)))
         made: list[click.Parameter] = ctx.meta[_MADE]
@@ -133,7 +135,7 @@ class SpecCommand(GroupedCommand):
         for name in names:
             if name in own:
                 continue
-            # Those of formats that fit say what the option does here.
+            # Formats of the right kind take precedence for the help of the option.
             specs = {
                 side: fitting[side].get(name, options[name])
                 for side, options in every.items()
@@ -154,7 +156,7 @@ class SpecCommand(GroupedCommand):
                 )
 
     def _fits(self, side: Side, spec: FormatSpec) -> bool:
-        """Whether a format may be on a side."""
+        """Whether a format is of a kind that the side supports."""
         wanted = self._kinds.get(side)
         return wanted is None or any(kind in wanted for kind in spec.kinds)
 
@@ -169,7 +171,7 @@ class SpecCommand(GroupedCommand):
 
 
 def _options(side: Side, specs: list[FormatSpec]) -> dict[str, OptionSpec]:
-    """The options of one side of all formats, each as the first format has it."""
+    """Return the options of one side of all formats, each from the first format that has it."""
     found: dict[str, OptionSpec] = {}
     for spec in specs:
         for name, option in spec.options(side).items():
@@ -186,7 +188,7 @@ def _option(
     hidden: bool = False,
     of_format: bool = False,
 ) -> GroupedOption:
-    """An option of the command line, from its declaration."""
+    """Return a command-line option from its declaration."""
     settings: dict[str, Any] = {
         "group": spec.group or "Other formats",
         "help": help_of(spec),
@@ -236,7 +238,7 @@ def help_of(spec: OptionSpec) -> str:
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given: those that may be repeated as dicts, or as lists of texts."""
+    """Return the options that were given, with repeatable ones as dicts or as lists of strings."""
     return {
         name: _together(value) if isinstance(value, tuple) else value
         for name, value in options.items()

@@ -1,6 +1,6 @@
-"""What `rdfm inspect --stats` prints.
+"""Text output of `rdfm inspect --stats`.
 
-In: `Statistics`. Out: lines for people.
+In: `Statistics`. Out: lines of text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lines"]
 
-# The bars of a histogram, as wide as most terminals allow.
+# Maximum length of the bars of a histogram; fits most terminals.
 _WIDTH = 32
 _TITLES = {
     "iris": "IRIs",
@@ -29,7 +29,7 @@ _TITLES = {
 
 
 def lines(of: Statistics) -> list[str]:
-    """The statistics for people."""
+    """Return the statistics as lines of text."""
     message, record = WORDS[of.kind]
     empty = f" ({of.empty_messages:,} empty)" if of.empty_messages else ""
     rows = [("format", of.format or "none")]
@@ -79,7 +79,7 @@ def lines(of: Statistics) -> list[str]:
 
 
 def _sizes(title: str, of: Sizes) -> list[str]:
-    """Numbers, and a histogram of bars."""
+    """Return the lines of a distribution: numbers and a histogram."""
     if not of.histogram:
         return []
     numbers = [
@@ -102,7 +102,7 @@ def _sizes(title: str, of: Sizes) -> list[str]:
 
 
 def _table(of: Statistics, message: str) -> list[str]:
-    """The series, a line each, with the different terms of the log."""
+    """Return a table of the series, one per line, with the number of distinct terms in the log."""
     head = ["min", "mean", "max", "deviation", "sum", "different"]
     rows = []
     for name in (*of.series, *(name for name in of.distinct if name not in of.series)):

@@ -11,12 +11,12 @@ from rdfm.errors import visible
 from rdfm.logs.kinds import MESSAGE_WORDS
 
 STANDARD_OUTPUT = "standard output"
-# What a message of each kind of log is called, and what it holds; of results a row is both.
+# Nouns for a message and for a record, by kind of log. In results both are a row.
 WORDS = {
     kind: (MESSAGE_WORDS[kind], record)
     for kind, record in (("messages", "quad"), ("patches", "operation"), ("results", "row"))
 }
-# What one of the things is called that a summary counts as dropped, where it is not the name without its s.
+# Singular nouns for the counts of dropped data, unless it is the name without the final s.
 _DROPPED = {
     "boundaries": "boundary",
     "metadata": "metadata entry",
@@ -26,19 +26,19 @@ _DROPPED = {
 
 
 def standard_input() -> BinaryIO:
-    """Standard input, unbuffered: a read gives what is there."""
+    """Return standard input, unbuffered: a read returns the available bytes."""
     return _raw(0, "rb", "standard input")
 
 
 def standard_output() -> BinaryIO:
-    """Standard output, unbuffered, after what was printed."""
+    """Return standard output, unbuffered, after flushing printed text."""
     if sys.stdout is not None:
         sys.stdout.flush()
     return _raw(1, "wb", STANDARD_OUTPUT)
 
 
 def _raw(number: int, mode: str, name: str) -> BinaryIO:
-    """A standard stream as a file of that name, for errors."""
+    """Return a standard stream as an unbuffered file, with a name for errors."""
     try:
         file = io.FileIO(number, mode, closefd=False)
     except OSError as error:
@@ -49,12 +49,12 @@ def _raw(number: int, mode: str, name: str) -> BinaryIO:
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether a standard stream is a terminal; one that is closed is None."""
+    """Whether a standard stream is a terminal. A closed stream is None."""
     return stream is not None and bool(stream.isatty())
 
 
 def as_printed(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a conversion to standard output: those too that its format has another default of there."""
+    """Add the defaults for standard output that differ from those for files."""
     from rdfm import formats
 
     writes = formats.find(options["to_format"]).spec.options("write")
@@ -67,10 +67,10 @@ def as_printed(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_terminal(options: dict[str, Any]) -> None:
-    """Refuse bytes that are no text on a terminal.
+    """Reject binary output to a terminal.
 
     Raises:
-        UsageError: Standard output is one, and the options say a binary format or a compression.
+        UsageError: If standard output is a terminal, and the format is binary or compressed.
     """
     import click
 
@@ -88,7 +88,7 @@ def refuse_terminal(options: dict[str, Any]) -> None:
 
 
 def size(count: float) -> str:
-    """A number of bytes, as in `1.2 MB` (powers of 1000).
+    """Return a number of bytes as in `1.2 MB` (powers of 1000).
 
     Example:
         >>> size(1234567)
@@ -102,7 +102,7 @@ def size(count: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """A count and its noun, as in `1 message`, `2,000 quads`.
+    """Return a count and its noun, as in `1 message` or `2,000 quads`.
 
     Example:
         >>> plural(1, "entry"), plural(3, "entry")
@@ -112,7 +112,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def several(noun: str) -> str:
-    """The plural of a noun.
+    """Return the plural of a noun.
 
     Example:
         >>> several("quad"), several("patch"), several("boundary")
@@ -124,7 +124,7 @@ def several(noun: str) -> str:
 
 
 def counted(kind: str, messages: int, records: int) -> str:
-    """Numbers of messages and of what they hold, in the words of their kind.
+    """Return the numbers of messages and records, with the nouns of their kind.
 
     Example:
         >>> counted("messages", 1, 2000), counted("patches", 2, 1), counted("results", 3, 3)
@@ -135,7 +135,7 @@ def counted(kind: str, messages: int, records: int) -> str:
 
 
 def all_dropped(dropped: dict[str, int]) -> str:
-    """What was left out, as in `2 graph names, 1 boundary`.
+    """Return the counts of dropped data, as in `2 graph names, 1 boundary`.
 
     Example:
         >>> all_dropped({"graph_names": 2, "boundaries": 1})
@@ -148,12 +148,12 @@ def all_dropped(dropped: dict[str, int]) -> str:
 
 
 def safe(text: str) -> str:
-    """A text in which nothing moves the cursor of a terminal."""
+    """Return a text with escaped control characters, so that it cannot move the cursor."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in visible(text))
 
 
 def json_line(value: Any) -> str:
-    r"""JSON in which nothing moves the cursor of a terminal either, and which means the same.
+    r"""Return JSON with escaped control characters, so that it cannot move the cursor.
 
     Example:
         >>> print(json_line({"é": "\x9b"}))

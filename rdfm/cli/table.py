@@ -1,7 +1,8 @@
 """Rows as a table on a terminal.
 
-In: rows of terms and texts. Out: lines with columns below each other, as wide as the terminal.
-Cost: the first rows are held until the widths of the columns are known. Law: nothing in a cell moves the cursor.
+In: rows of terms and texts. Out: lines with aligned columns that fit the width of the terminal.
+Cost: the first rows are buffered until the widths of the columns are known.
+Law: cells cannot move the cursor.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "widths"]
 
-# Rows that say how wide columns are, and how long they are waited for.
+# Number of rows that determine the column widths, and the maximum time to wait for them.
 _SAMPLE = 1000
 _PATIENCE_SECONDS = 1.0
 _GAP = "  "
@@ -30,11 +31,11 @@ class Table:
     """Prints rows.
 
     Attributes:
-        count: The number of rows so far.
+        count: Number of rows so far.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Take the names of the columns."""
+        """Set the names of the columns."""
         self.count = 0
         self._names = list(names)
         self._held: list[list[str]] = []
@@ -42,7 +43,7 @@ class Table:
         self._begun = time.monotonic()
 
     def add(self, rows: Iterable[Iterable[Term | str | None]]) -> None:
-        """Print rows, or hold them."""
+        """Print rows, or buffer them until the column widths are known."""
         from rdfm.cli.stdio import safe
 
         for row in rows:
@@ -58,7 +59,7 @@ class Table:
             self._begin()
 
     def end(self) -> None:
-        """Print what is held."""
+        """Print the buffered rows."""
         if self._widths is None:
             self._begin()
 
@@ -77,7 +78,7 @@ class Table:
 
 
 def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Give the widths of columns: what their cells need, and where that is too much, less of the widest ones.
+    """Return the widths of columns. If they do not fit, the widest columns are reduced.
 
     Example:
         >>> widths([["s", "name"], ["<http://example.org/a>", "one"]], 20)
@@ -95,7 +96,7 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _width(text: str) -> int:
-    """The columns of a terminal that a text takes."""
+    """Return the number of terminal columns that a text takes."""
     if text.isascii():
         return len(text)
     return sum(
@@ -105,7 +106,9 @@ def _width(text: str) -> int:
 
 
 def _fitted(text: str, width: int) -> str:
-    """A text as wide as its column; what is too long loses its end, an IRI its beginning, which says less.
+    """Pad or truncate a text to the width of its column.
+
+    The end of a long text is cut off; of an IRI the beginning, which is less informative.
 
     Example:
         >>> _fitted("<http://example.org/crane>", 9), _fitted('"a pair, calling"', 8), _fitted("a", 3)
@@ -122,7 +125,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _ending(text: str, width: int) -> str:
-    """The longest end of a text that is not wider."""
+    """Return the longest end of a text that fits into `width`."""
     kept = text[-width:] if width > 0 else ""
     while _width(kept) > width:
         kept = kept[1:]

@@ -1,4 +1,4 @@
-"""`rdfm validate`: whether logs are right."""
+"""`rdfm validate`: check logs for errors."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def command(
     settings["format"] = settings.pop("from_format", None)
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
     write = {"text": _line, "json": _json, "github": _annotation}[output]
-    # What is printed would be among it.
+    # On a terminal, the findings would be mixed with the progress bar.
     bar = Bar.on_terminal() if _is_elsewhere() else None
     try:
         with unwinding():
@@ -100,7 +100,7 @@ def command(
 
 
 def _values(settings: dict[str, Any]) -> dict[str, Any]:
-    """The command's own options as values; those of formats stay text."""
+    """Convert the command's own options to values. Options of formats remain text."""
     from rdfm.analysis.options import VALIDATE
 
     return {
@@ -111,7 +111,7 @@ def _values(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_elsewhere() -> bool:
-    """Whether standard output is no terminal."""
+    """Whether standard output is redirected."""
     import sys
 
     from rdfm.cli.stdio import is_terminal
@@ -120,7 +120,7 @@ def _is_elsewhere() -> bool:
 
 
 def _line(found: Finding) -> str:
-    """A finding for people, and for editors and `grep`."""
+    """Return a finding as a line of text that editors and `grep` understand."""
     from rdfm.cli.stdio import safe
 
     where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
@@ -128,7 +128,7 @@ def _line(found: Finding) -> str:
 
 
 def _text(found: Finding) -> str:
-    """The text of a finding, with the parts of its position that the line does not show."""
+    """Return the text of a finding, with the parts of its position that the line omits."""
     from rdfm.cli.stdio import WORDS
 
     known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
@@ -147,7 +147,7 @@ def _json(found: Finding) -> str:
 
 
 def _annotation(found: Finding) -> str:
-    """A finding as GitHub Actions takes it; of more than one line there is none."""
+    """Return a finding as an annotation of GitHub Actions, which must be a single line."""
     properties = {
         "file": found.source,
         "line": found.line,
@@ -163,7 +163,7 @@ def _annotation(found: Finding) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """A text in which nothing ends a command of GitHub Actions, or moves the cursor of a terminal."""
+    """Escape characters that would end a command of GitHub Actions, or move the cursor."""
     escaped = "".join(
         f"%{ord(c):02X}" if c in "%\r\n" + more else c if c.isprintable() else f"\\u{ord(c):04x}"
         for c in text
@@ -172,7 +172,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _summary(checked: Validation) -> list[str]:
-    """The numbers, for people."""
+    """Return the counts as lines of text."""
     from rdfm.cli.stdio import WORDS, plural
 
     numbers = checked.summary()

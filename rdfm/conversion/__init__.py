@@ -1,1 +1,1 @@
-"""Logs to logs: options, stages and queues of a conversion, regrouping, the header of what is written."""
+"""Conversion of logs: options, stages, queues, regrouping, and the header of the output."""

@@ -1,4 +1,4 @@
-"""Log to log: `convert`.
+"""Conversion of logs: `convert`.
 
 In: logs in any format. Out: one log in another, and a `Summary`.
 """
@@ -41,51 +41,57 @@ def convert(
 ) -> Summary:
     """Convert logs to one log in another format, or to a folder or archive of logs.
 
-    Messages become messages, patches become patches, and SPARQL results become results; `rdfm.patch` makes patches of
-    messages and messages of patches. Several inputs are read one after the other. The output appears under its name
-    only when it is complete.
+    Messages are converted to messages, patches to patches, and SPARQL results to results.
+    `rdfm.patch` converts between messages and patches. Several inputs are read one after the other.
+    The output appears under its name only when it is complete.
 
     Args:
-        inputs: What `open_log` takes, or a list of that: folders, globs and archives too.
-        output: A path, or a binary file object. A folder (`out/`) gets a file for each message, or
-            several with `split_messages` or `split_bytes`; a tar archive (`out.tar.gz`) a member for
-            each message.
-        progress: Called about ten times a second.
+        inputs: Inputs that `open_log` accepts, including folders, globs and archives, or a list of
+            them.
+        output: A path, or a binary file object. A folder (`out/`) gets one file per message, or
+            files of several messages with `split_messages` or `split_bytes`. A tar archive
+            (`out.tar.gz`) gets one member per message.
+        progress: Function to call about ten times per second.
         **options: How to read and write, as values or as text: the options of the formats
-            (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` is for what is read,
-            `to_NAME` for what is written, and `NAME` for the side that takes it; where both do, it is
-            refused, unless it is for both (`lenient`, `generalized`). Of the conversion are:
+            (`rdfm.formats.find(name).spec`), and those of the conversion. `from_NAME` applies to
+            the input and `to_NAME` to the output. `NAME` applies to the side that has the option.
+            If both sides have it, it is rejected, unless it is meant for both (`lenient`,
+            `generalized`). Options of the conversion:
 
-            - from_format, to_format: Names of formats; else found from suffixes, then content.
-            - message_per_file: Each input is one message, also an empty one.
-            - group_by: Other messages of the same quads: "subject" or "graph" (consecutive quads with
-              the same one), "count=N" (N quads each), "bytes=N" (of the terms' text), "all".
-            - skolemize: An IRI; blank nodes become IRIs that begin with it and `/.well-known/genid/`.
-            - default_graph_as: An IRI; what is in the default graph is put into the graph of that name.
-            - messages: Which to write, counted from 0 over all inputs: a number ("5000"), or a slice as of lists
-              ("100:200", "-10:", "::100").
-            - skip, take: Messages to leave out at the start, and to write at most.
-            - sample, seed: A random sample: a share of the messages ("1%"), or so many ("500"; the inputs are read
-              twice). The same seed, which is a number, draws the same sample.
-            - on_error: "fail", or "skip" to leave out what is broken; what meets a limit still fails.
-            - keep_partial: After an error keep what was written, as `NAME.partial` (`NAME.partial.1`
-              and so on where that exists).
-            - split_messages, split_bytes (not compressed): Most messages of each file of a folder, and
-              bytes after which one ends; each is a whole log.
-            - compression: "gzip", "zstd", "bzip2", "xz" or "none", perhaps with a level, such as "zstd:19"; else as the
-              output's suffix says. Of each file of a folder.
-            - overwrite: Replace a folder that holds something: everything in it is removed.
+            - from_format, to_format: Names of formats. Detected from suffixes, then from content,
+              by default.
+            - message_per_file: Read each input as one message, even if it is empty.
+            - group_by: Regroup the quads into other messages: "subject" or "graph" (consecutive
+              quads with the same one), "count=N" (N quads each), "bytes=N" (of the terms' text), or
+              "all".
+            - skolemize: IRI. Replaces blank nodes with IRIs that begin with it and
+              `/.well-known/genid/`.
+            - default_graph_as: IRI of a graph that gets the quads of the default graph.
+            - messages: Messages to write, numbered from 0 over all inputs: a number ("5000"), or a
+              slice as for lists ("100:200", "-10:", "::100").
+            - skip, take: Number of messages to skip at the start, and maximum number to write.
+            - sample, seed: Random sample: a share of the messages ("1%"), or a number ("500"; reads
+              the inputs twice). The seed is a number; the same seed draws the same sample.
+            - on_error: "fail", or "skip" to omit broken data. Exceeding a limit still fails.
+            - keep_partial: On error, keep the output written so far as `NAME.partial`
+              (`NAME.partial.1` and so on if that exists).
+            - split_messages, split_bytes (not compressed): Maximum number of messages in each file
+              of a folder, and number of bytes after which a file ends. Each file is a complete log.
+            - compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
+              "zstd:19". Detected from the output's suffix by default. Applies to each file of a
+              folder.
+            - overwrite: Replace a folder that is not empty. Everything in it is removed.
 
     Returns:
-        What was done.
+        A summary of the conversion.
 
     Raises:
-        DecodeError: An input is broken; nothing is left under the output's name.
-        EncodeError: A message cannot be written in the target format; the text says what would help.
-        OptionError: Options do not fit, the output is one of the inputs, or an input is of another kind (messages,
-            patches or results) than the output's format holds.
-        UnknownFormatError: A format cannot be told.
-        OSError: A file cannot be read or written.
+        DecodeError: If an input is broken. The output does not appear under its name.
+        EncodeError: If a message cannot be written in the target format. The text names remedies.
+        OptionError: If an option does not apply, the output is one of the inputs, or an input is of
+            another kind (messages, patches or results) than the output's format supports.
+        UnknownFormatError: If a format cannot be detected.
+        OSError: If a file cannot be read or written.
 
     Example:
         >>> import io
@@ -110,14 +116,14 @@ def plan(
     total: int | None,
     declared: Mapping[str, OptionSpec] = STAGES,
 ) -> Plan:
-    """Give what a conversion does, with all that the options say.
+    """Return the plan of a conversion.
 
     Args:
-        inputs: What is read.
-        output: What is written.
-        options: The options, by name.
-        total: Bytes of all inputs, if known.
-        declared: The options of the stages; those of filters among them make it one.
+        inputs: The inputs.
+        output: The output.
+        options: Options by name.
+        total: Size of all inputs in bytes, if known.
+        declared: Options of the stages. If filter options are among them, the plan has a filter.
 
     Raises:
         OptionError, UnknownFormatError, OSError, DecodeError: As `convert`.
@@ -148,7 +154,8 @@ def plan(
         and len(inputs) == 1
         and not holds_files(inputs[0])
     )
-    # Part of a broken message cannot be taken back, so skipping errors holds each message whole.
+    # Parts that have been written cannot be removed if the message turns out to be broken. So each
+    # message is buffered completely if errors are skipped.
     skip_errors = stages.get("on_error") == "skip"
     # Whether a filter keeps a message depends on all of it.
     wanted = (target.takes_parts and not filters) or regroups
@@ -165,7 +172,7 @@ def plan(
         )
         return (Regrouping(regrouper, held=held_whole),)
 
-    # Output streams announce such terms if the log whose options they take does.
+    # The stream options of the output declare such terms if those of the template log do.
     holds = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),
@@ -199,7 +206,7 @@ def plan(
 
 
 def _largest_message(reads: dict[str, Any]) -> int | None:
-    """The largest message that is to be held, also where messages are made of others."""
+    """Return the size limit of a message in bytes, which also applies to regrouped messages."""
     option = formats.nq.spec.options("read")["max_message_bytes"]
     given = reads.get(option.name)
     return None if given is None else int(option.value(given))

@@ -1,6 +1,6 @@
-"""Logs to a log of the messages that hold what is asked for: `rdfm filter`.
+"""Selection of the messages that match criteria: `rdfm filter`.
 
-In: logs. Out: one log, and a `Summary`; or how many messages there are.
+In: logs. Out: one log and a `Summary`, or the number of matching messages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rdfm.logs.stages import SkipBroken, Tally, through
 
 __all__ = ["FILTER", "count", "filter_logs"]
 
-# Of what is read, and of what is written.
+# Options of the input and of the output.
 _READ = ("from_format", "message_per_file", "take", "on_error")
 _WRITTEN = (
     "to_format",
@@ -48,16 +48,17 @@ def filter_logs(
     progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Summary:
-    """Write the messages of logs that hold what is asked for, in order, as a log.
+    """Write the messages of logs that match, in order, as a log.
 
     Args:
-        inputs: What `open_log` takes.
+        inputs: Inputs that `open_log` accepts.
         output: As in `convert`.
         progress: As in `convert`.
-        **options: Those of `FILTER`, and those of the formats as in `convert`.
+        **options: Options of `FILTER`, and options of the formats as in `convert`.
 
     Raises:
-        OptionError: What is asked for is no term, expression or time; nothing declares the namespace of a name.
+        OptionError: If a criterion is not a valid term, expression or time, or if the prefix of a
+            name is not declared.
         RdfmError, OSError: As `convert`.
     """
     refuse_own_input(inputs, output, options, FILTER)
@@ -67,18 +68,19 @@ def filter_logs(
 
 
 def count(inputs: Sequence[Readable], **options: Any) -> Summary:
-    """Count the messages of logs that hold what is asked for.
+    """Count the messages of logs that match.
 
     Args:
-        inputs: What `open_log` takes.
-        **options: Those of `FILTER` but those of the output, and reading options of the formats.
+        inputs: Inputs that `open_log` accepts.
+        **options: Options of `FILTER` except those of the output, and reading options of the
+            formats.
 
     Returns:
-        How many there are, with their quads, and what was skipped.
+        The numbers of messages and of their quads, and of skipped errors.
 
     Raises:
-        OptionError: What is asked for is no term, expression or time; nothing declares the namespace of a name; an
-            option is for what is written.
+        OptionError: If a criterion is not a valid term, expression or time, if the prefix of a name
+            is not declared, or if an option is for the output.
         RdfmError, OSError: As `open_log`.
     """
     stages = {name: FILTER[name].value(value) for name, value in options.items() if name in FILTER}

@@ -1,8 +1,9 @@
-"""The options of a conversion: those of its stages, and whose of the two formats an option is.
+"""Options of a conversion: those of its stages, and their division between the two formats.
 
-In: options by name, as values or as text. Out: those of the stages, of what is read, and of what is written.
-Law: `from_NAME` is for what is read, `to_NAME` for what is written; a bare name goes to the side that takes it. What
-nobody takes is refused, and so is what both would take, unless it is meant for both.
+In: options by name, as values or as text. Out: options of the stages, the input and the output.
+Law: `from_NAME` applies to the input and `to_NAME` to the output. A bare name applies to the side
+that has the option. An option that neither side has is rejected; so is one that both sides have,
+unless it is meant for both.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STAGES: dict[str, OptionSpec] = {
         *SELECTING,
     )
 }
-# Of those, what is for looking at messages: all, and the first or last of them.
+# The subsets for printing messages (`rdfm cat`), and the first or last messages (`head`, `tail`).
 SHOWING_FIRST = {
     name: STAGES[name]
     for name in ("from_format", "to_format", "message_per_file", "default_graph_as", "on_error")
@@ -45,13 +46,13 @@ SHOWING = {**SHOWING_FIRST, **{name: STAGES[name] for name in ("messages", "samp
 
 @dataclass
 class Divided:
-    """The options of a conversion by whom they are for.
+    """Options of a conversion, by the component they apply to.
 
     Attributes:
-        stages: Those of the stages, as values.
-        reads: Those of what is read, as they were given.
-        hints: Those of what is read that formats pass over which lack them.
-        writes: Those of what is written, as they were given.
+        stages: Options of the stages, as values.
+        reads: Options of the input, as given.
+        hints: Options of the input that formats without them ignore.
+        writes: Options of the output, as given.
     """
 
     stages: dict[str, Any] = field(default_factory=dict)
@@ -61,14 +62,14 @@ class Divided:
 
 
 def readers(inputs: Sequence[Readable], name: str | None) -> list[FormatSpec] | None:
-    """Give the formats of inputs; None where their names do not say them all.
+    """Return the formats of the inputs, or None if the names do not show all of them.
 
     Args:
-        inputs: What is read.
-        name: The name of the format of all of them, if it is given.
+        inputs: The inputs.
+        name: Name of the format of all inputs, if given.
 
     Raises:
-        UnknownFormatError: There is no format of that name.
+        UnknownFormatError: If there is no format with that name.
     """
     if name is not None:
         return [formats.find(name).spec]
@@ -89,16 +90,16 @@ def divide(
     writer: FormatSpec,
     stages: Mapping[str, OptionSpec] = STAGES,
 ) -> Divided:
-    """Tell whose options they are; None leaves one out.
+    """Divide options by the component they apply to. Options that are None are left out.
 
     Args:
         given: Options by name.
-        readers: The formats of what is read; None where they are not known yet, so that it may be any.
-        writer: The format of what is written.
-        stages: The options of the stages.
+        readers: Formats of the input, or None if they are not known yet and may be any.
+        writer: Format of the output.
+        stages: Options of the stages.
 
     Raises:
-        OptionError: Nobody takes an option, or both sides do and it is not for both.
+        OptionError: If neither side has an option, or both have it and it is not meant for both.
     """
     divided = Divided()
     possible = formats.specs() if readers is None else readers
@@ -141,7 +142,7 @@ def divide(
 
 
 def _side(name: str) -> tuple[str | None, str]:
-    """The side that a name says, and the option."""
+    """Return the side that a prefixed name selects, or None, and the bare name."""
     for prefix, side in (("from_", "read"), ("to_", "write")):
         if name.startswith(prefix):
             return side, name.removeprefix(prefix)
@@ -149,7 +150,7 @@ def _side(name: str) -> tuple[str | None, str]:
 
 
 def _hint(name: str) -> OptionSpec | None:
-    """The reading option of a name that formats pass over which lack it, if it is one."""
+    """Return the reading option with this name if formats without it ignore it; otherwise None."""
     found = (spec.options("read").get(name) for spec in formats.specs())
     return next((option for option in found if option is not None and option.hint), None)
 
@@ -163,7 +164,7 @@ def _give(options: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _asks_nothing(name: str, value: Any) -> bool:
-    """Whether an option that neither side takes says what is so anyway: nothing, or a switch that is off."""
+    """Whether an option that neither side has can be ignored: None, or a switch that is off."""
     known = [
         spec.options(side)[name]
         for spec in formats.specs()
@@ -178,7 +179,7 @@ def _asks_nothing(name: str, value: Any) -> bool:
 def _refusal(
     name: str, reader: FormatSpec, writer: FormatSpec, stages: Mapping[str, OptionSpec]
 ) -> str:
-    """Say that neither side takes an option."""
+    """Return the error text for an option that neither side has."""
     specs = formats.specs()
     if any(name in spec.options("write") for spec in specs):
         return writer.refusal("write", name)

@@ -1,9 +1,11 @@
 """The pipeline of a conversion: reading, decoding, encoding and writing overlap in threads.
 
 In: a driver, stages, and a target. Out: a `Summary`.
-Cost: bounded queues (pieces, batches, bytes), whatever the input; Python works per batch, never per message.
-Law: the first error ends all threads, after everything before it is written. Threads share nothing but what goes
-through the queues, and never change it afterwards. So the same input gives the same output and summary on every run.
+Cost: queues of bounded size (pieces, batches, bytes) for any input. Python works per batch, never
+per message.
+Law: the first error ends all threads, after everything before it has been written. Threads share
+only items passed through the queues, and never modify them afterwards. So the same input gives the
+same output and summary on every run.
 """
 
 from __future__ import annotations
@@ -38,15 +40,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Pipeline", "Plan"]
 
-# Bounds of the queues, in bytes; one item always passes, however large.
+# Capacities of the queues, in bytes. An empty queue accepts an item of any size.
 PIECES_BYTES = 4 << 20
 BATCHES_BYTES = 24 << 20
-# With a slow stage, such as a query, this queue is always full.
+# A slow stage, such as a query, keeps this queue full, so it is smaller.
 SLOW_BATCHES_BYTES = 4 << 20
 OUTPUT_BYTES = 8 << 20
-# Encoded bytes that are collected before the writing thread gets them.
+# Encoded bytes to collect before passing them to the writing thread.
 COLLECTED_BYTES = 1 << 20
-# The writing thread gets pieces of this size: xz compresses a few of them per second.
+# Size of the pieces for the writing thread. xz compresses only a few of them per second.
 WRITTEN_BYTES = 1 << 18
 
 
@@ -59,12 +61,13 @@ class Plan:
         driver: Reads them.
         stages: The steps between reading and writing, in order.
         target: The format of the output, with its options.
-        shape: The output.
-        from_format: Name of the format of all inputs, if it is given.
+        shape: Form of the output, such as a log, a folder or an archive.
+        from_format: Name of the format of all inputs, if given.
         skip_errors: Whether broken data is skipped.
-        keep_partial: Whether the output written before an error is kept.
+        keep_partial: Whether to keep the output written before an error.
         stays_flat: Whether a log of one message in many frames may keep that form.
-        held_whole: Whether messages that could come in parts are held whole, to skip errors.
+        held_whole: Whether messages that could be processed in parts are buffered completely, to
+            skip errors.
         bytes_total: Size of all inputs in bytes, if known.
     """
 
@@ -89,13 +92,13 @@ class Pipeline:
     """One conversion."""
 
     def __init__(self, plan: Plan, report: Reporter) -> None:
-        """Take the plan, and the function that is called with the progress."""
+        """Store the plan and the progress reporter."""
         self._plan = plan
         self._report = report
-        # Everything below is used by the calling thread only, which runs the stages and encodes.
+        # Only the calling thread, which runs the stages and encodes, uses the attributes below.
         self._stages = Stages(plan.stages)
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
-        self._bytes_done = self._messages = self._quads = 0  # up to what was encoded
+        self._bytes_done = self._messages = self._quads = 0  # encoded so far
         self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._first: Read | None = None
         self._tally = Tally()
@@ -104,7 +107,7 @@ class Pipeline:
         self._read_all = False
 
     def run(self) -> Summary:
-        """Convert.
+        """Run the conversion.
 
         Raises:
             RdfmError, OSError: As `convert`.
@@ -123,7 +126,7 @@ class Pipeline:
             feeding_thread("rdfm-read", pieces, read),
             feeding_thread("rdfm-decode", batches, self._decode(pieces), pieces),
         ]
-        # Ctrl-C may arrive at any line: the code below ends what has begun.
+        # Ctrl-C may arrive at any line. The handlers below stop everything that has started.
         try:
             output = self._plan.shape.output()
             threads.append(
@@ -182,7 +185,7 @@ class Pipeline:
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:
-        # The driver may have read more than was needed; how much more depends on timing.
+        # The driver may have read ahead. How far depends on timing, so its notes are left out then.
         of_all = self._plan.driver.notes() if self._read_all else ()
         return of_all + self._notes.texts()
 
@@ -192,10 +195,10 @@ class Pipeline:
         dropped.update(self._tally.dropped)
         return {name: count for name, count in dropped.items() if count}
 
-    # --- decoding, on a thread of its own ---
+    # --- decoding, on a separate thread ---
 
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[tuple[list[Item], int]]:
-        """Yield what is decoded; errors are raised or skipped, after everything before them."""
+        """Yield decoded items. Errors are raised or skipped after all items before them."""
         policy = SkipBroken(skip=self._plan.skip_errors, explain=self._explain)
         for items in self._plan.driver.decode(pieces):
             kept: list[Item] = []
@@ -239,7 +242,7 @@ class Pipeline:
                 )
             self._encode(stages.finish(), written)
         except RdfmError:
-            if self._encoder is not None:  # what is written is a complete log then
+            if self._encoder is not None:  # completes the log that precedes the error
                 with contextlib.suppress(Exception):
                     written.put([self._encoder.finish()], 0)
             raise
@@ -247,7 +250,7 @@ class Pipeline:
             self._encoder = self._make_encoder(None)
 
     def _note(self, items: list[Item]) -> None:
-        """Keep the first item, and the notes of logs; check the kind of the messages."""
+        """Store the first item and the notes of the logs, and check the kind of the messages."""
         for item in items:
             if isinstance(item, Read):
                 if self._first is None:
@@ -259,7 +262,7 @@ class Pipeline:
                 self._notes.update(item.source, item.header.get("notes", ()))
 
     def _check_kind(self, read: Read, kind: str) -> None:
-        """Refuse messages of a kind that cannot be written."""
+        """Reject messages of a kind that the target format does not support."""
         spec = self._plan.target.format.spec
         if kind not in spec.kinds:
             reason = f"{spec.title} is for {listed(list(spec.kinds))}"
@@ -267,7 +270,7 @@ class Pipeline:
         self._kind = kind
 
     def _encode(self, items: Iterable[Item], written: Channel[list[_Bytes]]) -> None:
-        """Encode items; everything before an error is written."""
+        """Encode items. On an error, everything before it is written."""
         out: list[_Bytes] = []
         collected = 0
         try:
@@ -288,11 +291,11 @@ class Pipeline:
         finally:
             if out:
                 self._put(written, out)
-        if not out:  # nothing was written, but there is progress
+        if not out:  # no bytes, but progress
             self._put(written, out)
 
     def _encoded(self, batch: AnyBatch, source: str, out: list[_Bytes]) -> _Bytes:
-        """Return the bytes of messages; on an error `out` gets those before it."""
+        """Return the encoded messages. On an error, `out` gets the bytes before it."""
         try:
             encoded: _Bytes = self._encoder.encode(batch, source)
         except EncodeError as error:
@@ -305,7 +308,7 @@ class Pipeline:
         return encoded
 
     def _make_encoder(self, batch: AnyBatch | None) -> Any:
-        """Return the encoder for the first messages, which fix the header."""
+        """Return the encoder. The first messages determine the header."""
         plan, first = self._plan, self._first
         if first is None:
             return plan.target.encoder(None, None)
@@ -324,7 +327,7 @@ class Pipeline:
     # --- writing and progress ---
 
     def _put(self, written: Channel[list[_Bytes]], out: list[_Bytes]) -> None:
-        """Give the writing thread what was encoded, in pieces, each with how far it is behind it."""
+        """Pass encoded bytes to the writing thread in pieces, each with the progress after it."""
         before, after = self._put_progress, self._progress()
         self._put_progress = after
         total, done = sum(map(_size, out)), 0
@@ -335,7 +338,7 @@ class Pipeline:
             written.put(piece, size, mark, lambda: self._tell(written))
 
     def _tell(self, written: Channel[list[_Bytes]]) -> None:
-        """Tells how far the writing thread is."""
+        """Report the progress of the writing thread."""
         self._report(
             lambda: (
                 written.reached() or Progress(bytes_total=self._plan.bytes_total, kind=self._kind)
@@ -343,7 +346,7 @@ class Pipeline:
         )
 
     def _progress(self) -> Progress:
-        """How far the encoding is."""
+        """Return the progress of the encoding."""
         total = self._plan.bytes_total
         return Progress(self._bytes_done, total, self._messages, self._quads, self._kind)
 
@@ -362,7 +365,7 @@ def _size(some: _Bytes) -> int:
 
 
 def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
-    """What was encoded in pieces of about `WRITTEN_BYTES`; at least one, perhaps of nothing."""
+    """Yield the output in pieces of about `WRITTEN_BYTES`: at least one, which may be empty."""
     if sum(map(_size, out)) <= WRITTEN_BYTES:
         yield out
         return
@@ -379,7 +382,11 @@ def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
 
 
 def _parts(some: _Bytes) -> Iterator[_Bytes]:
-    """Bytes cut at `WRITTEN_BYTES`; of files the parts that come together, one by one only if they are large."""
+    """Split an output into pieces.
+
+    Bytes are cut at multiples of `WRITTEN_BYTES`. Parts of files stay together up to that size, and
+    are separated otherwise.
+    """
     if isinstance(some, bytes):
         for at in range(0, len(some), WRITTEN_BYTES):
             yield some[at : at + WRITTEN_BYTES]
@@ -391,7 +398,7 @@ def _parts(some: _Bytes) -> Iterator[_Bytes]:
 
 
 def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
-    """The writing thread."""
+    """Write the output; runs in the writing thread."""
     try:
         for out in written:
             if not out:
@@ -410,14 +417,14 @@ def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
 
 
 def _join(threads: Sequence[threading.Thread]) -> None:
-    """Waits a little: a reader that waits for a pipe or a network is left behind."""
+    """Wait up to 0.5 s per thread. A reader blocked on a pipe or the network is abandoned."""
     for thread in threads:
         if thread.is_alive():
             thread.join(0.5)
 
 
 def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
-    """Names what was written `NAME.partial`, and says so in the error."""
+    """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()
     if partial is not None:
         error.add_note(f"what came before is in {partial}")

@@ -1,8 +1,8 @@
-"""Regrouping: the same quads in other messages, and other names for blank nodes and the default graph.
+"""Regrouping of quads into other messages, and renaming of blank nodes and the default graph.
 
 In: batches of a log, and how to group. Out: batches.
-Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a message that is
-divided.
+Cost: one copy of the quads. Memory is bounded by a batch, the current message, and the labels of a
+message that is being divided.
 Law: quads keep their order. Blank nodes stay distinct, and each stays one blank node.
 """
 
@@ -60,16 +60,17 @@ def regrouped(
     r"""Yield batches of the same quads in other messages.
 
     Args:
-        batches: Of one log, such as `LogReader.batches()`.
+        batches: Batches of one log, such as `LogReader.batches()`.
         group_by: "message" (unchanged), "subject" or "graph" (consecutive quads with the same one),
-            "count=N" (N quads per message), "bytes=N" (quads until their terms have N bytes), "all".
-        skolemize: Blank nodes become IRIs that begin with this IRI and `/.well-known/genid/`.
-        max_message_bytes: Size limit of a message, in decoded bytes; 64 MiB by default.
+            "count=N" (N quads per message), "bytes=N" (quads until their terms have N bytes), or
+            "all".
+        skolemize: IRI. Replaces blank nodes with IRIs that begin with it and `/.well-known/genid/`.
+        max_message_bytes: Size limit of a message, in decoded bytes. Defaults to 64 MiB.
 
     Raises:
-        EncodeError: A blank node would be in two messages, or a message is larger than
+        EncodeError: If a blank node would occur in two messages, or a message is larger than
             `max_message_bytes`.
-        OptionError: `group_by` or `skolemize` has an invalid value.
+        OptionError: If `group_by` or `skolemize` has an invalid value.
 
     Example:
         >>> from rdfm import formats
@@ -86,7 +87,7 @@ def regrouped(
 
 
 def _complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
-    """The batches that are complete."""
+    """Yield the complete batches."""
     while (batch := regrouper.next_batch()) is not None:
         yield batch
 
@@ -99,13 +100,14 @@ class Regrouping(Stage):
 
         Args:
             regrouper: Made by `make`.
-            held: Whether messages are held whole only because errors are skipped; for remedies.
+            held: Whether messages are buffered completely only because errors are skipped. Used in
+                remedies.
         """
         self._regrouper = regrouper
         self._held = held
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
-        # What was left out, with the number of quads before it: it is yielded with the quad after it.
+        # Items without quads, with the number of quads before them; yielded with the next quad.
         self._waiting: deque[tuple[int, Item]] = deque()
 
     def take(self, item: Item) -> Iterator[Item]:
@@ -113,7 +115,7 @@ class Regrouping(Stage):
 
         Raises:
             EncodeError: As in `regrouped`.
-            OptionError: The batch contains patches or results.
+            OptionError: If the batch contains patches or results.
         """
         if not isinstance(item, Read):
             self._waiting.append((self._fed, item))
@@ -132,7 +134,7 @@ class Regrouping(Stage):
         yield from self._made(item)
 
     def finish(self) -> Iterator[Item]:
-        """Yield the last messages, and what was left out after them.
+        """Yield the last messages, then the items that follow them.
 
         Raises:
             EncodeError: As in `regrouped`.
@@ -150,7 +152,7 @@ class Regrouping(Stage):
         return self._regrouper.dropped()
 
     def _made(self, read: Read) -> Iterator[Item]:
-        """The batches that are complete, each after what was left out before its last quad."""
+        """Yield the complete batches, each after the waiting items before its last quad."""
         while True:
             with self._explained():
                 batch = self._regrouper.next_batch()
@@ -181,7 +183,7 @@ class DefaultGraph(Stage):
         """Take the IRI of the graph.
 
         Raises:
-            OptionError: It is not an IRI.
+            OptionError: If the name is not an IRI.
         """
         MessageBatch.from_messages([]).with_default_graph(name)
         self._name = name
@@ -190,7 +192,7 @@ class DefaultGraph(Stage):
         """Rename the default graph.
 
         Raises:
-            OptionError: The batch contains patches or results.
+            OptionError: If the batch contains patches or results.
         """
         if not isinstance(read.batch, MessageBatch):
             kind = "messages" if read.batch is None else read.batch.kind
@@ -207,10 +209,10 @@ def make(
     parts: bool = False,
     max_message_bytes: int | None = None,
 ) -> Regrouper:
-    """Return the native regrouper of a `group_by`.
+    """Return the native regrouper for a value of `group_by`.
 
     Raises:
-        OptionError: It has an invalid value.
+        OptionError: If the value is invalid.
     """
     if not isinstance(group_by, str):
         raise OptionError(f"{spelled('group_by')} is a text, such as 'count=100', not {group_by!r}")

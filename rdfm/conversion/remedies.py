@@ -1,7 +1,7 @@
-"""Remedies as Python's users write them; and what is declared about the option of a remedy.
+"""Remedies in Python syntax, and the declarations of their options.
 
 In: a remedy. Out: its option with its value, such as `merge_graphs=True`.
-Law: what an option is called, and what stands for a value that is to be filled in, is its declaration's.
+Law: the name of an option and the placeholder for its value come from its declaration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _SIDES: tuple[Side, ...] = ("read", "write")
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:
-    """Give what the sides that have an option declare about it, as their first format does; plug-ins come last."""
+    """Return the declaration of an option by side, from the first format that has the option.
+
+    Plug-ins are searched only if no built-in format has the option.
+    """
     for found in (formats.built_in, formats.every):
         declared: dict[Side, OptionSpec] = {}
         for format in found():
@@ -33,7 +36,7 @@ def of_formats(name: str) -> dict[Side, OptionSpec]:
 
 
 def declared(remedy: Remedy) -> OptionSpec | None:
-    """Give what is declared about a remedy's option, if anything is."""
+    """Return the declaration of a remedy's option, or None if there is none."""
     if remedy.side == "stage":
         found = STAGE_OPTIONS.get(remedy.option)
         return found or next(iter(of_formats(remedy.option).values()), None)
@@ -41,7 +44,7 @@ def declared(remedy: Remedy) -> OptionSpec | None:
 
 
 def in_python(remedy: Remedy) -> str:
-    """Give the keyword of a call, with the value.
+    """Return a remedy as a keyword argument with its value.
 
     Example:
         >>> in_python(Remedy("stage", "from_format", "trig", ""))
@@ -58,7 +61,7 @@ def in_python(remedy: Remedy) -> str:
 
 
 def as_keyword(name: str, values: list[str], placeholder: str = "") -> str:
-    """Give a keyword with its values: texts, but for numbers, switches and the placeholder.
+    """Return a keyword with its values, quoted except for numbers, switches and the placeholder.
 
     Example:
         >>> as_keyword("context", ["URL=FILE"], "URL=FILE")
@@ -79,7 +82,7 @@ def _literal(value: str, placeholder: str) -> str:
 
 
 def any_of(values: Iterable[str]) -> str:
-    """Give values as a choice in a sentence.
+    """Return values as alternatives in a sentence.
 
     Example:
         >>> any_of(["nq", "trig", "jelly"])

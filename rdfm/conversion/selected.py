@@ -1,7 +1,8 @@
-"""Which messages a conversion writes: what its options say as a selection.
+"""Selection of the messages that a conversion writes.
 
-In: the options of the stages. Out: a `Selection`, and the split to read where it need not read all.
-Cost: a number of messages to sample is drawn of all, which are counted first: the inputs are read twice.
+In: the options of the stages. Out: a `Selection`, and the split to read if part of the input is
+enough.
+Cost: for a sample of a given number of messages, the inputs are read twice, first to count them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def select(
         regrouping: Makes the stages before the selection that move message boundaries.
 
     Raises:
-        OptionError: Options do not fit.
-        DecodeError, UnknownFormatError, OSError: The inputs cannot be read, if that is done first.
+        OptionError: If options conflict or are invalid.
+        DecodeError, UnknownFormatError, OSError: If the inputs have to be read first and cannot be.
     """
     _refuse_two(stages)
     if (sample := stages.get("sample")) is not None:
@@ -79,13 +80,13 @@ def select(
 
 
 def _renumbered(selection: Selection) -> Selection:
-    """A selection that does not count skipped messages."""
+    """Return the selection, changed so that it does not count skipped messages."""
     selection.counts_skipped = False
     return selection
 
 
 def _refuse_two(stages: Mapping[str, Any]) -> None:
-    """Refuse two ways of saying which messages; skip and take go together."""
+    """Reject two ways of selecting messages, except `skip` with `take`."""
     ways = [name for name in _WAYS if stages.get(name) is not None]
     if len(ways) > 1 and ways != ["skip", "take"]:
         raise OptionError(
@@ -96,7 +97,7 @@ def _refuse_two(stages: Mapping[str, Any]) -> None:
 def _count(
     inputs: list[Readable], reading: Reading, stages: tuple[Stage, ...], *, skips: bool
 ) -> int:
-    """Number of messages after the stages."""
+    """Return the number of messages after the stages."""
     for given in inputs:
         if hasattr(given, "read"):
             name = getattr(given, "name", "a file object")

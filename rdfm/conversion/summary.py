@@ -1,4 +1,4 @@
-"""What a conversion did."""
+"""Summary of a conversion."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ __all__ = ["Summary"]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a conversion did.
+    """Summary of a conversion.
 
     Attributes:
-        messages: Messages written: patches, rows of results.
-        quads: Quads written; of patches operations, of results rows.
-        bytes_in: Bytes read for what was written (compressed); a file that was given up counts whole.
-        bytes_out: Bytes written (compressed).
-        seconds: Time taken.
-        dropped: What the target could not hold and was left out, by name and count; under `keys`, those
-            of JSON-LD that no context maps to an IRI, which are dropped with their values, in all
-            that was read: with `take` or `skip` also beside the messages that were converted.
-        dropped_key: The first of these keys, quoted; None where there is none.
-        skipped: Errors skipped (`on_error="skip"`).
-        errors: The texts of the first ten of them.
-        abandoned: Inputs whose rest was given up, since their format cannot resume.
-        notes: What whoever reads the inputs or the output should know, a sentence each: ten about the
-            inputs, and the number of the others.
-        kind: What the messages are: "messages", "patches" or "results".
+        messages: Number of messages written, or of patches or result rows.
+        quads: Number of quads written; for patches operations, for results rows.
+        bytes_in: Compressed bytes read for the output. An abandoned file counts completely.
+        bytes_out: Compressed bytes written.
+        seconds: Elapsed time in seconds.
+        dropped: Counts by name of data that the target format cannot represent and that was left
+            out. `keys` counts JSON-LD keys that no context maps to an IRI, which are dropped with
+            their values. They are counted in all data read: with `take` or `skip`, also outside
+            the converted messages.
+        dropped_key: The first of these keys, quoted, or None.
+        skipped: Number of errors skipped (`on_error="skip"`).
+        errors: Texts of the first ten skipped errors.
+        abandoned: Inputs that were not read to the end after an error, since their format cannot
+            resume.
+        notes: Notes for readers of the inputs or the output, one sentence each: ten about the
+            inputs, and the number of further ones.
+        kind: Kind of the log: "messages", "patches" or "results".
     """
 
     messages: int

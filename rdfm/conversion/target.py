@@ -1,8 +1,8 @@
-"""What a conversion writes with: the format, its options, and what the source says about itself.
+"""Target of a conversion: the format, its options, and properties of the source.
 
-In: the options of what is written, and the first that is read. Out: encoders.
-Law: what was given wins; else what the source says; headers are fixed at the first message, since what follows is
-not known then.
+In: the options of the output, and the first item read. Out: encoders.
+Law: given options take precedence over those of the source. The header is fixed at the first
+message, since later ones are not known yet.
 """
 
 from __future__ import annotations
@@ -23,23 +23,30 @@ __all__ = ["Target"]
 
 
 class Target:
-    """What is written, and how.
+    """Format and options of the output.
 
     Attributes:
         format: The format.
-        template: The stream options of the log that they are to be taken from; empty where there is none.
-        takes_parts: Whether the encoder takes every message in parts.
-        may_stay_flat: Whether a log of the same format that is one message of many frames may stay that.
+        template: Stream options of the template log; empty without a template.
+        takes_parts: Whether the encoder accepts every message in parts.
+        may_stay_flat: Whether a log of the same format that is one message in many frames may keep
+            that form.
     """
 
     def __init__(
         self, output: Writable, format: Format, given: Mapping[str, Any], shape: Shape
     ) -> None:
-        """Take the output, its format, the options of that, and what the output is.
+        """Check the options of the output.
+
+        Args:
+            output: The output.
+            format: Its format.
+            given: Options of the format.
+            shape: Whether the output is a log, a folder or an archive.
 
         Raises:
-            OptionError: An option does not fit.
-            DecodeError, OSError: The log whose stream options are taken cannot be read.
+            OptionError: If an option does not apply.
+            DecodeError, OSError: If the template log cannot be read.
         """
         self.format = format
         self._shape = shape
@@ -58,15 +65,15 @@ class Target:
             and "frames" not in self._options
             and _may_be_flat({**self.template, **self._options}.get("logical_type"))
         )
-        # Whatever the options say wrong is said before anything is read or written.
+        # Reports invalid options before anything is read or written.
         self.encoder(None, None)
 
     def encoder(self, source: Source | None, known: Mapping[str, Any] | None) -> Any:
-        """Give the encoder of the output.
+        """Return the encoder of the output.
 
         Args:
-            source: The log that the first messages are of, if there is one.
-            known: What is known about it beside the template: see `_core.Encoder`.
+            source: The log of the first messages, if there is one.
+            known: Its known properties, in addition to the template; see `_core.Encoder`.
         """
         found: dict[str, Any] | None = None if known is None else dict(known)
         if self.template:
@@ -83,14 +90,14 @@ class Target:
 def source_of(
     read: Read, first_declares: bool, *, flat: bool, inputs: list[Readable], name: str | None
 ) -> dict[str, Any]:
-    """Give what is known about the log of the first messages.
+    """Return the known properties of the log of the first messages.
 
     Args:
-        read: The first that is read.
+        read: The first item that was read.
         first_declares: Whether the first message declares namespaces.
-        flat: Whether it is one message of many frames that stays so.
-        inputs: All inputs: the others may hold graphs too.
-        name: The name of the format of all of them, if it is given.
+        flat: Whether the log is one message in many frames and keeps that form.
+        inputs: All inputs, since any of them may contain named graphs.
+        name: Name of the format of all inputs, if given.
     """
     carries = dict(read.source.format.spec.carries)
     several = read.source.member or len(inputs) > 1 or any(map(holds_files, inputs))
@@ -106,7 +113,7 @@ def source_of(
 
 
 def _may_hold_graphs(inputs: list[Readable], name: str | None) -> bool:
-    """Whether an input may hold graphs, as far as names tell."""
+    """Whether an input may contain named graphs, judging by format names and suffixes."""
     for given in inputs:
         path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
         format = formats.find(name) if name else formats.by_path(path) if path else None
@@ -116,7 +123,7 @@ def _may_hold_graphs(inputs: list[Readable], name: str | None) -> bool:
 
 
 def _may_be_flat(logical_type: str | int | None) -> bool:
-    """Whether a log whose logical type was asked for may be one message of many frames."""
+    """Whether a log of the requested logical type may be one message in many frames."""
     if logical_type is None:
         return True
     if isinstance(logical_type, int) or logical_type.isdigit():
@@ -125,12 +132,12 @@ def _may_be_flat(logical_type: str | int | None) -> bool:
 
 
 def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> dict[str, Any]:
-    """The stream options of a log.
+    """Return the stream options of a log.
 
     Raises:
-        OptionError: The log holds none.
-        DecodeError: It is no log of the format.
-        OSError: It cannot be read.
+        OptionError: If the log has no stream options.
+        DecodeError: If the log has another format or is broken.
+        OSError: If the log cannot be read.
     """
     try:
         with open_log(path, format.name) as log:

@@ -1,7 +1,7 @@
-"""What logs are written in where nobody says it.
+"""Default output format.
 
-In: the names of logs. Out: the name of a text format of their kind.
-Cost: none where their names say the kind; else the head of the first of them is read.
+In: the names of logs. Out: the name of a text format for their kind.
+Cost: none if the names show the kind; otherwise reading the beginning of the first log.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ __all__ = ["usual_format"]
 
 
 def usual_format(inputs: Sequence[str], from_format: str | None) -> str:
-    """Give the usual format of the kind of logs; that of messages, where the kind cannot be told before they are read.
+    """Return the default format for the kind of logs.
+
+    If the kind cannot be detected, it is the default format for messages.
 
     Args:
-        inputs: Their names; `-` stands for standard input.
-        from_format: The format of all of them, if it is given.
+        inputs: Names of the logs; `-` is standard input.
+        from_format: Format of all inputs, if given.
 
     Raises:
-        UnknownFormatError: There is no format of that name.
+        UnknownFormatError: If `from_format` is unknown.
     """
     names = [name for name in inputs if name != "-"]
     known = readers(names, from_format)
@@ -34,7 +36,7 @@ def usual_format(inputs: Sequence[str], from_format: str | None) -> str:
 
 
 def _kind(name: str, from_format: str | None) -> str:
-    """What the messages of a log are; whatever is wrong with it shows when it is read."""
+    """Return the kind of a log. Errors are ignored here and raised when the log is converted."""
     try:
         with open_log(name, from_format) as log:
             for batch in log.batches():

@@ -1,9 +1,10 @@
-"""Changes of datasets: patches applied to a dataset, undone, made of logs and of differences.
+"""Changes of datasets: applying, reverting and comparing, and conversion of logs to patches.
 
-In: datasets and logs of messages or patches, as `open_log` takes them. Out: a dataset, or a log.
-Cost: a dataset that is changed or compared is held in memory, some 30 bytes a quad and as much a term, beside its text;
-by structure as objects of Python. The rest holds a batch.
-Law: blank nodes of a dataset and of the patches to it are known by their labels.
+In: datasets and logs of messages or patches, as for `open_log`. Out: a dataset, or a log.
+Cost: a dataset that is changed or compared is stored in memory, with about 30 bytes per quad and as
+much per term, plus the text of the terms; with `canonical`, as Python objects. All other functions
+need memory for a batch.
+Law: blank nodes of a dataset and of the patches to it are identified by their labels.
 """
 
 from rdfm.patch.applying import apply

@@ -1,7 +1,7 @@
 """Patches applied to a dataset: `apply`.
 
-In: a dataset and logs of patches. Out: the dataset that they make of it.
-Cost: the dataset is held in memory, each of its terms once, and what an open transaction changed.
+In: a dataset and logs of patches. Out: the changed dataset.
+Cost: memory for the dataset, with each term stored once, and for changes of an open transaction.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ def apply(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    r"""Apply patches to a dataset, in order, and write what it is then.
+    r"""Apply patches to a dataset, in order, and write the result.
 
-    What a transaction changed that is aborted, or that its patch does not end, is undone. The prefixes of the dataset
-    are kept, and changed as the patches say.
+    The changes of a transaction that is aborted, or not ended by its patch, are undone. The
+    prefixes of the dataset are kept, with the changes that the patches make.
 
     Args:
         dataset: A log of one message.
         patches: A log of patches, or several.
-        output: What `create_log` takes.
-        patch_format: The format of the patches; found from the suffix unless given.
-        chain: Refuse a patch whose `prev` is not the `id` of the patch before.
-        progress: Called about ten times a second with what was read.
-        **options: Those of the formats, and `from_format` (of the dataset), `to_format`, `compression` and the others
-            of `create_log`, as `convert` takes them.
+        output: Output that `create_log` accepts.
+        patch_format: Format of the patches. Detected from the suffix by default.
+        chain: Reject a patch whose `prev` is not the `id` of the previous patch.
+        progress: Function to call about ten times per second with the progress.
+        **options: Options of the formats, and `from_format` (of the dataset), `to_format`,
+            `compression` and the other options of `create_log`, as for `convert`.
 
     Raises:
-        DecodeError: An input is broken, transactions are not in order, or the chain is broken.
-        EncodeError: The output's format cannot hold the dataset.
-        LimitError: The dataset is too large.
-        OptionError: The dataset is several messages, or an option does not fit.
-        OSError: A file cannot be read or written.
+        DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
+        EncodeError: If the output format cannot represent the dataset.
+        LimitError: If the dataset is too large.
+        OptionError: If the dataset has several messages, or an option does not apply.
+        OSError: If a file cannot be read or written.
 
     Example:
         >>> import io
@@ -72,7 +72,7 @@ def apply(
     start = time.perf_counter()
     several = isinstance(patches, (list, tuple))
     old = Inputs([dataset], "messages", options.get("from_format"))
-    new = Inputs(patches if several else [patches], "patches", patch_format, "patch_format")  # type: ignore[arg-type,list-item]  # as told
+    new = Inputs(patches if several else [patches], "patches", patch_format, "patch_format")  # type: ignore[arg-type,list-item]  # checked above
     streams = Streams(
         [old, new],
         output,
@@ -105,7 +105,7 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
     """Apply the patches of logs.
 
     Raises:
-        DecodeError: They are broken.
+        DecodeError: If a patch is broken.
     """
     for batch in patch_batches(log):
         with of_log(log):
@@ -113,10 +113,10 @@ def _apply(state: _core.Dataset, log: LogReader, *, chain: bool) -> None:
 
 
 def fill(state: _core.Dataset, log: LogReader) -> None:
-    """Take the dataset of a log.
+    """Add the quads of a log to a dataset.
 
     Raises:
-        OptionError: It is several messages.
+        OptionError: If the log has several messages.
     """
     for batch in of_one_message(log):
         with of_log(log):
@@ -124,10 +124,10 @@ def fill(state: _core.Dataset, log: LogReader) -> None:
 
 
 def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
-    """Give the batches of a log of one message.
+    """Yield the batches of a log of one message.
 
     Raises:
-        OptionError: There are more: there blank nodes of the same label are not the same.
+        OptionError: If there are several messages, in which equal labels are different blank nodes.
     """
     count = 0
     for batch in message_batches(log):

@@ -1,4 +1,4 @@
-"""What was done to a dataset, or to a log."""
+"""Summary of a change of a dataset or a log."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ __all__ = ["Changes", "all_dropped"]
 
 @dataclass(frozen=True)
 class Changes:
-    """What was done.
+    """Summary of a change.
 
     Attributes:
-        messages: Messages or patches written.
-        quads: Quads of the dataset that was written; of `diff` those that differ.
-        added: Quads that were added.
-        deleted: Quads that were deleted.
-        without_effect: Adds of what was there, and deletes of what was not.
-        committed: Transactions that were committed.
-        undone: Transactions that were aborted, or that their patch did not end.
-        dropped: What could not be held and was left out, by name and count.
-        seconds: Time taken.
-        notes: What readers of the logs should know, a sentence each.
+        messages: Number of messages or patches written.
+        quads: Number of quads of the dataset that was written; for `diff`, quads that differ.
+        added: Number of quads added.
+        deleted: Number of quads deleted.
+        without_effect: Number of adds of existing quads, and of deletes of missing ones.
+        committed: Number of transactions committed.
+        undone: Number of transactions that were aborted, or not ended by their patch.
+        dropped: Counts by name of data that the target format cannot represent.
+        seconds: Elapsed time in seconds.
+        notes: Notes for readers of the logs, one sentence each.
     """
 
     messages: int = 0
@@ -38,7 +38,7 @@ class Changes:
 
 
 def all_dropped(*counts: Mapping[str, int]) -> dict[str, int]:
-    """Give what was left out, by name and count, without what was not."""
+    """Add up counts of dropped data by name, without names whose count is 0."""
     together: dict[str, int] = {}
     for each in counts:
         for name, count in each.items():

@@ -1,8 +1,9 @@
-"""The changes that make a dataset another one: `diff`.
+"""Differences between datasets as patches: `diff`.
 
 In: two datasets, two logs, or the states of a log. Out: a log of patches.
-Cost: both datasets are held in memory, of logs a message of each.
-Law: a patch, applied to the old dataset, gives the new one; by structure, gives it up to labels.
+Cost: memory for both datasets; for logs, for one message of each.
+Law: applying the patch to the old dataset gives the new one; with `canonical`, up to blank node
+labels.
 """
 
 from __future__ import annotations
@@ -43,23 +44,24 @@ def diff(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    """Write the changes that make a dataset another one: a transaction of deletes, then adds.
+    """Write the changes from one dataset to another: a transaction of deletes, then adds.
 
-    Blank nodes are known by their labels. With `canonical` it is what is said of them: those of the new dataset get
-    the labels of the old one, so that what is the same up to labels is not changed. Blank nodes that share quads are
-    then changed together, or not at all.
+    Blank nodes are identified by their labels. With `canonical`, they are identified by the quads
+    in which they occur: matching blank nodes of the new dataset get the labels of the old one, so
+    that a difference in labels alone is not a change. Blank nodes that share quads are then changed
+    together, or not at all.
 
     Args:
-        old: A dataset, a log of one message; with `per_message` a log.
-        new: The other one. None: of the log `old` the changes from each message to the next, a patch each; the first
-            makes the first message.
-        output: What `create_log` takes, of a format of patches.
-        per_message: Compare the messages of both logs one by one, a patch each; where one log is shorter, its messages
-            are empty.
-        canonical: Know blank nodes by what is said of them.
-        progress: Called about ten times a second with what was read.
-        **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
-            as `convert` takes them.
+        old: The old dataset, a log of one message; with `per_message`, a log.
+        new: The new dataset or log. If None, write the changes from each message of the log `old`
+            to the next, one patch each. The first patch adds the first message.
+        output: Output that `create_log` accepts, in a format of patches.
+        per_message: Compare the messages of both logs one by one, with a patch for each. If one log
+            is shorter, its missing messages are empty.
+        canonical: Identify blank nodes by their quads instead of their labels.
+        progress: Function to call about ten times per second with the progress.
+        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+            other options of `create_log`, as for `convert`.
 
     Raises:
         RdfmError, OSError: As `convert`.
@@ -111,7 +113,7 @@ def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.Differ
 
 
 def _dataset(log: LogReader) -> Iterator[MessageBatch]:
-    """The batches of a log of one message; of an empty log an empty message."""
+    """Yield the batches of a log of one message; for an empty log, an empty message."""
     batches = of_one_message(log)
     yield next(batches, None) or MessageBatch.from_messages([Message()])
     yield from batches
@@ -124,7 +126,7 @@ def _of_messages(
     *,
     canonical: bool,
 ) -> Iterator[PatchBatch]:
-    """The patches between messages; of one log, from each message to the next."""
+    """Yield the patches between messages; for one log, from each message to the next."""
     if canonical:
         batches = _aligned(batches)
     while (wanted := made.wanted()) is not None:
@@ -140,12 +142,12 @@ def _of_messages(
 
 
 def _aligned(batches: list[Iterator[MessageBatch]]) -> list[Iterator[MessageBatch]]:
-    """The logs, with the labels of the old messages for the same blank nodes in the new ones.
+    """Return the logs; matching blank nodes in new messages have the labels of the old messages.
 
-    The old message of a log alone is the one before, with the labels that it got.
+    For a single log, the old message is the previous one, with its changed labels.
     """
     *old, new = (_each(log) for log in batches)
-    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # they come in turns
+    before: deque[Message] = deque([] if old else [Message()], maxlen=1)  # they alternate
 
     def old_messages() -> Iterator[Message]:
         for message in old[0]:

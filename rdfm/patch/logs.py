@@ -1,8 +1,9 @@
-"""Logs of messages as logs of patches, and back: `from_log`, `to_log`.
+"""Conversion of logs of messages to logs of patches, and back: `from_log`, `to_log`.
 
-In: a log of the one kind. Out: a log of the other.
-Cost: a batch; on the way back a transaction, and the labels of blank nodes unless they are to be separate.
-Law: there and back gives the same messages, up to the labels of blank nodes.
+In: a log of one kind. Out: a log of the other kind.
+Cost: memory for a batch; for `to_log`, a transaction, and the labels of blank nodes unless
+`separate_blank_nodes` is set.
+Law: the round trip preserves the messages, up to the labels of blank nodes.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ def from_log(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    """Make a log of patches of a log of messages: each message a patch, of one transaction of adds.
+    """Convert a log of messages to a log of patches, each with one transaction of adds.
 
-    The labels of blank nodes are set apart by message, since those of patches are the whole log's.
+    Blank nodes get different labels in each message, since labels in patches apply to the entire
+    log.
 
     Args:
         log: A log of messages.
-        output: What `create_log` takes.
-        progress: Called about ten times a second with what was read.
-        **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
-            as `convert` takes them.
+        output: Output that `create_log` accepts.
+        progress: Function to call about ten times per second with the progress.
+        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+            other options of `create_log`, as for `convert`.
 
     Raises:
         RdfmError, OSError: As `convert`.
@@ -77,21 +79,23 @@ def to_log(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Changes:
-    """Make a log of messages of a log of patches: each transaction that is committed is a message.
+    """Convert a log of patches to a log of messages, one for each committed transaction.
 
-    What is added outside of transactions is a message too, up to the next transaction or the end of its patch.
+    Quads that are added outside transactions, up to the next transaction or the end of the patch,
+    are a message too.
 
     Args:
         patches: A log of patches that delete nothing.
-        output: What `create_log` takes.
-        separate_blank_nodes: A blank node that occurs in several transactions becomes several, since labels of
-            messages are their own; without, it is refused.
-        progress: Called about ten times a second with what was read.
-        **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
-            as `convert` takes them.
+        output: Output that `create_log` accepts.
+        separate_blank_nodes: Split a blank node that occurs in several transactions into several
+            blank nodes, since each message has its own. By default this is an error.
+        progress: Function to call about ten times per second with the progress.
+        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+            other options of `create_log`, as for `convert`.
 
     Raises:
-        EncodeError: A patch deletes something, or a blank node occurs in several transactions.
+        EncodeError: If a patch deletes something, or a blank node occurs in several transactions
+            without `separate_blank_nodes`.
         RdfmError, OSError: As `convert`.
     """
     start = time.perf_counter()
@@ -123,7 +127,7 @@ def to_log(
                 try:
                     found = made.messages(batch)
                 except EncodeError:
-                    write(made.take())  # what came before, for those who keep it
+                    write(made.take())  # for `keep_partial`
                     raise
                 write(found)
     target = writing.log()

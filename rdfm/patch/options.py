@@ -1,4 +1,4 @@
-"""The options of each change, besides those of the formats."""
+"""Options of each change, except those of the formats."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CHANGING = declare(
 
 
 def _stages(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
-    """What all changes take, and options of their own."""
+    """Return the options that all changes share, and the given ones of `CHANGING`."""
     reading = {option.name: option for option in READING}["from_format"]
     reading = replace(reading, help=reading.help.replace("inputs", inputs))
     own = {option.name: option for option in CHANGING}

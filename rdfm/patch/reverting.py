@@ -1,8 +1,9 @@
 """Patches that undo patches: `revert`.
 
-In: logs of patches. Out: a log of patches, the last one undone first.
-Cost: the operations are stored until the logs are read to their end: 64 MiB of them in memory, more in a temporary file.
-Law: a log of patches in which each operation has an effect, and then what undoes it, change nothing.
+In: logs of patches. Out: a log of patches, which undo the last patch first.
+Cost: the operations are stored until the logs have been read completely: up to 64 MiB in memory,
+the others in a temporary file.
+Law: a log followed by its reversal changes nothing, if each operation of the log has an effect.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["revert"]
 
 MEMORY_BYTES = 64 << 20
-# The format of the temporary file. It keeps every term; transactions are marked by headers, since blocks cut them.
+# Format of the temporary file. It preserves every term. Headers mark the transactions, since blocks
+# may divide them.
 _FORMAT = "jelly-patch"
 _OPTIONS = {
     "stream_type": "punctuated",
@@ -36,7 +38,7 @@ _OPTIONS = {
     "generalized": True,
 }
 
-# Whoever read the patches has checked their limits.
+# The limits were checked when the patches were read.
 _LIMITS = {"max_message_bytes": 3 << 30, "max_frame_bytes": 3 << 30, "max_depth": 100}
 
 
@@ -50,24 +52,27 @@ def revert(
 ) -> Changes:
     r"""Write the patches that undo patches: the last patch first, its operations in reverse order.
 
-    Adds become deletes, and deletes adds. A prefix gets the IRI that it had before in the log, or is deleted.
-    Transactions that are aborted, or that their patch does not end, are left out. Headers are left out too; the first
-    patch has a `prev`, the `id` of the last patch, which it follows.
+    Adds become deletes, and deletes become adds. A prefix gets the IRI that it had before in the
+    log, or is deleted. Transactions that are aborted, or not ended by their patch, are left out.
+    Headers are left out too, but the first patch gets a `prev`: the `id` of the last patch, which
+    it follows.
 
-    A patch does not say whether a quad that it adds was there already, or whether a quad that it deletes was not. So
-    the result is exact for patches in which every add and delete has an effect, such as those of `diff`.
+    A patch does not record whether a quad that it adds already existed, or whether a quad that it
+    deletes was missing. So the result is exact only for patches in which every add and delete has
+    an effect, such as those of `diff`.
 
     Args:
         patches: A log of patches, or several, in the order in which they are applied.
-        output: What `create_log` takes, of a format of patches.
-        chain: Refuse a patch whose `prev` is not the `id` of the patch before.
-        progress: Called about ten times a second with what was read.
-        **options: Those of the formats, and `from_format`, `to_format`, `compression` and the others of `create_log`,
-            as `convert` takes them.
+        output: Output that `create_log` accepts, in a format of patches.
+        chain: Reject a patch whose `prev` is not the `id` of the previous patch.
+        progress: Function to call about ten times per second with the progress.
+        **options: Options of the formats, and `from_format`, `to_format`, `compression` and the
+            other options of `create_log`, as for `convert`.
 
     Raises:
-        DecodeError: An input is broken, transactions are not in order, or the chain is broken.
-        LimitError: The prefixes are larger than `max_message_bytes`, or a patch is larger than its format allows.
+        DecodeError: If an input is broken, transactions are not in order, or the chain is broken.
+        LimitError: If the prefixes are larger than `max_message_bytes`, or a patch is larger than
+            its format allows.
         RdfmError, OSError: As `convert`. Also if the temporary file cannot be written.
 
     Example:
@@ -130,26 +135,26 @@ def revert(
 
 
 class _Stored(NamedTuple):
-    """A block in the temporary file: its first byte and its length."""
+    """Byte offset and length of a block in the temporary file."""
 
     start: int
     length: int
 
 
 class _Blocks:
-    """Blocks that are stored forward and read backward: in memory, and from a bound on in a temporary file."""
+    """Stack of blocks: in memory up to `MEMORY_BYTES`, then in a temporary file."""
 
     def __init__(self) -> None:
         self._blocks: list[PatchBatch | _Stored] = []
-        self._bytes = 0  # of the blocks in memory
+        self._bytes = 0  # size of the blocks in memory
         self._file: IO[bytes] | None = None
         self._end = 0
 
     def store(self, block: PatchBatch) -> None:
-        """Store a block after the others.
+        """Add a block.
 
         Raises:
-            OSError: The temporary file cannot be written.
+            OSError: If the temporary file cannot be written.
         """
         if self._bytes + block.memory_bytes <= MEMORY_BYTES:
             self._bytes += block.memory_bytes
@@ -170,7 +175,7 @@ class _Blocks:
         self._end += len(data)
 
     def forget(self, count: int) -> None:
-        """Forget the last blocks."""
+        """Remove the last `count` blocks."""
         for _ in range(count):
             block = self._blocks.pop()
             if isinstance(block, _Stored):
@@ -179,7 +184,7 @@ class _Blocks:
                 self._bytes -= block.memory_bytes
 
     def backward(self) -> Iterator[PatchBatch]:
-        """Give the blocks, the last one first, and forget them."""
+        """Yield and remove the blocks, the last one first."""
         while self._blocks:
             block = self._blocks.pop()
             if isinstance(block, _Stored):
@@ -188,7 +193,7 @@ class _Blocks:
                 yield block
 
     def _read(self, block: _Stored) -> Iterator[PatchBatch]:
-        """A block of the file. It may be decoded to several batches, of which the last comes first."""
+        """Yield a block of the file. If it is decoded to several batches, the last comes first."""
         assert self._file is not None
         self._file.seek(block.start)
         data = self._file.read(block.length)

@@ -1,7 +1,7 @@
-"""What changes read and write: logs of one kind each, with the options of their formats.
+"""Inputs and outputs of changes: logs of one kind each, with the options of their formats.
 
-In: what users name, and options as `convert` takes them. Out: logs opened for reading, and one for writing.
-Law: an output appears under its name only when it is complete; a log of another kind is refused.
+In: names of logs, and options as for `convert`. Out: logs opened for reading, and one for writing.
+Law: an output appears under its name only when it is complete. A log of the wrong kind is rejected.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rdfm.storage import archive
 
 __all__ = ["Inputs", "Streams", "Writing", "message_batches", "of_log", "patch_batches"]
 
-_TRIPLE_TERMS = ("no", "object", "anywhere")  # what a format may carry, the least first
+_TRIPLE_TERMS = ("no", "object", "anywhere")  # values of a format's feature, in increasing order
 
 
 class Inputs(NamedTuple):
@@ -42,9 +42,9 @@ class Inputs(NamedTuple):
 
     Attributes:
         logs: The logs.
-        kind: What they are to hold: "messages" or "patches".
-        format: The name of their format, if it is given.
-        format_option: The option that gives it.
+        kind: Expected kind: "messages" or "patches".
+        format: Name of their format, if given.
+        format_option: Option that sets the format.
     """
 
     logs: Sequence[Readable]
@@ -54,26 +54,26 @@ class Inputs(NamedTuple):
 
 
 class Places:
-    """Lines of text logs of patches, for rows that are refused after they were decoded.
+    """Line index of text logs of patches, to locate rows that are rejected after decoding.
 
-    Logs of an archive are decoded together, so several may be in memory.
+    The logs of an archive are decoded together, so text of several logs may be in memory.
     """
 
     def __init__(self) -> None:
-        """Begin before the first log."""
+        """Start without any log."""
         self._lines: dict[Input, Lines] = {}
 
     def watch(self, data: Input, piece: bytes) -> None:
-        """Take a piece of a log that is about to be decoded."""
+        """Add a piece of a log that is about to be decoded."""
         self._lines.setdefault(data, Lines()).feed(piece)
 
     def at(self, data: Input | None, offset: int) -> tuple[int, int] | None:
-        """Give the line and the column of a byte, both from 1; None if the text is not in memory."""
+        """Return the line and column of a byte, from 1, or None if the text is not in memory."""
         lines = None if data is None else self._lines.get(data)
         return None if lines is None else lines.at(offset)
 
     def pass_over(self, data: Input | None, offset: int) -> None:
-        """Forget the logs before one, and the text of it before a byte."""
+        """Discard the logs before `data`, and the text of `data` before `offset`."""
         if data is None or data not in self._lines:
             return
         while (first := next(iter(self._lines))) is not data:
@@ -82,17 +82,17 @@ class Places:
 
 
 class _Log(LogReader):
-    """A log that knows the lines of its rows.
+    """A log with a line index.
 
     Attributes:
-        places: Where the rows of patches are in a text.
+        places: Line index of the text.
     """
 
     places: Places
 
 
 class _Meter:
-    """Reports how much is read of all inputs, which are read one after the other or in turns."""
+    """Reports the progress over all inputs, which are read in sequence or in turns."""
 
     def __init__(
         self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
@@ -106,7 +106,7 @@ class _Meter:
         self._counts: dict[str, list[int]] = {}  # messages and records, by kind
 
     def stage(self, number: int) -> Watching:
-        """Return a stage that counts what is read of the input with this number."""
+        """Return a stage that counts the data read from the input with this number."""
 
         def count(read: Read) -> None:
             if self._wanted:
@@ -129,11 +129,11 @@ class _Meter:
 
 
 class Streams:
-    """The inputs of a change, and its options by whom they are for.
+    """The inputs and the output of a change, with their options.
 
     Attributes:
-        stages: The options of the change itself, as values.
-        reads: Those of what is read, as they were given.
+        stages: Options of the change, as values.
+        reads: Options of the inputs, as given.
     """
 
     def __init__(
@@ -145,19 +145,19 @@ class Streams:
         stages: Mapping[str, OptionSpec],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Check the options, and what the names of the logs say.
+        """Check the options, and the formats that the names of the logs show.
 
         Args:
-            inputs: What is read.
-            output: What is written.
-            kind: The kind of log that it is.
-            options: All that was given.
-            stages: The declarations of the change's own options.
-            progress: Called about ten times a second with what was read.
+            inputs: The inputs.
+            output: The output.
+            kind: Kind of the output.
+            options: All options given.
+            stages: Declarations of the options of the change.
+            progress: Function to call about ten times per second with the progress.
 
         Raises:
-            OptionError: An option does not fit, or the output is an input.
-            UnknownFormatError: A format cannot be told.
+            OptionError: If an option does not apply, or the output is one of the inputs.
+            UnknownFormatError: If a format cannot be detected.
         """
         names = {name: options.get(name) for name in ("from_format", "patch_format")}
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
@@ -182,7 +182,7 @@ class Streams:
         """Open logs for reading.
 
         Raises:
-            OptionError: They hold something else.
+            OptionError: If the logs are of another kind.
             RdfmError, OSError: As `open_log`.
         """
         number = next(at for at, each in enumerate(self._inputs) if each is inputs)
@@ -211,14 +211,14 @@ class Streams:
         return log
 
     def notes(self, log: LogWriter) -> tuple[str, ...]:
-        """Notes about the inputs, which are read to their ends, and about the log that is written."""
+        """Return the notes about the inputs, which have been read to the end, and the output."""
         return (*(note for driver in self._drivers for note in driver.notes()), *log.notes)
 
     def create(self) -> Writing:
         """Open the output.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: If the output cannot be written.
         """
         stages = self.stages
         shape = Shape(
@@ -233,14 +233,14 @@ class Streams:
 
 
 class Writing:
-    """An output. Its log begins when it is known what is written.
+    """An output. Its log is created with the first batch, when the source formats are known.
 
     Attributes:
-        takes_parts: Whether its format takes a message in parts.
+        takes_parts: Whether the format accepts messages in parts.
     """
 
     def __init__(self, target: Target, shape: Shape, keep_partial: bool) -> None:
-        """Take what is written with, and where to."""
+        """Open the output; the log is created later."""
         self.takes_parts = target.takes_parts
         self._target = target
         self._keep_partial = keep_partial
@@ -248,10 +248,10 @@ class Writing:
         self._log: LogWriter | None = None
 
     def log(self, sources: Sequence[FormatSpec] = (), *, namespaces: bool = False) -> LogWriter:
-        """Give the log, which begins here unless it has begun.
+        """Return the log, and create it on the first call.
 
         Args:
-            sources: The formats of what is written comes from: it may hold what they hold.
+            sources: Formats of the inputs, which determine the features that the log may need.
             namespaces: Whether the first message declares namespaces.
         """
         if self._log is None:
@@ -269,7 +269,7 @@ class Writing:
         return self._log
 
     def __enter__(self) -> Self:
-        """Give the output itself."""
+        """Return the object itself."""
         return self
 
     def __exit__(
@@ -288,16 +288,16 @@ class Writing:
 
 
 def message_batches(log: LogReader) -> Iterator[MessageBatch]:
-    """Give the batches of a log of messages; what fails while one is in use names the log.
+    """Return the batches of a log of messages.
 
     Raises:
-        OptionError: The log is of another kind.
+        OptionError: If the log is of another kind.
     """
     return _batches(log, "messages", MessageBatch)
 
 
 def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
-    """Give the batches of a log of patches, as `message_batches` does."""
+    """Return the batches of a log of patches, as `message_batches` does for messages."""
     return _batches(log, "patches", PatchBatch)
 
 
@@ -312,7 +312,7 @@ def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]
 
 @contextlib.contextmanager
 def of_log(log: LogReader) -> Iterator[None]:
-    """Let errors name the log that they are of."""
+    """Add the name of the log, and the position in it, to errors."""
     try:
         yield
     except (DecodeError, EncodeError) as error:
@@ -327,10 +327,11 @@ def of_log(log: LogReader) -> Iterator[None]:
 
 
 def _readers(inputs: Inputs) -> list[FormatSpec]:
-    """The formats that inputs may be of.
+    """Return the formats that the inputs may have.
 
     Raises:
-        UnknownFormatError: They are patches, which nothing but a suffix or a name tells.
+        UnknownFormatError: If the inputs are patches without a known suffix or format name. The
+            format of patches cannot be detected from their content.
     """
     known = readers(inputs.logs, inputs.format)
     if known is not None:
@@ -350,7 +351,7 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
 
 
 def _together(sources: Sequence[FormatSpec]) -> dict[str, Any]:
-    """What one of several formats carries, or another."""
+    """Return the union of the features of several formats."""
     carries: dict[str, Any] = {}
     for spec in sources:
         for name, value in spec.carries.items():

@@ -1,4 +1,4 @@
-"""The options of a query, besides those of the formats."""
+"""Options of queries, except those of the formats."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ QUERY = {**_OWN, **_READING, **{option.name: option for option in WRITING}}
 
 
 def seconds(text: str | None) -> float | None:
-    """Give the seconds that a text says.
+    """Parse a number of seconds.
 
     Raises:
-        OptionError: It says none.
+        OptionError: If the text is not a number between 0 and 1e9, exclusive.
 
     Example:
         >>> seconds("0.5")
@@ -106,10 +106,10 @@ def seconds(text: str | None) -> float | None:
 
 
 def types_of(given: str | None) -> dict[str, str]:
-    """Give the types of columns by the names of variables.
+    """Parse column types, and return them by variable name.
 
     Raises:
-        OptionError: It says none; the names of the types are for whoever makes the columns.
+        OptionError: If the text is malformed or repeats a name. Type names are checked later.
 
     Example:
         >>> types_of("time=dateTime, ?value=double")
@@ -132,7 +132,7 @@ def types_of(given: str | None) -> dict[str, str]:
 
 
 def as_texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give options that are not None; what Python has another type for is a text, as on the command line."""
+    """Return the options that are not None, with `types` and `timeout` as on the command line."""
     made = {name: value for name, value in options.items() if value is not None}
     if isinstance(types := made.get("types"), Mapping):
         made["types"] = ",".join(f"{name}={type}" for name, type in types.items())

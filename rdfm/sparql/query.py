@@ -1,7 +1,8 @@
-"""Queries over logs: `query`, `select`, `construct` and `ask`; and what `rdfm query` does.
+"""Queries over logs: `query`, `select`, `construct` and `ask`, and the work of `rdfm query`.
 
 In: a query and logs. Out: rows, a log, or the indexes of messages.
-Cost: that of `Querying`; decoding runs ahead in a thread. Law: Python and the command line get the same.
+Cost: that of `Querying`; decoding runs ahead in a thread.
+Law: Python and the command line return the same results.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
 
-# Whether the query is true; or the indexes of the messages for which it is, with their sources if there are several.
+# Whether the query is true, or the indexes of the messages for which it is true. With several logs,
+# each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
 _TABLES = f"{spelled('types')} is for the columns of tables; write one, such as out.parquet"
@@ -66,40 +68,43 @@ def query(
 ) -> Solutions | LogReader | Answer:
     r"""Run a SPARQL query on each message of logs, or on all messages as one dataset.
 
-    `select`, `construct` and `ask` do the same for one form of query each, and have types that say what they give.
+    `select`, `construct` and `ask` do the same for one form of query each, with a precise return
+    type.
 
     Args:
-        query: The text of a query, or the path or URL of a file with one: a text with a brace is a query.
-        logs: What `open_log` takes, or a list of that; or what it gives, with its options, `rdfm.open_log(...)` or
-            `.filter(...)` of it, before it is read.
-        whole: All messages are one dataset, which is held in memory; their blank nodes stay different.
-        union_graphs: The default graph of the query is all graphs together.
+        query: Text of a query, or the path or URL of a file with one. A string with a brace is
+            the text of a query.
+        logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`, such as
+            `rdfm.open_log(...)` with its options, or `.filter(...)` of one.
+        whole: Query all messages as one dataset, in memory. Their blank nodes stay distinct.
+        union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        types: Types of columns of SELECT by the names of variables, such as `{"time": "dateTime", "value": "double"}`;
-            other columns hold terms as N-Triples.
-        skip_empty: Leave out messages for which CONSTRUCT makes no triple.
-        solutions: SPARQL results, in the place of logs: CONSTRUCT makes a message of each row.
-        timeout: Seconds that the query may take for a message; with `whole` for all.
-        max_rows: Solutions that a message may have, a million unless given; with `whole` all together, without limit
-            unless given.
-        on_error: "fail", or "skip" to leave out what is broken and messages that meet `timeout` or `max_rows`; a value
-            that is not of its column's type is null then.
-        message_per_file: Each log is one message, also an empty one.
-        format: The format of the logs, or of `solutions`; else as each shows.
+        types: Column types of SELECT by variable name, such as
+            `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
+        skip_empty: Omit messages for which CONSTRUCT makes no triple.
+        solutions: SPARQL results instead of logs. CONSTRUCT makes a message of each row.
+        timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
+        max_rows: Maximum number of solutions per message, one million by default; with `whole`,
+            in total, unlimited by default.
+        on_error: "fail", or "skip" to omit broken data and messages that exceed `timeout` or
+            `max_rows`. With "skip", a value that does not have the type of its column is null.
+        message_per_file: Read each log as one message, even if it is empty.
+        format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the formats' decoders; each log takes those that its format knows.
+        **options: Options of the formats' decoders. Each log uses those that its format supports.
 
     Returns:
-        Of SELECT `Solutions`, which pyarrow, pandas, Polars and DuckDB take as a table: with columns `source` and `message`
-        before those of the variables, unless `whole` is asked for. Of CONSTRUCT a `LogReader` of as many messages. Of
-        ASK the indexes of the messages for which it holds, of several logs pairs of source and index; with `whole`
-        whether it holds.
+        For SELECT, `Solutions`: a table for pyarrow, pandas, Polars and DuckDB. Columns `source`
+        and `message` precede the variables, except with `whole`. For CONSTRUCT, a `LogReader` with
+        a message for each message read. For ASK, the indexes of the messages for which the query
+        is true, with several logs as pairs of source and index; with `whole`, whether it is true.
 
     Raises:
-        QueryError: The query is none; or it is DESCRIBE, an update, or needs SERVICE.
-        OptionError: An option does not fit; while it is read, a log is of patches or results.
-        RdfmError, OSError: As `open_log`, also while what is found is read.
+        QueryError: If the query is invalid, is DESCRIBE or an update, or needs SERVICE.
+        OptionError: If an option does not apply; during reading, if a log contains patches or
+            results.
+        RdfmError, OSError: As `open_log`, also while the result is read.
 
     Example:
         >>> log = b'<x:a> <x:p> 1 .\n# @message\n<x:b> <x:p> 2 .\n'
@@ -152,24 +157,24 @@ def select(
     Args:
         query: As in `query`, a SELECT.
         logs: As in `query`.
-        whole: As in `query`, as all that follow.
-        union_graphs: The default graph of the query is all graphs together.
+        whole: As in `query`, like all the following arguments.
+        union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        types: Types of columns by the names of variables; other columns contain terms as N-Triples.
-        timeout: Seconds that the query may take for a message; with `whole` for all.
-        max_rows: Solutions that a message may have.
+        types: Column types by variable name. Other columns contain terms as N-Triples.
+        timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
+        max_rows: Maximum number of solutions per message.
         on_error: "fail" or "skip".
-        message_per_file: Each log is one message, also an empty one.
+        message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the formats' decoders.
+        **options: Options of the formats' decoders.
 
     Returns:
-        The rows, with `to_pandas`, `to_polars` and `to_arrow`.
+        The rows. Convert them with `to_pandas`, `to_polars` or `to_arrow`.
 
     Raises:
-        QueryError: The query is not SELECT, or as in `query`.
+        QueryError: If the query is not SELECT, and as in `query`.
         OptionError, RdfmError, OSError: As `query`.
 
     Example:
@@ -217,25 +222,25 @@ def construct(
     Args:
         query: As in `query`, a CONSTRUCT.
         logs: As in `query`.
-        whole: As in `query`, as all that follow.
-        union_graphs: The default graph of the query is all graphs together.
+        whole: As in `query`, like all the following arguments.
+        union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        skip_empty: Leave out messages for which the query makes no triple.
-        solutions: SPARQL results in place of logs, each row of which makes a message.
-        timeout: Seconds that the query may take for a message; with `whole` for all.
-        max_rows: Solutions that a message may have.
+        skip_empty: Omit messages for which the query makes no triple.
+        solutions: SPARQL results instead of logs. Each row makes a message.
+        timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
+        max_rows: Maximum number of solutions per message.
         on_error: "fail" or "skip".
-        message_per_file: Each log is one message, also an empty one.
+        message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs or of `solutions`. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the formats' decoders.
+        **options: Options of the formats' decoders.
 
     Returns:
-        A log with a message for each message that was read, or for each solution.
+        A log with one message for each message read, or for each solution.
 
     Raises:
-        QueryError: The query is not CONSTRUCT, or as in `query`.
+        QueryError: If the query is not CONSTRUCT, and as in `query`.
         OptionError, RdfmError, OSError: As `query`.
 
     Example:
@@ -332,24 +337,24 @@ def ask(
     Args:
         query: As in `query`, an ASK.
         logs: As in `query`.
-        whole: As in `query`, as all that follow.
-        union_graphs: The default graph of the query is all graphs together.
+        whole: As in `query`, like all the following arguments.
+        union_graphs: Use the union of all graphs as the default graph of the query.
         prefixes: Names and IRIs of namespaces that the query need not declare.
-        timeout: Seconds that the query may take for a message; with `whole` for all.
-        max_rows: Solutions that a message may have.
+        timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
+        max_rows: Maximum number of solutions per message.
         on_error: "fail" or "skip".
-        message_per_file: Each log is one message, also an empty one.
+        message_per_file: Read each log as one message, even if it is empty.
         format: Format of the logs. Detected for each input by default.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
-        **options: Those of the formats' decoders.
+        **options: Options of the formats' decoders.
 
     Returns:
-        The indexes of the messages for which the query is true; of several logs, as of a list or a folder, pairs of
-        source and index. With `whole` whether the query is true.
+        Indexes of the messages for which the query is true. With several logs, such as a list or a
+        folder, pairs of source and index. With `whole`, whether the query is true.
 
     Raises:
-        QueryError: The query is not ASK, or as in `query`.
+        QueryError: If the query is not ASK, and as in `query`.
         OptionError, RdfmError, OSError: As `query`.
 
     Example:
@@ -375,13 +380,13 @@ def ask(
 
 
 class Stream(NamedTuple):
-    """Solutions as they are found.
+    """A running query.
 
     Attributes:
-        solved: The solutions.
-        querying: The query.
-        driver: Reads the logs.
-        tally: Counts what is skipped.
+        solved: Iterator over the solutions.
+        querying: Stage that evaluates the query.
+        driver: Driver that reads the logs.
+        tally: Counts of skipped data.
     """
 
     solved: Iterator[Solved]
@@ -391,11 +396,11 @@ class Stream(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What was written.
+    """Result of writing the output of a query.
 
     Attributes:
-        summary: As of a conversion.
-        hint: An option that may be missed, since nothing was found.
+        summary: Summary, as for a conversion.
+        hint: Option that may be missing, if nothing was found; otherwise None.
     """
 
     summary: Summary
@@ -403,12 +408,12 @@ class Written(NamedTuple):
 
 
 class Asked:
-    """A query with logs and options, checked.
+    """A query with its logs and validated options.
 
     Attributes:
         query: The query.
-        makes: What it makes: "messages" or "results".
-        whole: Whether all that is read is one dataset.
+        makes: Kind of the output: "messages" or "results".
+        whole: Whether all messages are queried as one dataset.
     """
 
     def __init__(
@@ -425,14 +430,14 @@ class Asked:
         Args:
             query: As in `query`.
             logs: As in `query`.
-            options: Those of `QUERY`, and those of the formats.
-            solutions: As in `query`; a file may be among the options too.
-            storage: The compression of the inputs and their storage options, as in `open_log`.
-            kind: The form that the query has to have; any by default.
+            options: Options of `QUERY` and of the formats.
+            solutions: As in `query`. The options may also name a file of solutions.
+            storage: Compression of the inputs and their storage options, as in `open_log`.
+            kind: Required form of the query. Any form by default.
 
         Raises:
-            QueryError: The query is none, of another form, or one that rdfm does not evaluate.
-            OptionError: An option does not fit.
+            QueryError: If the query is invalid, has another form, or is not supported.
+            OptionError: If an option does not apply.
         """
         self._options = as_texts(options)
         self._stages = stages = {
@@ -464,10 +469,10 @@ class Asked:
         self._inputs = [] if isinstance(logs, LogReader) else self._read(logs)
 
     def _refuse_unfit(self) -> None:
-        """Refuse options that are for other forms of queries.
+        """Reject options that apply only to other query forms.
 
         Raises:
-            OptionError: There are some.
+            OptionError: If there are any.
         """
         kind, stages = self.query.kind, self._stages
         for given, name, wanted in (
@@ -487,10 +492,10 @@ class Asked:
                     )
 
     def _refuse_reading(self) -> None:
-        """Refuse options of reading for a log that is open.
+        """Reject reading options for a log that is already open.
 
         Raises:
-            OptionError: There are some, or solutions.
+            OptionError: If there are any, or if solutions are given.
         """
         if self._solutions is not None:
             raise OptionError("solutions come in the place of logs; leave one of them out")
@@ -503,10 +508,10 @@ class Asked:
             )
 
     def _read(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
-        """What is read.
+        """Return the inputs.
 
         Raises:
-            OptionError: There is nothing, or both logs and solutions.
+            OptionError: If there is no input, or if both logs and solutions are given.
         """
         inputs = [] if logs is None else as_inputs(logs)
         if self._solutions is not None:
@@ -518,11 +523,11 @@ class Asked:
         return inputs
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
-        """What reads, with options of formats."""
+        """Return a driver for the inputs, with options of their formats."""
         reading = Reading(
             self._stages.get("from_format"),
             reads,
-            # Half a broken message cannot be taken back.
+            # Parts of a message that are already in the dataset cannot be removed if it is broken.
             parts="always" if self.whole and not self._skips else "never",
             message_per_file=self._stages.get("message_per_file", False),
             hints=hints or {},
@@ -531,7 +536,7 @@ class Asked:
         return Driver(self._inputs, reading)
 
     def _reader(self) -> Driver:
-        """What reads where nothing is written."""
+        """Return a driver for queries without an output file."""
         given = self._options.items()
         return self._driver({n.removeprefix("from_"): v for n, v in given if n not in QUERY})
 
@@ -573,7 +578,7 @@ class Asked:
     # --- for the command ---
 
     def stream(self, progress: Callable[[Progress], None] | None = None) -> Stream:
-        """Return the solutions of SELECT or ASK, as they are found.
+        """Start the query and return the solutions of SELECT or ASK as a stream.
 
         Args:
             progress: As in `convert`.
@@ -604,12 +609,12 @@ class Asked:
         return Stream(solved, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
-        """Take options of what is written."""
+        """Add options of the output."""
         self._options |= options
         self._stages["to_format"] = options["to_format"]
 
     def hint(self, querying: Querying) -> Remedy | None:
-        """Give the option that may be missed where nothing was found."""
+        """Return the option that may be missing if nothing was found; otherwise None."""
         missed = querying.graphs and not querying.found and not self._stages.get("union_graphs")
         return UNION_GRAPHS if missed else None
 
@@ -623,7 +628,7 @@ class Asked:
             progress: As in `convert`.
 
         Raises:
-            OptionError: The format holds something else, or options do not fit.
+            OptionError: If the format does not support the output, or an option does not apply.
             RdfmError, OSError: As `convert`.
         """
         kind, given = self.makes, self._stages
@@ -641,7 +646,7 @@ class Asked:
         )
         if "prefixes" in given and "prefixes" in spec.options("write"):
             divided.writes.setdefault("prefixes", given["prefixes"])
-        if "lossy" in spec.options("write"):  # who asks for CSV wants the values of a table
+        if "lossy" in spec.options("write"):  # users of CSV expect plain values
             divided.writes.setdefault("lossy", True)
         shape = Shape(
             output,

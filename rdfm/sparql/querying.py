@@ -1,9 +1,9 @@
 """A SPARQL query as a stage.
 
-In: messages as they are read. Out: solutions (SELECT and ASK) or messages (CONSTRUCT), in the order of the messages
-that they come from.
-Cost: a batch and its solutions; with `whole` the dataset.
-Law: everything found before an error is yielded before it.
+In: messages as they are read. Out: solutions (SELECT and ASK) or messages (CONSTRUCT), in the order
+of their input messages.
+Cost: memory for a batch and its solutions; with `whole`, for the dataset.
+Law: all results that precede an error are yielded before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A batch of solutions. An ASK query has one solution, without variables, for each message for which it is true.
+    """A batch of solutions.
+
+    An ASK query has one solution, without variables, for each message for which it is true.
 
     Attributes:
         rows: The rows, without the columns that identify their messages.
@@ -74,11 +76,11 @@ class Querying(Stage):
     Attributes:
         query: The query.
         whole: Whether all messages are one dataset.
-        found: Whether there was a solution or a triple so far.
-        graphs: Whether the messages have named graphs, and the query looks at the default graph only.
+        found: Whether any solution or triple has been found.
+        graphs: Whether the messages have named graphs, but the query reads only the default graph.
     """
 
-    # Triples, with any term that the query names.
+    # The output is triples, with any terms that the query contains.
     carries: ClassVar[Mapping[str, Any]] = {"graphs": False, "triple_terms": "anywhere"}
     is_slow = True
 
@@ -91,14 +93,15 @@ class Querying(Stage):
         skips: bool = False,
         instantiates: bool = False,
     ) -> None:
-        """Take the query and how it is evaluated.
+        """Set up the evaluation of a query.
 
         Args:
             query: The query.
-            whole: Whether all messages are one dataset, which is queried at the end.
-            skip_empty: Whether messages for which CONSTRUCT makes no triple are left out.
-            skips: Whether messages that exceed a limit are skipped.
-            instantiates: Whether the input is results, and CONSTRUCT makes a message of each row.
+            whole: Whether to query all messages as one dataset, at the end.
+            skip_empty: Whether to omit messages for which CONSTRUCT makes no triple.
+            skips: Whether to skip messages that exceed a limit.
+            instantiates: Whether the input is results, so that CONSTRUCT makes a message of each
+                row.
         """
         self.query = query
         self.kind = "messages" if query.kind == "construct" else "results"
@@ -115,22 +118,22 @@ class Querying(Stage):
         """Process an item.
 
         Raises:
-            OptionError: The batch is of another kind.
-            LimitError: A message exceeds a limit.
+            OptionError: If the kind of the batch is wrong.
+            LimitError: If a message exceeds a limit.
         """
         if not isinstance(item, Read):
             yield item
             return
         begins = self._last.source is NO_LOG
         self._last = item._replace(batch=None, lost=NOTHING)
-        if begins:  # so that a header is written before an error
+        if begins:  # writes a header even if an error follows
             yield self._last
         if item.batch is not None:
             yield from self.batch(item)
         yield item._replace(batch=None)
 
     def batch(self, read: Read) -> Iterator[Item]:
-        """Yield what the query finds in messages."""
+        """Yield the results of the query for the messages of a batch."""
         batch = read.batch
         assert batch is not None
         if self._instantiates:
@@ -166,10 +169,10 @@ class Querying(Stage):
                 done += 1
 
     def finish(self) -> Iterator[Item]:
-        """Yield what the query finds in the dataset of all messages.
+        """Yield the results of the query for the dataset of all messages.
 
         Raises:
-            LimitError: It exceeds a limit.
+            LimitError: If the query exceeds a limit.
         """
         if self._dataset is None:
             return
@@ -193,7 +196,7 @@ class Querying(Stage):
             yield self._last._replace(batch=batch)
 
     def _constructed(self, batch: MessageBatch | None) -> Iterator[Read]:
-        """Messages that CONSTRUCT makes, without the empty ones if these are left out."""
+        """Yield the messages of CONSTRUCT; empty ones only without `skip_empty`."""
         if batch is None:
             return
         self.found = self.found or batch.quad_count > 0
@@ -218,7 +221,7 @@ class Querying(Stage):
             raise
 
     def _skip(self, read: Read, index: int, reason: str, limit: str | None) -> Skipped:
-        """A message that exceeds a limit, as an item; raises the error if such messages are not skipped."""
+        """Return a skipped message that exceeds a limit, or raise the error without `skips`."""
         error = LimitError(reason, message_index=index, source=read.source.name)
         if self._skips:
             return Skipped(read.source, errors=1, error=error)
@@ -228,5 +231,5 @@ class Querying(Stage):
 
 
 def _rows(count: int) -> ResultBatch:
-    """Rows without variables."""
+    """Return `count` rows without variables."""
     return ResultBatch.from_rows([()] * count, [])

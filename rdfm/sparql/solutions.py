@@ -1,7 +1,7 @@
 """The rows of a SELECT query, as a stream of Arrow record batches.
 
-In: a query, and what reads logs. Out: record batches, read on as somebody takes them.
-Cost: a batch of messages and its rows. Law: rows before an error come first.
+In: a query, and a driver or an open log. Out: record batches, computed on demand.
+Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def solve(
     pieces: Iterable[Piece] | None = None,
     before: Sequence[Stage] = (),
 ) -> Generator[Any, None, None]:
-    """Yield the batches that a query makes of what is read; closes the input at the end.
+    """Yield the batches that a query makes of the input, and close the input at the end.
 
     Args:
-        querying: The query.
-        driver: Reads the logs; or a log that is open.
-        tally: Counts what is skipped.
-        skips: Whether broken messages are skipped.
-        pieces: The output of the driver's first half, if it has begun.
-        before: Stages before the query.
+        querying: Stage that evaluates the query.
+        driver: Driver that reads the logs, or an open log.
+        tally: Counter of skipped data.
+        skips: Whether to skip broken messages.
+        pieces: Output of the first half of the driver, if it has started.
+        before: Stages to run before the query.
 
     Raises:
         RdfmError, OSError: As the driver and the query.
@@ -62,13 +62,13 @@ def solve(
 
 
 class Solutions(Tabular):
-    """The rows of a SELECT query: a table that pyarrow, pandas, Polars and DuckDB take.
+    """The rows of a SELECT query: a table for pyarrow, pandas, Polars and DuckDB.
 
-    Made by `rdfm.select`. Rows are given once, and read on as they are taken. One thread uses them at a time; a second
-    one meanwhile gets a RuntimeError.
+    Returned by `rdfm.select`. Rows are computed on demand and can be read only once. Only one
+    thread can use them at a time; a concurrent call raises RuntimeError.
 
     Attributes:
-        variables: The names of the query's variables, without `?`.
+        variables: Names of the query's variables, without `?`.
     """
 
     def __init__(
@@ -79,7 +79,14 @@ class Solutions(Tabular):
         *,
         skips: bool = False,
     ) -> None:
-        """Take the query, the columns, the input, and whether broken messages are skipped; `rdfm.select` does this."""
+        """Open the input. Use `rdfm.select` instead.
+
+        Args:
+            querying: Stage that evaluates the query.
+            columns: Converter of solutions to record batches.
+            driver: Driver that reads the logs, or an open log.
+            skips: Whether to skip broken messages.
+        """
         self.variables = tuple(querying.query.variables)
         self._tally = Tally()
         self._columns = columns
@@ -99,29 +106,32 @@ class Solutions(Tabular):
 
     @property
     def schema(self) -> pyarrow.Schema:
-        """The names and types of the columns, known before anything is read.
+        """Names and types of the columns, available before anything is read.
 
         Raises:
-            MissingExtraError: pyarrow is not installed.
+            MissingExtraError: If pyarrow is not installed.
         """
         return self._columns.schema
 
     @property
     def skipped(self) -> int:
-        """Errors that were skipped so far (`on_error="skip"`): broken messages, those that met a limit, and values."""
+        """Number of errors skipped so far (`on_error="skip"`).
+
+        Counts broken messages, messages that exceeded a limit, and ill-typed values.
+        """
         return self._tally.skipped + self._nulls
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
-        """Give the rows as record batches.
+        """Yield the rows as record batches.
 
-        A loop that was left early is continued by the next one.
+        After a loop that ended early, the next loop continues from there.
 
         Raises:
-            DecodeError: A log is broken, a message met a limit, or a value is not of its column's type; the rows before
-                were given.
-            OptionError: A log is of patches or results.
-            ValueError: The rows were read to their end, or to an error, before.
-            RuntimeError: Another thread is using them.
+            DecodeError: If a log is broken, a message exceeds a limit, or a value does not have the
+                type of its column. Earlier rows have been yielded.
+            OptionError: If a log contains patches or results.
+            ValueError: If the rows have already been read to the end or to an error.
+            RuntimeError: If another thread is using the rows.
         """
         return Loop(self._turn, self._batches())
 
@@ -140,9 +150,10 @@ class Solutions(Tabular):
     __iter__ = batches
 
     def rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
-        """Give the rows one by one, without pyarrow: source, index of the message, and the cells.
+        """Yield the rows one by one, without pyarrow: source, index of the message, and the cells.
 
-        Source and index are None where all logs are one dataset. Blank nodes are those of the message.
+        Source and index are None if all logs are one dataset. Blank nodes keep the labels of their
+        message.
 
         Raises:
             RdfmError, ValueError, RuntimeError: As `batches`.
@@ -168,10 +179,10 @@ class Solutions(Tabular):
         return reader
 
     def close(self) -> None:
-        """Close what is open.
+        """Close the query and its input.
 
         Raises:
-            RuntimeError: Another thread is reading; stop it first.
+            RuntimeError: If another thread is reading; stop it first.
         """
         with self._turn:
             self._ended = True
@@ -179,15 +190,15 @@ class Solutions(Tabular):
             self._driver.close()
 
     def __enter__(self) -> Self:
-        """Give the rows themselves."""
+        """Return the object itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what is open."""
+        """Close the query and its input."""
         self.close()
 
     def __repr__(self) -> str:
-        """As in `<Solutions of x.nq: s, time>`."""
+        """Return a short description, such as `<Solutions of x.nq: s, time>`."""
         return f"<Solutions of {self._name}: {', '.join(self.variables)}>"
 
     def _check_unread(self) -> None:

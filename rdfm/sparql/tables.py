@@ -1,7 +1,8 @@
 """Solutions as rows of tables, and as rows of SPARQL results.
 
-In: solutions as they are found. Out: record batches of Arrow, or batches of results.
-Cost: a batch of rows. Law: what says whose a row is stands before the variables, but not where all is one dataset.
+In: solutions as they are found. Out: Arrow record batches, or batches of results.
+Cost: a batch of rows.
+Law: the columns `source` and `message` precede the variables, unless all logs are one dataset.
 """
 
 from __future__ import annotations
@@ -29,27 +30,31 @@ _WHAT = "a table of solutions"
 
 
 class LabelledRows(Stage):
-    """Makes results of solutions: a header with the variables, then rows that begin with `source` and `message`.
+    """Converts solutions to results: a header with the variables, then labelled rows.
 
-    Blank nodes belong to one message each: those of other messages get other labels.
+    Rows begin with `source` and `message`. Blank nodes of different messages get different labels.
     """
 
     kind = "results"
 
     def __init__(self, query: Query, *, whole: bool) -> None:
-        """Take the query, and whether all logs are one dataset, so that rows have no source and message.
+        """Set up the header.
+
+        Args:
+            query: The query.
+            whole: Whether all logs are one dataset, so that rows have no `source` and `message`.
 
         Raises:
-            OptionError: A variable has the name of one of these columns.
+            OptionError: If a variable has the name of one of these columns.
         """
         self._whole = whole
         if not whole:
-            TypedColumns(query.variables)  # checks them
+            TypedColumns(query.variables)  # raises OptionError if a name conflicts
         variables = [*(() if whole else _OWN), *query.variables]
         self._header: ResultBatch | None = ResultBatch.from_rows([], variables)
 
     def take(self, item: Item) -> Iterator[Item]:
-        """Yield the rows of solutions; the header first."""
+        """Yield the header once, then the rows of solutions."""
         if isinstance(item, Read):
             yield from self._begin(item)
             solved: Any = item.batch
@@ -58,7 +63,7 @@ class LabelledRows(Stage):
         yield item
 
     def finish(self) -> Iterator[Item]:
-        """Yield the header, if there was no log."""
+        """Yield the header if there was no log."""
         yield from self._begin(Read(NO_LOG, None, {}, 0))
 
     def _begin(self, read: Read) -> Iterator[Read]:
@@ -97,41 +102,46 @@ class Rows:
 
 
 class Columns:
-    """Makes record batches of solutions: a column for each variable, behind those that say whose a row is."""
+    """Converts solutions to record batches.
+
+    The columns `source` and `message`, if any, precede a column for each variable.
+    """
 
     def __init__(
         self, query: Query, types: Mapping[str, str], *, whole: bool, skips: bool = False
     ) -> None:
-        """Take the query and the types of its columns.
+        """Set up the columns.
 
         Args:
             query: The query.
-            types: The types by the names of variables; columns of others hold terms as N-Triples.
-            whole: Whether all that is read is one dataset.
-            skips: Whether a value that is not of its column's type is null; without, it is an error.
+            types: Column types by variable name. Other columns contain terms as N-Triples.
+            whole: Whether all logs are one dataset.
+            skips: Whether a value that does not have the type of its column becomes null instead of
+                an error.
 
         Raises:
-            OptionError: A variable is called as a column before it, there is no variable of a name, or no such type.
+            OptionError: If a variable is named "source" or "message" (without `whole`), or `types`
+                has an unknown variable or type.
         """
         self._columns = TypedColumns(query.variables, types, messages=not whole)
         self._skips = skips
 
     @cached_property
     def schema(self) -> pyarrow.Schema:
-        """The names and types of the columns.
+        """Names and types of the columns.
 
         Raises:
-            MissingExtraError: pyarrow is not installed.
+            MissingExtraError: If pyarrow is not installed.
         """
         with needed("pyarrow", _WHAT):
             import pyarrow as pa
         return pa.schema(self._columns)
 
     def __call__(self, found: Solved) -> tuple[pyarrow.RecordBatch, int]:
-        """Give the rows, and how many values are null since they are not of their column's type.
+        """Return the rows, and the number of values that are null because their type is wrong.
 
         Raises:
-            UnsupportedError: A value is not of its column's type.
+            UnsupportedError: If a value does not have the type of its column, without `skips`.
         """
         if found.evaluated is None or found.batch is None:
             made, nulls = self._columns.of_rows(found.rows, misfits_are_null=self._skips)
@@ -145,7 +155,7 @@ class Columns:
 
 
 class TableRows(Stage):
-    """Makes rows of a table of solutions."""
+    """Converts solutions to rows of a table."""
 
     kind = "results"
 
@@ -154,10 +164,10 @@ class TableRows(Stage):
         self._columns = columns
 
     def batch(self, read: Read) -> Iterator[Item]:
-        """Yield the rows; values that are null because of their type count as skipped errors.
+        """Yield the rows. Values that are null because of their type count as skipped errors.
 
         Raises:
-            UnsupportedError: A value does not have the type of its column.
+            UnsupportedError: If a value does not have the type of its column, without `skips`.
         """
         solved: Any = read.batch
         try:
@@ -172,7 +182,7 @@ class TableRows(Stage):
 
 
 class TableTarget:
-    """Takes the place of a conversion's target if a table is written."""
+    """Replacement for the target of a conversion if the output is a table."""
 
     takes_parts = False
 
@@ -183,12 +193,12 @@ class TableTarget:
         self._columns = columns
 
     def encoder(self, source: object, known: object) -> TableEncoder:
-        """Return the encoder; what is known about the input makes no difference."""
+        """Return the encoder. The arguments are ignored."""
         return TableEncoder(self._target.encoder(None, None), self._columns.schema)
 
 
 class TableEncoder:
-    """Encodes rows of tables with the encoder of a format of rows."""
+    """Encodes rows with the encoder of a table format."""
 
     def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
         """Take the encoder and the columns."""
@@ -196,19 +206,19 @@ class TableEncoder:
         encoder.begin_table(schema)
 
     def encode(self, batch: Rows, /, source: str | None = None) -> bytes:
-        """Give the bytes of rows; they are gathered first."""
+        """Return the encoded bytes that are complete. Rows are buffered first."""
         encoded: bytes = self._encoder.encode_table(batch.table)
         return encoded
 
     def finish(self) -> bytes:
-        """Give the bytes at the end of the table."""
+        """Return the remaining bytes of the table."""
         finished: bytes = self._encoder.finish()
         return finished
 
     def dropped(self) -> dict[str, int]:
-        """Give nothing: tables hold all."""
+        """Return an empty dict: tables store every value."""
         return {}
 
     def notes(self) -> list[str]:
-        """Give nothing."""
+        """Return an empty list."""
         return []

@@ -1,7 +1,8 @@
-"""Queries as users give them: the text itself, or a file.
+"""Query arguments: the text of a query, or a file.
 
-In: what a user names. Out: a parsed query.
-Law: a text with a brace is a query, since every SELECT, CONSTRUCT and ASK has one; another one is the name of a file.
+In: an argument. Out: a parsed query.
+Law: a string with a brace is a query, since every SELECT, CONSTRUCT and ASK has one. Any other
+string is a file name.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class Text(NamedTuple):
 
     Attributes:
         text: The text.
-        name: The name of its file, if it is one.
-        base: The URL of its file, which relative IRIs are relative to.
+        name: Name of the file, if the query is from a file.
+        base: URL of the file, the base of relative IRIs.
     """
 
     text: str
@@ -37,22 +38,22 @@ class Text(NamedTuple):
 
 
 def is_text(query: QueryLike) -> bool:
-    """Whether a query is given as its text, not as a file."""
-    # What has a blank and is not a file, such as DESCRIBE <a:b>, gets a better error as a query.
+    """Whether an argument is the text of a query, not a file."""
+    # Text with white space, such as DESCRIBE <a:b>, gets a better error as a query than as a file.
     return isinstance(query, str) and (
         not query or "{" in query or (any(map(str.isspace, query)) and not os.path.exists(query))  # noqa: PTH110 - any text
     )
 
 
 def text_of(query: QueryLike) -> Text:
-    """Give the text of a query.
+    """Return the text of a query.
 
     Args:
-        query: The text; or the path or URL of a file, or a binary file object.
+        query: The text, the path or URL of a file, or a binary file object.
 
     Raises:
-        OptionError: The file is not a text in UTF-8, or too large.
-        OSError: There is no such file, or it cannot be read.
+        OptionError: If the file is not UTF-8 text, or is larger than 16 MiB.
+        OSError: If the file does not exist or cannot be read.
     """
     if isinstance(query, str) and is_text(query):
         return Text(decoded("the query", query))
@@ -90,18 +91,18 @@ def parsed(
     max_rows: int | None = None,
     base: str | None = None,
 ) -> Query:
-    """Give a query that can be evaluated.
+    """Return the parsed query.
 
     Args:
         query: As in `text_of`.
-        prefixes: Namespaces that it need not declare.
-        union_graphs: Whether its default graph is all graphs together.
-        timeout: Seconds for a message.
-        max_rows: Solutions of a message.
-        base: What relative IRIs are relative to; else the URL of the file.
+        prefixes: Namespaces that the query need not declare.
+        union_graphs: Whether its default graph is the union of all graphs.
+        timeout: Time limit per message, in seconds.
+        max_rows: Maximum number of solutions per message.
+        base: Base for relative IRIs. Defaults to the URL of the file.
 
     Raises:
-        QueryError: It is no query, or one that rdfm does not evaluate.
+        QueryError: If the query is invalid or not supported.
         OptionError, OSError: As `text_of`.
     """
     text, name, found = text_of(query)
