@@ -65,7 +65,7 @@ impl Scope {
         }
     }
 
-    /// Returns the namespace bound to a prefix. An empty namespace counts as none.
+    /// Returns the namespace bound to a prefix. The namespace is empty after `xmlns=""`.
     #[inline]
     pub fn get(&self, prefix: &[u8]) -> Option<&[u8]> {
         if prefix == b"xml" {
