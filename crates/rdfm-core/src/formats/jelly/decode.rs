@@ -1,11 +1,14 @@
-//! Logs of frames to batches, for Jelly-RDF and Jelly-Patch.
+//! Decoder loop for logs of frames, shared by Jelly-RDF and Jelly-Patch.
 //!
-//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`Rows`], the rows of a format.
-//! - Out: messages, which frames, marks or the end of the log end, as the log says.
-//! - Cost: linear; memory holds one frame, one piece and one batch. Rows are handled with static dispatch.
-//! - Law: a frame is decoded only when it is complete; how the bytes are cut changes nothing.
+//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`Rows`], the rows of a
+//!   format.
+//! - Out: messages, each ended by a frame, a mark or the end of the log.
+//! - Cost: linear; memory contains one frame, one piece and one batch. Rows use static dispatch.
+//! - Law: a frame is decoded only when it is complete, so the result does not depend on how the
+//!   bytes are cut.
 //!
-//! If the stream options decide what ends a message, frames without rows before them are held back.
+//! If the stream options decide what ends a message, leading frames without rows are held until the
+//! first row arrives.
 
 use std::sync::Arc;
 
@@ -29,7 +32,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::wire::{Checked, Wire, WireError, malformed};
 
-/// What ends a message.
+/// The boundary that ends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
     /// The end of a frame.
@@ -40,59 +43,60 @@ pub(super) enum Ends {
     Mark,
 }
 
-/// The row kinds of a format, and the state of reading them.
+/// The row kinds of a format, and its decoding state.
 pub(super) trait Rows: Send {
-    /// What its messages are made of.
+    /// Record type of its messages.
     type Record: KindOf;
 
-    /// A file of the format, for error messages.
+    /// Name for a file of the format, for error messages.
     const FILE: &'static str;
     /// Name of the options row, for error messages.
     const OPTIONS: &'static str;
-    /// The numeric fields of the options row.
+    /// Numeric fields of the options row, as a bit set.
     const OPTION_NUMBERS: u32;
-    /// The newest version, and all of them in words.
+    /// The newest version, and a list of all supported versions for error messages.
     const VERSIONS: (u32, &'static str);
-    /// The fields of a frame.
+    /// Known fields of a frame, as a bit set.
     const FRAME_FIELDS: u32;
     /// Names of the row's fields, by number.
     const NAMES: &'static [&'static str];
-    /// The numbers of the row's fields.
+    /// Known fields of a row, as a bit set.
     const FIELDS: u32;
-    /// Name of the type that makes all frames one message, if `frames=message` changes that.
+    /// Returns the name of the type that makes all frames one message, if `frames=message`
+    /// overrides it.
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String>;
 
     fn new(reading: &Reading) -> Self;
 
-    /// Goes to the start of another log; the terms are already there.
+    /// Prepares for the next log; the term reader has already been reset.
     fn reset(&mut self);
 
     fn terms(&mut self) -> &mut TermReader<Self::Record>;
 
     fn terms_read(&self) -> &TermReader<Self::Record>;
 
-    /// What ends a message if the options of the decoder decide it alone.
+    /// Returns the message boundary if the decoder options determine it.
     fn ends_asked(_reading: &Reading) -> Option<Ends> {
         None
     }
 
-    /// What ends a message in a log that begins with these options, or with another row.
+    /// Returns the message boundary for a log whose first row has these options, or is another row.
     fn ends(options: Option<&OptionsRow>, reading: &Reading) -> Ends;
 
-    /// The options of an encoder that write the options row.
+    /// Returns the encoder options that reproduce the options row.
     fn values(options: &OptionsRow) -> Vec<(&'static str, Value)>;
 
-    /// Takes the log's options, whose version is known, and opens the tables.
+    /// Applies the log's options, whose version has been checked, and creates the tables.
     fn open(&mut self, options: &OptionsRow) -> Checked<()>;
 
-    /// Notes at which byte of the log the next row begins.
+    /// Records the byte offset of the next row in the log.
     #[inline]
     fn begin_row(&mut self, _position: u64) {}
 
-    /// Takes a row.
+    /// Decodes a row.
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()>;
 
-    /// Whether the row before is a mark that ends a message. The answer is true once for each mark.
+    /// Whether the previous row was a mark that ends a message. Returns true once for each mark.
     #[inline]
     fn take_mark(&mut self) -> bool {
         false
@@ -103,21 +107,21 @@ pub(super) trait Rows: Send {
         Ok(())
     }
 
-    /// The error of a log that ends here.
+    /// Returns the error for a log that ends here, if any.
     fn unfinished(&self) -> Option<&'static str> {
         None
     }
 
-    /// A note on what was read.
+    /// Returns a note about the data that was read, if any.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Takes the bytes of a row.
+    /// Decodes a row from its bytes.
     #[inline]
     fn any_row(&mut self, bytes: &[u8]) -> Checked<()> {
         let mut wire = Wire::new(bytes);
-        // Nearly always the row is one field.
+        // Nearly every row has exactly one field.
         if let Ok((field, payload)) = wire.field(Self::FIELDS, "the row")
             && wire.is_done()
         {
@@ -140,7 +144,7 @@ pub(super) trait Rows: Send {
         self.row(field, payload)
     }
 
-    /// Takes the options row: the first one, or one that repeats it.
+    /// Handles an options row: the first one, or a repetition of it.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
         if let Some(first) = &self.terms().options {
@@ -193,7 +197,7 @@ fn before_options<H: Rows + ?Sized>(field: usize) -> WireError {
 pub(super) struct FrameReader<H: Rows> {
     reading: Reading,
     rows: H,
-    /// What ends a message, once that is known.
+    /// What ends a message, or `None` until the first row is read.
     ends: Option<Ends>,
     parts: bool,
     frame: Option<Frame>,
@@ -201,14 +205,14 @@ pub(super) struct FrameReader<H: Rows> {
     metadata: FrameMetadata,
     /// Whether the metadata of the current frame was read ahead.
     metadata_taken: bool,
-    /// Bytes of the frames that are held back.
+    /// Bytes of the frames held before the first row.
     held: u64,
     dropped_metadata: u64,
     header: Arc<LogHeader>,
 }
 
 impl<H: Rows> FrameReader<H> {
-    /// A reader.
+    /// Creates a reader.
     pub fn new(reading: Reading) -> Self {
         Self {
             rows: H::new(&reading),
@@ -229,7 +233,8 @@ impl<H: Rows> FrameReader<H> {
         self.ends == Some(Ends::Log)
     }
 
-    /// Name of the logical type if it makes all frames one message, and options did not.
+    /// Returns the name of the logical type if that type, not an option, makes all frames one
+    /// message.
     fn flat_type(&self) -> Option<String> {
         let found = self.reading.frames.is_none() && self.is_flat();
         let options = self.rows.terms_read().options.as_ref();
@@ -260,7 +265,7 @@ impl<H: Rows> FrameReader<H> {
         });
     }
 
-    /// The next batch, or `None` if more input is needed or all is read.
+    /// Returns the next batch, or `None` if more input is needed or the log is complete.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
         loop {
             let mut frame = if let Some(open) = self.frame.take() {
@@ -300,7 +305,7 @@ impl<H: Rows> FrameReader<H> {
         }
     }
 
-    /// Opens the frame's message, unless it belongs to one that is open or rows open it.
+    /// Opens the frame's message, unless a message is already open or rows open messages.
     fn begin_frame(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         self.metadata_taken = false;
         let bytes = &input.bytes[frame.at..frame.end];
@@ -308,7 +313,7 @@ impl<H: Rows> FrameReader<H> {
             self.decide(input, bytes)?;
         }
         let terms = self.rows.terms();
-        // A frame that repeats the options may begin another stream.
+        // A frame that repeats the options may begin a new stream.
         if terms.options.is_some() && begins_with_options(bytes, H::FIELDS) {
             terms.repeat_options(FrameStart {
                 frame: self.frames.index,
@@ -321,8 +326,8 @@ impl<H: Rows> FrameReader<H> {
         Ok(())
     }
 
-    /// Finds what ends a message from the first row of a frame; a frame without rows is held back. If another row than
-    /// the options comes first, or damaged bytes, reading it gives the error.
+    /// Determines what ends a message from the first row of a frame. A frame without rows is held.
+    /// If the first row is damaged or is not the options, reading it reports the error.
     fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
             FirstRow::None => {
@@ -350,7 +355,8 @@ impl<H: Rows> FrameReader<H> {
         self.join_held(input)
     }
 
-    /// Frames that were held back are not messages of their own; if the log is one message, it begins with them.
+    /// Merges the held frames, which are not separate messages. If the log is one message, that
+    /// message begins with them.
     fn join_held(&mut self, input: &Buffer) -> Result<(), ReadError> {
         let builder = &mut self.rows.terms().builder;
         let Some(held) = builder.take() else {
@@ -371,7 +377,7 @@ impl<H: Rows> FrameReader<H> {
         Ok(())
     }
 
-    /// The completed messages; while frames are held back, they wait.
+    /// Returns the completed messages, or `None` while frames are held.
     fn completed(&mut self) -> Option<LogBatch<H::Record>> {
         let terms = self.rows.terms();
         if self.ends.is_none() || !terms.builder.has_messages() {
@@ -381,7 +387,7 @@ impl<H: Rows> FrameReader<H> {
         terms.builder.take_complete(&mut FxHashMap::default())
     }
 
-    /// The completed messages, with the open one so far.
+    /// Returns the completed messages, and the open message as far as it has been read.
     fn cut(&mut self) -> Option<LogBatch<H::Record>> {
         let terms = self.rows.terms();
         terms.end_batch();
@@ -392,7 +398,7 @@ impl<H: Rows> FrameReader<H> {
         }
     }
 
-    /// The last batch.
+    /// Returns the last batch.
     fn end(&mut self, input: &Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
         if let Some(reason) = self.rows.unfinished() {
             return Err(input.error(ErrorClass::Truncated, reason));
@@ -407,8 +413,8 @@ impl<H: Rows> FrameReader<H> {
         Ok(builder.take())
     }
 
-    /// Reads the rest of the frame's metadata, since a message has it from its first part on. Damage is reported when
-    /// the rest of the frame is read.
+    /// Reads the remaining metadata of the frame, because the first part of a message must include
+    /// it. Damage is reported later, when the rest of the frame is read.
     fn metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         let has_metadata = H::FRAME_FIELDS >> METADATA_FIELD & 1 == 1;
         if !has_metadata || self.metadata_taken || (self.is_flat() && self.frames.index > 0) {
@@ -435,7 +441,7 @@ impl<H: Rows> FrameReader<H> {
         }
     }
 
-    /// Reads the rows of a frame; true if a batch must be cut off before the frame ends.
+    /// Reads the rows of a frame. Returns true if the batch must end before the frame does.
     fn read_rows(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
         let left_out = self.is_flat() && self.frames.index > 0;
         let bytes = &input.bytes[frame.at..frame.end];
@@ -561,5 +567,5 @@ impl<H: Rows> Reader for FrameReader<H> {
     }
 }
 
-/// Reads each frame as a message.
+/// The option that reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");

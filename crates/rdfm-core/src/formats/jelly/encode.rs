@@ -1,10 +1,11 @@
-//! Batches to Jelly logs.
+//! Encoder for Jelly logs.
 //!
 //! - In: batches, cut anywhere between messages or (parts) inside one.
-//! - Out: one frame a message, or with [`Frames::Flat`] frames of a number of rows.
-//! - Cost: memory holds the lookups and a frame.
-//! - Law: the bytes depend on the messages alone, not on how they were cut into batches. After an error nothing
-//!   more is written. With [`Frames::Flat`] blank nodes of different messages have different labels.
+//! - Out: one frame for each message, or frames of a fixed number of rows with [`Frames::Flat`].
+//! - Cost: memory contains the lookups and one frame.
+//! - Law: the bytes depend only on the messages, not on how they are cut into batches. After an
+//!   error nothing more is written. With [`Frames::Flat`], blank nodes of different messages have
+//!   different labels.
 
 use super::frame_writer::FrameWriter;
 use super::options::{Frames, MAX_VERSION, OptionsRow, PhysicalType};
@@ -24,7 +25,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::wire::{put_bytes, put_varint, varint_size};
 
-/// The tag of metadata in a frame, and the tags of the rows' kinds.
+/// Tag of the metadata in a frame, and tags of the row kinds.
 const METADATA: u8 = 0x7a;
 const OPTIONS: u8 = 0x0a;
 const TRIPLE: u8 = 0x12;
@@ -38,10 +39,10 @@ const ENTRIES: EntryTags = EntryTags {
     datatype: 0x5a,
 };
 
-/// An encoder of Jelly at the start of a log.
+/// Creates an encoder of Jelly for a new log.
 ///
 /// # Errors
-/// An option does not fit; the text says which.
+/// Returns a message that names the invalid option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
     let writer = JellyWriter::new(Stream::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
@@ -58,12 +59,13 @@ struct JellyWriter {
 
     terms: TermWriter,
     in_graph: bool,
-    /// Metadata of the open message; it goes on the frame in which the message ends. With flat frames
-    /// only that of the first message is written, on the first frame, where readers take it.
+    /// Metadata of the open message, written on the frame in which the message ends. With flat
+    /// frames only the metadata of the first message is written, on the first frame, where readers
+    /// expect it.
     metadata: Vec<u8>,
     dropped_metadata: u64,
     frames: FrameWriter,
-    /// The number of the open message.
+    /// Index of the open message.
     number: u64,
     declared: Namespaces,
     merged_quads: u64,
@@ -171,7 +173,7 @@ impl Writer for JellyWriter {
         ))
     }
 
-    /// Declares a namespace, unless it is in force already.
+    /// Declares a namespace, unless the same declaration is already in force.
     fn declare(&mut self, name: &[u8], iri: &[u8], _out: &mut Vec<u8>) -> Refused<bool> {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
@@ -190,7 +192,8 @@ impl Writer for JellyWriter {
         Ok(true)
     }
 
-    // Within the loop of all formats it would lack registers: 2 % more instructions a quad.
+    // Not inlined: inside the loop that all formats share, it would run out of registers (2 % more
+    // instructions per quad).
     #[inline(never)]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         for entry in batch.metadata(message) {

@@ -1,8 +1,8 @@
-//! Rows to frames, for Jelly-RDF and Jelly-Patch.
+//! Builds frames from rows, for Jelly-RDF and Jelly-Patch.
 //!
 //! - In: the rows of the open frame, and the start of each message.
-//! - Out: frames; rows of a message that is refused are taken back.
-//! - Cost: rows before a message are copied once, if the message takes more than one frame.
+//! - Out: frames; the rows of a rejected message are removed.
+//! - Cost: the rows before a message are copied once if the message takes more than one frame.
 
 use super::term_writer::Rows;
 use crate::syntax::wire::put_varint;
@@ -15,14 +15,14 @@ pub(super) struct FrameWriter {
     /// Frames written.
     pub count: u64,
     delimited: bool,
-    /// Bytes of the frame's rows before the open message.
+    /// Number of row bytes in the frame before the open message.
     before: usize,
-    /// Rows and metadata before the open message, once the frame was written.
+    /// Rows and metadata before the open message, saved when the frame was written.
     carried: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl FrameWriter {
-    /// A writer at the start of a log; `delimited`: with a length before each frame.
+    /// Creates a writer for a new log. If `delimited`, each frame has a length prefix.
     pub fn new(delimited: bool) -> Self {
         Self {
             delimited,
@@ -30,13 +30,13 @@ impl FrameWriter {
         }
     }
 
-    /// Notes where the next message begins.
+    /// Records where the next message begins.
     pub fn begin_message(&mut self, rows: &Rows) {
         self.before = rows.bytes.len();
         self.carried = None;
     }
 
-    /// Ends the frame.
+    /// Writes the frame.
     pub fn write(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
         if self.delimited {
             put_varint(out, (rows.bytes.len() + self.metadata.len()) as u64);
@@ -48,7 +48,7 @@ impl FrameWriter {
         self.count += 1;
     }
 
-    /// Ends the frame within a message.
+    /// Writes the frame before the message is complete.
     pub fn write_part(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
         if self.carried.is_none() {
             self.carried = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));
@@ -56,7 +56,7 @@ impl FrameWriter {
         self.write(rows, out);
     }
 
-    /// Restores the rows before the open message.
+    /// Restores the rows as they were before the open message.
     pub fn take_back(&mut self, rows: &mut Rows) {
         match self.carried.take() {
             Some(carried) => (rows.bytes, self.metadata) = carried,

@@ -1,9 +1,9 @@
-//! Cuts a log into frames, and frames into rows.
+//! Splits a log into frames, and frames into rows.
 //!
-//! - In: the bytes at hand, delimited frames or one bare frame.
-//! - Out: frames that are wholly there, their first rows, and the fields of rows.
-//! - Cost: constant a frame.
-//! - Law: how the bytes are cut into pieces changes nothing.
+//! - In: the buffered bytes, delimited frames or one bare frame.
+//! - Out: complete frames, their first rows, and row fields.
+//! - Cost: constant per frame.
+//! - Law: the result does not depend on how the bytes are cut into pieces.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,21 @@ use crate::syntax::wire::{Checked, LENGTH, Varint, Wire, long_varint};
 /// Tags of a frame's fields: a row, and metadata.
 const ROW: u8 = 0x0a;
 const METADATA: u8 = 0x7a;
-/// Bytes of a bare frame's first entry of metadata if it is 122 bytes long, with its tag and length.
+/// Size in bytes of the first metadata entry of a bare frame, with its tag and length, if the entry
+/// has 122 bytes.
 const LONG_ENTRY: usize = 124;
-/// The field of metadata in a frame.
+/// Field number of the metadata in a frame.
 pub(super) const METADATA_FIELD: usize = 15;
-/// Rows and metadata.
+/// Fields of a frame, as a bit set: rows and metadata.
 pub(super) const FRAME_FIELDS: u32 = 1 << 1 | 1 << METADATA_FIELD;
-/// Key and value of metadata.
+/// Fields of a metadata entry, as a bit set: key and value.
 const ENTRY_FIELDS: u32 = 1 << 1 | 1 << 2;
-/// What a frame that is held back counts besides its bytes.
+/// Bytes counted for a held frame in addition to its content.
 pub(super) const HELD_FRAME: u64 = 64;
-/// What a row without a known field is.
+/// Error text for a row without a known field.
 pub(super) const EMPTY_ROW: &str = "the row is empty; exactly one of its fields must be set";
 
-/// A frame being read; positions are in the buffer.
+/// A frame being read, with positions in the buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub at: usize,
@@ -38,21 +39,21 @@ pub(super) struct Frame {
     pub row: u64,
 }
 
-/// What comes next in the buffer.
+/// Result of looking for the next frame.
 pub(super) enum Next {
     Frame(Frame),
-    /// Not all of it is there.
+    /// The frame is incomplete.
     Wait,
     Done,
 }
 
-/// The frames of a log.
+/// Splits a log into frames.
 pub(super) struct Frames {
-    /// Whether they are length-prefixed, if the caller says so.
+    /// Whether frames are length-prefixed, if an option says so.
     asked: Option<bool>,
     delimited: Option<bool>,
     max_bytes: u64,
-    /// Index of the open or next frame.
+    /// Index of the current or next frame.
     pub index: u64,
 }
 
@@ -66,13 +67,13 @@ impl Frames {
         }
     }
 
-    /// Goes to the start of another log.
+    /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.delimited = self.asked;
         self.index = 0;
     }
 
-    /// The error of a row, or of what stands between rows, with its position.
+    /// Builds the error for a row, or for the bytes between rows, with its position.
     pub fn error(
         &self,
         input: &Buffer,
@@ -81,7 +82,7 @@ impl Frames {
         mut reason: Reason,
         in_row: bool,
     ) -> ReadError {
-        // A bare log that is cut off shows as a field that runs over the end of its frame.
+        // In a truncated bare log, a field extends beyond the end of its frame.
         if class == ErrorClass::Truncated {
             if !in_row && self.delimited == Some(false) {
                 reason = "the log ends inside a row".into();
@@ -172,13 +173,14 @@ impl Frames {
         }))
     }
 
-    /// An error in words for a file of another format, where nothing showed yet that it is of this one.
+    /// Rewords an error for a file that is probably in another format, if nothing has identified it
+    /// as this one yet.
     #[cold]
     pub fn explained(&self, input: &Buffer, mut error: ReadError, what: &'static str) -> ReadError {
         let rest = input.rest();
         let frame = match long_varint(rest) {
             _ if self.delimited == Some(false) => rest,
-            // No further than the frame, since more may be there or not.
+            // Only up to the end of the frame: whether later bytes are buffered must not matter.
             Varint::Value(length, prefix) => {
                 let frame = &rest[prefix..];
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -194,15 +196,15 @@ impl Frames {
 
 /// The first row of a frame.
 pub(super) enum FirstRow<'a> {
-    /// There is none.
+    /// The frame has no rows.
     None,
-    /// Its field, 0 for none, and what is in it.
+    /// The field number (0 if there is no known field) and its content.
     Row(usize, Cow<'a, [u8]>),
-    /// Bytes that are no row.
+    /// The bytes are not a valid row.
     Damaged,
 }
 
-/// Looks at the first row of a frame, and reads nothing.
+/// Returns the first row of a frame without decoding it.
 pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     let mut wire = Wire::new(frame);
     while !wire.is_done() {
@@ -220,11 +222,12 @@ pub(super) fn first_row(frame: &[u8], known: u32) -> FirstRow<'_> {
     FirstRow::None
 }
 
-/// Whether the first row of a frame is one of stream options, which are field 1 of the rows of both formats.
+/// Whether the first row of a frame contains stream options, which are field 1 of the rows in both
+/// formats.
 #[inline]
 pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
     const OPTIONS: u8 = 1 << 3 | LENGTH;
-    // Nearly always the row is one short field, and another one.
+    // Nearly every row is one short field, followed by another row.
     if let [ROW, length, tag, inner, ..] = *frame
         && length < 0x80
         && length == inner.wrapping_add(2)
@@ -236,7 +239,8 @@ pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
     matches!(first_row(frame, known), FirstRow::Row(1, _))
 }
 
-/// The field of a row, which may be none or several: the last one counts, equal ones in a row are merged.
+/// Returns the field of a row. If the row has several, the last one counts; repetitions of the same
+/// field are merged.
 #[cold]
 pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8]>)> {
     let mut wire = Wire::new(bytes);
@@ -255,7 +259,8 @@ pub(super) fn row_field(bytes: &[u8], known: u32) -> Checked<(usize, Cow<'_, [u8
     Ok((row, payload))
 }
 
-/// Whether a frame begins as the first of a log does: with a row that holds the stream options.
+/// Whether a frame begins like the first frame of a log: with a row that contains the stream
+/// options.
 fn looks_like_options(frame: &[u8]) -> Start {
     const ROW: u8 = 0x0a;
     const OPTIONS: u8 = 0x0a;
@@ -282,11 +287,13 @@ fn looks_like_options(frame: &[u8]) -> Start {
     }
 }
 
-/// Whether a log begins with a length before a frame, or is a bare frame; None where more bytes are
-/// needed to tell. Only those that are waited for are looked at, so that pieces change nothing.
+/// Whether a log begins with a length-prefixed frame (true) or is a bare frame (false). Returns
+/// `None` if more bytes are needed. Only the required number of bytes is examined, so the result
+/// does not depend on how the input is cut.
 ///
 /// A bare frame begins with the tag of a row (0x0a) or of metadata (0x7a), a length, and the tag of
-/// a field inside. Both bytes are also lengths (10 and 122); then the frame's first fields must fit.
+/// a field inside. Both bytes are also valid lengths (10 and 122). In that case the first fields of
+/// the frame decide.
 fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     let enough = match first {
         [METADATA, METADATA, ..] => LONG_ENTRY,
@@ -298,13 +305,13 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
         return None;
     }
     Some(match *first {
-        // A frame of 10 bytes begins with a field of 8 at most; in a bare one a tag stands there,
-        // and those are 10 and more.
+        // In a frame of 10 bytes the first field has at most 8 bytes. In a bare frame this byte is
+        // a tag, which is at least 10.
         [ROW, inner, length, ..] => matches!(inner, ROW | METADATA) && length <= 8,
         [ROW, ..] | [METADATA, 0, ..] => false,
         // A bare entry of 10 bytes: a tag of the entry and a length that fits.
         [METADATA, ROW, 0x0a | 0x12, length, ..] => length > 8,
-        // A bare entry of 122 bytes, unless a frame of 122 bytes could not be better.
+        // A bare entry of 122 bytes, unless the bytes are also a valid frame of 122 bytes.
         [METADATA, METADATA, 0x0a | 0x12, ..] if first.len() >= LONG_ENTRY => {
             is_frame(&first[1..LONG_ENTRY - 1])
         }
@@ -314,7 +321,7 @@ fn looks_delimited(first: &[u8], ended: bool) -> Option<bool> {
     })
 }
 
-/// Whether bytes are rows and metadata and nothing else, by their lengths.
+/// Whether the bytes consist only of rows and metadata, judging by field lengths.
 fn is_frame(bytes: &[u8]) -> bool {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -327,7 +334,7 @@ fn is_frame(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether bytes are a key and a value, by their lengths.
+/// Whether the bytes consist only of a key and a value, judging by field lengths.
 fn is_entry(bytes: &[u8]) -> bool {
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -348,7 +355,7 @@ mod tests {
         let tell = |bytes: &[u8]| looks_delimited(bytes, true);
         let delimited = |bytes: &[u8]| assert_eq!(tell(bytes), Some(true), "{bytes:x?}");
         let bare = |bytes: &[u8]| assert_eq!(tell(bytes), Some(false), "{bytes:x?}");
-        // Length 10, then a row of 8; a bare row of 10 that begins with options.
+        // Length 10, then a row of 8 bytes; a bare row of 10 bytes that begins with options.
         delimited(&[0x0a, 0x0a, 0x08, 0x0a, 0x06]);
         bare(&[0x0a, 0x0a, 0x0a, 0x08, 0x10]);
         bare(&[0x0a, 0x20, 0x0a, 0x1e, 0x10]);
@@ -361,7 +368,7 @@ mod tests {
         delimited(&[0x7a, 0x0a, 0x0a, 0x0a, 0x08]);
         delimited(&[0x7a, 0x0a, 0x20, 0x0a, 0x1e]);
         delimited(&[0x7a, 0x7a, 0x0a, 0x0a, 0x03]);
-        // Empty frames and other lengths.
+        // Empty frames, and other lengths.
         delimited(&[0x00]);
         delimited(&[0x2a, 0x0a, 0x28, 0x0a, 0x26]);
     }

@@ -1,10 +1,10 @@
-//! The lookup tables of a log being read: prefixes, names, datatypes.
+//! Lookup tables of a decoder: prefixes, names, datatypes.
 //!
-//! - In: entries as the log sets them, ids from 1 (0: the one after the last).
-//! - Out: entries by id, each with room for the term it became in the current batch.
-//! - Cost: memory grows with the entries that came, not with the declared size; all
-//!   tables together stay below a budget.
-//! - Law: an entry that was not set is never given out.
+//! - In: entries as the log sets them, with ids from 1 (0: previous + 1).
+//! - Out: entries by id, each with a memo of the term that it became in the current batch.
+//! - Cost: memory grows with the entries received, not with the declared size. The total size of
+//!   all tables is limited.
+//! - Law: an entry that was never set is never returned.
 
 use super::options::Joins;
 use crate::model::error::ErrorClass;
@@ -12,7 +12,7 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
-/// Bytes of all entries and their texts in all tables, counted as memory really held.
+/// Memory in bytes allocated for the entries and texts of all tables.
 pub(super) struct Budget {
     held: u64,
     most: u64,
@@ -23,7 +23,7 @@ impl Budget {
         Self { held: 0, most }
     }
 
-    /// Counts from 0 again.
+    /// Resets the count to 0.
     pub fn reset(&mut self) {
         self.held = 0;
     }
@@ -40,50 +40,50 @@ impl Budget {
     }
 }
 
-/// An entry, and the term that it became last.
+/// An entry, and a memo of the last term made from it.
 #[derive(Default)]
 pub(super) struct Entry {
     pub text: Vec<u8>,
     /// Bytes counted for the text.
     held: usize,
-    /// Differs for every setting of any entry of the table; 0 is "not set".
+    /// Unique for each setting of an entry in the table; 0 means "not set".
     pub serial: u32,
-    /// Serial of the batch in which `term` stands; 0 is none.
+    /// Serial of the batch that contains `term`; 0 for none.
     pub batch: u32,
-    /// Serial of the prefix entry with which this name became `term`.
+    /// Serial of the prefix entry that was combined with this name to make `term`.
     pub prefix: u32,
     pub term: TermId,
     /// [`crate::model::term::flags::PLAIN`] or 0.
     pub flags: u8,
 }
 
-/// Where a frame begins.
+/// Position of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameStart {
     pub frame: u64,
-    /// Byte of the log, that of the frame's length if it has one.
+    /// Byte offset in the log, including the frame's length prefix if it has one.
     pub offset: u64,
 }
 
-/// A table. Entry 0 is the empty text: as a prefix it stands for "none yet".
+/// A lookup table. Entry 0 is the empty text; as a prefix it means "none yet".
 pub(super) struct Table {
     what: &'static str,
     size: u32,
     entries: Vec<Entry>,
     last: u32,
     serial: u32,
-    /// The frame that repeated the stream options at its start, until an entry with an explicit id follows.
-    /// An entry of id 0 would continue the table there.
+    /// The frame that repeated the stream options at its start. Cleared by an entry with an
+    /// explicit id. Until then an entry of id 0 would continue the table from before that frame.
     repeated: Option<FrameStart>,
-    /// Continues the table there instead of an error.
+    /// Whether such an entry continues the table instead of causing an error.
     continues: bool,
-    /// The first frame in which the table was continued so.
+    /// The first frame in which such an entry continued the table.
     pub continued: Option<FrameStart>,
-    /// Room for texts, left by earlier logs; short and few, so not counted.
+    /// Text buffers reused from earlier logs. They are small and few, so they are not counted.
     spare: Vec<Vec<u8>>,
 }
 
-/// Texts up to this capacity, and so many of them, are kept as room for those of the next log.
+/// Maximum capacity and number of the text buffers kept for the next log.
 const SPARE_BYTES: usize = 256;
 const SPARE_TEXTS: usize = 1024;
 
@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// Forgets all entries; the table then has another size.
+    /// Removes all entries and sets the size of the table.
     pub fn reset(&mut self, size: u32) {
         for mut entry in self.entries.drain(1..) {
             let capacity = entry.text.capacity();
@@ -123,14 +123,14 @@ impl Table {
         self.continued = None;
     }
 
-    /// Notes that a frame repeats the stream options at its start.
+    /// Records that a frame repeats the stream options at its start.
     pub fn repeat_options(&mut self, at: FrameStart) {
         if self.entries.len() > 1 {
             self.repeated = Some(at);
         }
     }
 
-    /// Sets an entry; its memo is cleared.
+    /// Sets an entry and clears its memo.
     pub fn set(&mut self, id: u32, text: &[u8], flags: u8, budget: &mut Budget) -> Checked<()> {
         let id = if id == 0 {
             if let Some(at) = self.repeated {
@@ -158,7 +158,7 @@ impl Table {
             entry.text = Vec::new();
             budget.hold(text.len())?;
             entry.held = text.len();
-            // What is counted does not depend on the room that is found.
+            // The counted size does not depend on which buffer is reused.
             entry.text = self.spare.pop().unwrap_or_default();
             entry.text.reserve_exact(text.len());
         }
@@ -170,13 +170,13 @@ impl Table {
         Ok(())
     }
 
-    /// An entry, set or not.
+    /// Returns an entry, whether or not it was set.
     #[inline]
     pub fn peek(&self, id: u32) -> Option<&Entry> {
         self.entries.get(id as usize)
     }
 
-    /// An entry that was set (for id 0 see [`Table`]).
+    /// Returns an entry that was set (for id 0 see [`Table`]).
     #[inline]
     pub fn get(&self, id: u32) -> Checked<&Entry> {
         match self.entries.get(id as usize) {
@@ -185,7 +185,7 @@ impl Table {
         }
     }
 
-    /// As [`get`](Self::get), to note the term.
+    /// Like [`get`](Self::get), but mutable, to store the term.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Checked<&mut Entry> {
         let defined = self
@@ -198,8 +198,8 @@ impl Table {
         Ok(&mut self.entries[id as usize])
     }
 
-    /// Continues a table from before the stream options that a frame repeats, or refuses to: a stream that begins
-    /// there means entry 1 by id 0.
+    /// Continues a table from before a frame that repeats the stream options, or returns an error.
+    /// If a new stream begins at that frame, id 0 means entry 1.
     #[cold]
     fn continue_after(&mut self, at: FrameStart) -> Checked<()> {
         if !self.continues {
@@ -237,7 +237,7 @@ impl Table {
     }
 }
 
-/// The option that reads one stream whose writer repeats the stream options.
+/// The option for a single stream whose writer repeats the stream options.
 const CONTINUE: Remedy = Remedy::read(
     "joins",
     "warn",

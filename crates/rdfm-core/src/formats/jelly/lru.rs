@@ -1,47 +1,48 @@
-//! The lookup tables of a log being written: least recently used entries make room.
+//! Lookup tables of an encoder, which replace the least recently used entries.
 //!
 //! - In: texts, and the number of the row that uses them.
 //! - Out: their ids, and whether an entry must be written first.
-//! - Cost: a hash and a comparison; constant. Memory grows with the entries; their texts together
-//!   stay below a bound, beyond which old entries are forgotten early.
-//! - Law: an entry that the current row uses is never replaced: the row would say another term.
+//! - Cost: one hash and one comparison; constant. Memory grows with the entries. The total size of
+//!   the texts is limited; above the limit old entries are evicted early.
+//! - Law: an entry that the current row uses is never replaced, because the row would then refer to
+//!   another term.
 
 use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
 
-/// Bytes of text that a table keeps, the entries of the current row apart.
+/// Limit of the texts in a table, in bytes, not counting the entries of the current row.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Default)]
 struct Slot {
     text: Vec<u8>,
-    /// Low bits of the hash; the next slot with the same bucket.
+    /// Low bits of the hash, and the next slot in the same bucket.
     hash: u32,
     chain: u32,
-    /// Neighbours by age; slot 0 is both ends.
+    /// Neighbours in the list ordered by age; slot 0 is the sentinel at both ends.
     older: u32,
     newer: u32,
-    /// Differs for every text that the slot held; 0 is none.
+    /// Unique for each text stored in the slot; 0 for none.
     serial: u32,
     /// The last row that used it.
     row: u64,
 }
 
-/// Where a text stands.
+/// The location of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub id: u32,
     pub serial: u32,
-    /// Id to write in a new entry (0 where it is the one after the last), or None where it stands.
+    /// Id to write for a new entry (0: previous + 1), or `None` if the entry already exists.
     pub entry: Option<u32>,
 }
 
-/// Every entry is used by the current row.
+/// Error: every entry is used by the current row.
 #[derive(Debug)]
 pub(super) struct Full;
 
-/// A table of a bounded number of entries, ids from 1.
+/// A lookup table with a fixed maximum number of entries, with ids from 1.
 pub(super) struct Lru {
     size: u32,
     slots: Vec<Slot>,
@@ -49,11 +50,11 @@ pub(super) struct Lru {
     last_set: u32,
     serial: u32,
     bytes: usize,
-    /// Room for texts, left by an earlier log.
+    /// Text buffers reused from an earlier log.
     spare: Vec<Vec<u8>>,
 }
 
-/// Texts up to this capacity are kept as room for those of the next log.
+/// Maximum capacity of the text buffers kept for the next log.
 const SPARE_BYTES: usize = 256;
 
 impl Lru {
@@ -69,7 +70,7 @@ impl Lru {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn reset(&mut self) {
         for mut slot in self.slots.drain(1..) {
             if slot.text.capacity() <= SPARE_BYTES && self.spare.len() < self.size as usize {
@@ -89,13 +90,14 @@ impl Lru {
         self.size
     }
 
-    /// Tells whether a place that was given out still holds the same text. Id 0 with serial 0 does.
+    /// Whether the entry at an id still has the text it had when this serial was returned. True for
+    /// id 0 with serial 0.
     #[inline]
     pub fn holds(&self, id: u32, serial: u32) -> bool {
         self.slots[id as usize].serial == serial
     }
 
-    /// Notes that a row uses an entry.
+    /// Marks an entry as used by a row.
     #[inline]
     pub fn touch(&mut self, id: u32, row: u64) {
         self.slots[id as usize].row = row;
@@ -105,7 +107,7 @@ impl Lru {
         }
     }
 
-    /// An entry known to stand at an id, used again.
+    /// Returns the place of an existing entry and marks it as used.
     #[inline]
     pub fn again(&mut self, id: u32, row: u64) -> Place {
         let serial = self.slots[id as usize].serial;
@@ -117,14 +119,14 @@ impl Lru {
         }
     }
 
-    /// Whether an id stands for a text.
+    /// Whether the entry at an id has this text.
     #[inline]
     pub fn stands_for(&self, id: u32, text: &[u8]) -> bool {
         let slot = &self.slots[id as usize];
         slot.serial != 0 && slot.text == text
     }
 
-    /// Finds a text, or gives it the place of the least recently used one.
+    /// Finds a text, or stores it in place of the least recently used one.
     pub fn place(&mut self, text: &[u8], row: u64) -> Result<Place, Full> {
         let hash = hash(text);
         let mut id = self.buckets[self.bucket(hash)];
@@ -156,7 +158,7 @@ impl Lru {
             }
             id
         } else {
-            // The end of age is the sentinel's newer neighbour.
+            // The oldest entry is the sentinel's newer neighbour.
             let oldest = self.slots[0].newer;
             if oldest == 0 || self.slots[oldest as usize].row == row {
                 return Err(Full);
@@ -192,7 +194,8 @@ impl Lru {
         })
     }
 
-    /// Forgets the oldest texts, until the bound holds or the current row needs the rest.
+    /// Evicts the oldest texts until the total is within the limit or only entries of the current
+    /// row are left.
     #[cold]
     fn shed(&mut self, row: u64) {
         let mut id = self.slots[0].newer;
@@ -205,7 +208,7 @@ impl Lru {
         }
     }
 
-    /// Takes a slot's text out of the index.
+    /// Removes a slot's text from the index.
     fn forget(&mut self, id: u32) {
         let slot = &self.slots[id as usize];
         if slot.serial == 0 {

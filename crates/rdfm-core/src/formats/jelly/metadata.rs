@@ -1,7 +1,7 @@
 //! Metadata of the open frame.
 //!
 //! - In: the metadata entries of a frame.
-//! - Out: entries of the open message, the last one of each key.
+//! - Out: the metadata of the open message, with the last entry for each key.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ pub(super) struct FrameMetadata {
 }
 
 impl FrameMetadata {
-    /// Forgets all entries.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.keys.clear();
     }
 
-    /// Takes an entry; the last of equal keys counts.
+    /// Stores an entry, replacing an earlier one with the same key.
     pub fn take<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<()> {
         let (key, value) = key_and_value(bytes)?;
         builder.charge(key.len() + value.len() + 128)?;
@@ -36,7 +36,7 @@ impl FrameMetadata {
         Ok(())
     }
 
-    /// Checks an entry without taking it.
+    /// Checks an entry without storing it.
     pub fn check(bytes: &[u8]) -> Checked<()> {
         key_and_value(bytes).map(|_| ())
     }
@@ -54,7 +54,7 @@ impl FrameMetadata {
     }
 }
 
-/// Key and value of a metadata entry.
+/// Returns the key and value of a metadata entry.
 fn key_and_value(bytes: &[u8]) -> Checked<(&str, &[u8])> {
     let (mut key, mut value) = (&[][..], &[][..]);
     let mut wire = Wire::new(bytes);

@@ -1,8 +1,8 @@
-//! Jelly-RDF 1.1: binary logs, one frame a message; and [`patch`]: Jelly-Patch.
+//! Jelly-RDF 1.1, binary logs with one frame per message; and [`patch`], Jelly-Patch.
 //!
-//! [`decode`] reads `frames` of both formats, `rows` the rows of Jelly-RDF; [`encode`] writes them. `term_reader` reads
-//! terms with the tables of `lookup`, `term_writer` writes them with those of `lru`; `owned` keeps the terms that the
-//! next batch may repeat.
+//! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
+//! writes them. `term_reader` reads terms with the tables of `lookup`, and `term_writer` writes
+//! them with those of `lru`. `owned` keeps the terms that the next batch may repeat.
 
 pub mod decode;
 pub mod encode;

@@ -1,5 +1,5 @@
-//! The options that Jelly has of its own, its stream options (specification, section "Stream options"), and what a
-//! decoder was asked for.
+//! Options specific to Jelly, its stream options (specification, section "Stream options"), and the
+//! settings of a decoder.
 
 use crate::codec::options::{LENIENT, MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
@@ -11,7 +11,7 @@ use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, put_bytes, put_number, 
 const GROUP: &str = "Jelly";
 const LIMITS: &str = crate::codec::options::LIMITS;
 const TABLE: ValueKind<'static> = ValueKind::Count(0, i32::MAX as u64);
-/// Sizes of tables that every reader takes unless told otherwise.
+/// Table sizes that every reader accepts by default.
 const USUAL_TABLE: ValueKind<'static> = ValueKind::Count(0, 65_536);
 
 /// The logical types of the specification, with their numbers.
@@ -26,7 +26,7 @@ pub const LOGICAL_TYPES: &[(&str, u64)] = &[
     ("timestamped_named_graphs", 114),
 ];
 
-/// What a frame means that is read.
+/// The meaning of a frame in the input.
 pub const READ_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["auto", "message", "flat"]),
@@ -37,7 +37,7 @@ pub const READ_FRAMES: OptionSpec = OptionSpec::new(
 .hint()
 .group(GROUP);
 
-/// How frames are written in what is read.
+/// The framing of the input.
 pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
@@ -47,7 +47,7 @@ pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
 .off("undelimited")
 .group(GROUP);
 
-/// Largest frame.
+/// Maximum size of a frame.
 pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
     "max_frame_bytes",
     ValueKind::Bytes(1, MAX_MESSAGE_BYTES),
@@ -56,7 +56,7 @@ pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
 .default(Default::Number(64 << 20))
 .group(LIMITS);
 
-/// Largest name lookup.
+/// Maximum size of the name lookup.
 pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
     "max_name_table",
     TABLE,
@@ -65,7 +65,7 @@ pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(65_536))
 .group(LIMITS);
 
-/// Largest prefix lookup.
+/// Maximum size of the prefix lookup.
 pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "max_prefix_table",
     TABLE,
@@ -74,7 +74,7 @@ pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(65_536))
 .group(LIMITS);
 
-/// Largest datatype lookup.
+/// Maximum size of the datatype lookup.
 pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "max_datatype_table",
     TABLE,
@@ -83,7 +83,7 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(4096))
 .group(LIMITS);
 
-/// Streams joined to one log.
+/// The handling of streams that may have been joined into one log.
 pub const JOINS: OptionSpec = OptionSpec::new(
     "joins",
     ValueKind::Choice(&["error", "warn"]),
@@ -93,7 +93,7 @@ pub const JOINS: OptionSpec = OptionSpec::new(
 .default(Default::Text("error"))
 .group(GROUP);
 
-/// Stream options of a log.
+/// A log whose stream options are used for writing.
 pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
     "options_from",
     ValueKind::Log,
@@ -101,7 +101,7 @@ pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
 )
 .group(GROUP);
 
-/// What a frame is that is written.
+/// The meaning of a frame in the output.
 pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["message", "flat"]),
@@ -110,7 +110,7 @@ pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// Rows of a frame.
+/// Number of rows per frame.
 pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "frame_rows",
     ValueKind::Count(1, MAX_COUNT),
@@ -119,7 +119,7 @@ pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
 .default(Default::Number(256))
 .group(GROUP);
 
-/// How frames are written.
+/// The framing of the output.
 pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
@@ -139,14 +139,14 @@ pub const NAMESPACES: OptionSpec = OptionSpec::new(
 .off("no-namespaces")
 .group(GROUP);
 
-/// The stream's name.
+/// Name of the stream.
 pub const STREAM_NAME: OptionSpec =
     OptionSpec::new("stream_name", ValueKind::Text, "The stream's name.")
         .default(Default::Source)
         .metavar("NAME")
         .group(GROUP);
 
-/// How statements are encoded.
+/// Physical type of the stream: the encoding of statements.
 pub const PHYSICAL_TYPE: OptionSpec = OptionSpec::new(
     "physical_type",
     ValueKind::Choice(&["triples", "quads", "graphs"]),
@@ -155,7 +155,7 @@ pub const PHYSICAL_TYPE: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// What the stream says it is.
+/// Logical type of the stream.
 pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
     "logical_type",
     ValueKind::ChoiceOrNumber(LOGICAL_TYPES),
@@ -164,7 +164,7 @@ pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// Generalized statements.
+/// Whether generalized statements are allowed.
 pub const GENERALIZED: OptionSpec = OptionSpec::new(
     "generalized",
     ValueKind::Switch,
@@ -174,7 +174,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 .shared()
 .group(TEXT);
 
-/// Triple terms.
+/// Whether triple terms are allowed.
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
@@ -184,7 +184,7 @@ pub const RDF_STAR: OptionSpec = OptionSpec::new(
 .off("no-rdf-star")
 .group(GROUP);
 
-/// Names that can be looked up.
+/// Size of the name lookup.
 pub const NAME_TABLE: OptionSpec = OptionSpec::new(
     "name_table",
     USUAL_TABLE,
@@ -193,7 +193,7 @@ pub const NAME_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(4000))
 .group(GROUP);
 
-/// Prefixes that can be looked up.
+/// Size of the prefix lookup.
 pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "prefix_table",
     USUAL_TABLE,
@@ -202,7 +202,7 @@ pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(150))
 .group(GROUP);
 
-/// Datatypes that can be looked up.
+/// Size of the datatype lookup.
 pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "datatype_table",
     ValueKind::Count(0, 4096),
@@ -211,7 +211,7 @@ pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 .default(Default::Number(32))
 .group(GROUP);
 
-/// The version of the stream.
+/// Protocol version of the stream.
 pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
     "jelly_version",
     ValueKind::Count(1, 2),
@@ -220,26 +220,26 @@ pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// What a frame means.
+/// The meaning of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Frames {
-    /// A frame is a message, or becomes one.
+    /// Each frame is one message.
     #[default]
     Message,
-    /// Frames are transport: the whole log is one message.
+    /// Frames have no meaning: the entire log is one message.
     Flat,
 }
 
-/// Reading of a lookup entry that continues a table from before repeated stream options.
+/// The handling of a lookup entry that continues a table from before repeated stream options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joins {
-    /// An error.
+    /// Report an error.
     Error,
-    /// As the entry after the last one, with a note.
+    /// Read it as the entry after the previous one, and add a note.
     Warn,
 }
 
-/// Sizes of the lookups, in entries.
+/// Sizes of the lookups, in number of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tables {
     pub name: u32,
@@ -247,21 +247,21 @@ pub(super) struct Tables {
     pub datatype: u32,
 }
 
-/// The options of a decoder, and how it was opened.
+/// The settings of a decoder.
 pub(super) struct Reading {
     pub limits: Limits,
-    /// Which messages may come in parts.
+    /// The messages that may be returned in parts.
     pub parts: Parts,
-    /// What a frame means, or what the log's logical type says: flat types are [`Frames::Flat`], all others and
-    /// none [`Frames::Message`].
+    /// The meaning of a frame. `None`: determined by the log's logical type, [`Frames::Flat`] for
+    /// flat types and [`Frames::Message`] for all others and if there is none.
     pub frames: Option<Frames>,
-    /// Whether frames are length-prefixed, or it is found out.
+    /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
-    /// Largest frame, in bytes.
+    /// Maximum size of a frame, in bytes.
     pub max_frame_bytes: u64,
-    /// Largest tables that a log may declare.
+    /// Maximum sizes of the tables that a log may declare.
     pub largest: Tables,
-    /// Whether deviations are accepted.
+    /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: Joins,
 }
@@ -292,7 +292,7 @@ impl Reading {
     }
 }
 
-/// How statements are encoded.
+/// The encoding of statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PhysicalType {
@@ -301,14 +301,14 @@ pub enum PhysicalType {
     /// Quads.
     #[default]
     Quads = 2,
-    /// Triples between graph starts and ends.
+    /// Triples between graph start and graph end rows.
     Graphs = 3,
 }
 
 /// The stream options row of both formats, with numbers as in the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OptionsRow {
-    /// Name of a Jelly-RDF stream; empty for none.
+    /// Name of a Jelly-RDF stream; empty if it has none.
     pub stream_name: String,
     /// Statement type of a Jelly-Patch stream.
     pub statement_type: u32,
@@ -327,7 +327,7 @@ pub(super) struct OptionsRow {
 }
 
 impl PhysicalType {
-    /// The type of a number.
+    /// Returns the type for a number.
     pub const fn from_number(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::Triples),
@@ -337,7 +337,7 @@ impl PhysicalType {
         }
     }
 
-    /// The name in the specification.
+    /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Triples => "TRIPLES",
@@ -347,7 +347,7 @@ impl PhysicalType {
     }
 }
 
-/// The name of a logical type in the specification; empty where it has none.
+/// Returns the name of a logical type in the specification; empty if it has none.
 pub const fn logical_name(number: u32) -> &'static str {
     match number {
         0 => "UNSPECIFIED",
@@ -362,13 +362,13 @@ pub const fn logical_name(number: u32) -> &'static str {
     }
 }
 
-/// Newest protocol version read and written.
+/// Newest protocol version that is read and written.
 pub const MAX_VERSION: u32 = 2;
 /// Smallest name table that the specification allows.
 pub const MIN_NAME_TABLE: u32 = 8;
 
 impl OptionsRow {
-    /// The big preset of other implementations: 4000 names, 150 prefixes, 32 datatypes.
+    /// The "big" preset of other implementations: 4000 names, 150 prefixes, 32 datatypes.
     pub fn preset() -> Self {
         Self {
             tables: Tables {
@@ -381,7 +381,7 @@ impl OptionsRow {
         }
     }
 
-    /// Takes the given options of the fields that both formats have.
+    /// Applies the given options for the fields that both formats have.
     pub fn take(&mut self, values: &Values) {
         for (flag, option) in [
             (&mut self.generalized, &GENERALIZED),
@@ -400,7 +400,7 @@ impl OptionsRow {
         }
     }
 
-    /// Checks the sizes of the tables.
+    /// Checks the table sizes.
     ///
     /// # Errors
     /// The name table is too small.
@@ -414,7 +414,8 @@ impl OptionsRow {
         ))
     }
 
-    /// Reads the row. `numbers` is the set of its numeric fields; field 1 is the stream name if it is not one of them.
+    /// Reads the row. `numbers` is the set of its numeric fields; field 1 is the stream name if it
+    /// is not in the set.
     pub fn read(bytes: &[u8], numbers: u32, what: &'static str) -> Checked<Self> {
         let mut options = Self::default();
         let mut wire = Wire::new(bytes);
@@ -460,12 +461,13 @@ impl OptionsRow {
         put_number(fields, 15 << 3, self.version);
     }
 
-    /// Whether the logical type makes frames transport: the base type, its last digit, is flat.
+    /// Whether the logical type makes all frames one message: its base type, the last digit, is
+    /// flat.
     pub const fn is_flat(&self) -> bool {
         matches!(self.logical_type % 10, 1 | 2)
     }
 
-    /// The options of an encoder that write the fields that both formats have.
+    /// Returns the encoder options that reproduce the fields common to both formats.
     pub fn shared_values(&self) -> [(&'static str, Value); 5] {
         [
             (GENERALIZED.name, Value::Switch(self.generalized)),
@@ -479,7 +481,7 @@ impl OptionsRow {
         ]
     }
 
-    /// The options of a Jelly-RDF encoder that write this row.
+    /// Returns the options of a Jelly-RDF encoder that reproduce this row.
     pub fn values(&self) -> Vec<(&'static str, Value)> {
         let size = |number: u32| Value::Number(number.into());
         let word = |name: &str| Value::Text(name.to_ascii_lowercase());
@@ -500,7 +502,7 @@ impl OptionsRow {
         values
     }
 
-    /// The logical type's name as an option has it, or its number.
+    /// Returns the name of the logical type as used in options, or its number.
     pub fn type_name(&self) -> String {
         match logical_name(self.logical_type) {
             "" => format!("logical type {}", self.logical_type),
@@ -511,7 +513,7 @@ impl OptionsRow {
     /// Checks that the logical type fits the physical type. The base type is the last digit.
     ///
     /// # Errors
-    /// Says which do not.
+    /// Returns a message that names the conflicting types.
     pub fn check_types(&self, physical: PhysicalType) -> Result<(), String> {
         let consistent = match self.logical_type % 10 {
             1 | 3 => physical == PhysicalType::Triples,

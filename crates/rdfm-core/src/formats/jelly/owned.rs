@@ -1,8 +1,10 @@
-//! Terms that outlive their batch: the terms of the statement before, which the next batch may repeat.
+//! Terms that outlive their batch: those of the previous statement, which the next batch may
+//! repeat.
 //!
 //! - In: a term of a table.
-//! - Out: the same term in another builder, or compared with a term of another table.
-//! - Cost: copies the text; done four times a batch.
+//! - Out: the same term in another builder, or the result of a comparison with a term of another
+//!   table.
+//! - Cost: copies the text; happens four times per batch.
 
 use crate::model::builder::LogBuilder;
 use crate::model::error::LimitExceeded;
@@ -10,7 +12,7 @@ use crate::model::record::Record;
 use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 
-/// A term with its own memory. Recursion is as deep as the term, which its decoder has bounded.
+/// A term that owns its memory. Recursion is limited by the nesting limit of the decoder.
 #[derive(Clone, Debug)]
 pub(super) struct OwnedTerm {
     record: Term,
@@ -60,7 +62,7 @@ impl OwnedTerm {
         })
     }
 
-    /// Whether a term of a table is this term.
+    /// Whether a term of a table equals this term.
     pub fn is(&self, table: &TermTable, id: TermId) -> bool {
         let other = table.term(id);
         if self.record.kind != other.kind || self.record.length != other.length {

@@ -1,8 +1,8 @@
-//! Rows to quads: the state of a log being read, row by row.
+//! Decodes rows to quads, and stores the state of a log between rows.
 //!
 //! - In: the payload of one row ([`Rows::row`]).
 //! - Out: quads and namespaces in the builder.
-//! - Law: what the specification calls an error is one.
+//! - Law: everything that the specification calls an error is an error.
 
 use super::decode::{Ends, Rows};
 use super::frames::{EMPTY_ROW, FRAME_FIELDS};
@@ -29,7 +29,7 @@ const ROWS: [&str; 12] = [
     "datatype",
 ];
 
-/// The state of a log.
+/// Decoding state of a log.
 pub(super) struct QuadRows {
     terms: TermReader<Quad>,
     in_graph: bool,
@@ -130,7 +130,7 @@ impl Rows for QuadRows {
 }
 
 impl QuadRows {
-    /// A triple or quad row.
+    /// Decodes a triple or quad row.
     #[inline]
     fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<()> {
         let ids = self.terms.statement(bytes, fields)?;

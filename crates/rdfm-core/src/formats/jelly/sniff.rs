@@ -1,12 +1,12 @@
-//! Tells Jelly from a log's first bytes.
+//! Detects Jelly from the first bytes of a log.
 
 use crate::codec::sniff::Sniff;
 use crate::syntax::wire::length_at;
 
-/// Tag of the rows of a frame, of the options in a row, and of the name in the options.
+/// Tag of the rows in a frame, of the options in a row, and of the name in the options.
 const FIRST: u8 = 0x0a;
 
-/// Whether a row of stream options comes first, in a delimited or a bare frame.
+/// Whether the first row of a delimited or bare frame contains stream options.
 pub fn sniff(head: &[u8], complete: bool) -> Sniff {
     let delimited = || {
         let (length, at) = length_at(head, 0)?;
@@ -18,18 +18,20 @@ pub fn sniff(head: &[u8], complete: bool) -> Sniff {
     )
 }
 
-/// Whether a frame of `length` bytes begins with a row that holds the options and nothing else.
+/// Whether a frame of `length` bytes begins with a row that contains only the options.
 fn has_options(frame: &[u8], length: usize) -> bool {
     number_in_options(frame, length).is_some_and(|(tag, value)| match tag {
-        // Small numbers: types, switches, sizes of tables, the version.
+        // Small numbers: types, switches, table sizes, the version.
         0x10 | 0x18 | 0x20 => true,
-        // These are letters too, and result sets in RDF Protobuf begin with names of variables alike.
+        // These tags are also letters, and result sets in RDF Protobuf begin in the same way with
+        // variable names.
         0x48 | 0x50 | 0x58 | 0x70 | 0x78 => !(0x20..0x80).contains(&value),
         _ => false,
     })
 }
 
-/// The tag of the first field in the options of a frame's first row, a name left out, and the first byte of its value.
+/// Returns the tag of the first field, other than the name, in the options of a frame's first row,
+/// and the first byte of its value.
 fn number_in_options(frame: &[u8], length: usize) -> Option<(u8, u8)> {
     let field = |at: usize| match frame.get(at) {
         Some(&FIRST) => length_at(frame, at + 1),

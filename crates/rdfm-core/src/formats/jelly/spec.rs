@@ -1,4 +1,4 @@
-//! What Jelly is.
+//! The format Jelly.
 
 use super::decode::FrameReader;
 use super::encode::encoder;

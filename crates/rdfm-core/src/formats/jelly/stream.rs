@@ -1,9 +1,10 @@
-//! The stream options that a log is written with.
+//! Settings for writing a log.
 //!
-//! - In: the options that were given, and where the messages come from.
-//! - Out: the stream options, and how everything else is written.
-//! - Law: what was given always wins; headers are fixed at the first message, since what follows is not known
-//!   then. Physical and logical type fit each other, unless both were given.
+//! - In: the given options, and the source of the messages.
+//! - Out: the stream options, and all other settings.
+//! - Law: a given option always takes precedence. Headers are fixed at the first message, because
+//!   later messages are not known then. Physical and logical type are consistent, unless both were
+//!   given.
 
 use super::options::{
     Frames, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow, PHYSICAL_TYPE,
@@ -15,25 +16,25 @@ use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
 use crate::codec::values::{Given, Values};
 
-/// How a log is written.
+/// Settings for writing a log.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     /// The stream options.
     pub options: OptionsRow,
-    /// One frame a message, or one message over many frames.
+    /// Whether each frame is one message, or one message spans many frames.
     pub frames: Frames,
-    /// Where a frame ends with [`Frames::Flat`].
+    /// The size at which a frame ends with [`Frames::Flat`].
     pub frame_size: FrameSize,
-    /// Length-prefix frames. Without it a log of more than one frame is refused.
+    /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
     pub merge_graphs: bool,
 }
 
 impl Stream {
-    /// The stream options of what is written.
+    /// Returns the settings for messages from `source`.
     ///
     /// # Errors
-    /// Options contradict each other.
+    /// The options contradict each other.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
@@ -89,7 +90,7 @@ impl Stream {
     }
 }
 
-/// Sets physical and logical type, so that the one that is not given fits the other.
+/// Sets the physical and the logical type. A type that is not given is chosen to fit the other.
 fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool, frames: Frames) {
     let flat = frames == Frames::Flat;
     let mut found = found.then_some(options.logical_type);
@@ -115,7 +116,7 @@ fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool
         options.logical_type = logical;
         return;
     }
-    // An extension, which is not written: its base type.
+    // An extension of a type is not written; its base type is used.
     let base = |number: u32| if number % 10 <= 4 { number % 10 } else { 0 };
     let is_known = |number: u32| {
         LOGICAL_TYPES
@@ -130,7 +131,7 @@ fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool
         }
     });
     options.logical_type = match found {
-        // Frames that are messages are not told to be mere transport, unless that was asked for.
+        // Frames that are messages do not get a flat type, unless it was requested.
         Some(number) if asked || flat == matches!(number % 10, 1 | 2) => number,
         _ => match (flat, options.physical_type == PhysicalType::Triples as u32) {
             (true, true) => 1,
@@ -141,7 +142,7 @@ fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool
     };
 }
 
-/// The stream options of a log whose source does not have any.
+/// Returns the stream options for a source without stream options.
 fn preset() -> OptionsRow {
     OptionsRow {
         physical_type: PhysicalType::Quads as u32,
@@ -150,7 +151,7 @@ fn preset() -> OptionsRow {
     }
 }
 
-/// The stream options of a log that says them.
+/// Returns the stream options of a source that has them.
 fn from_source(source: &Source) -> OptionsRow {
     let mut options = preset();
     for (name, given) in &source.options {

@@ -1,10 +1,10 @@
-//! Terms and statements of a log of rows being read: its lookups, and what repeats.
+//! Decodes the terms and statements of a log, with its lookups and repeated terms.
 //!
 //! - In: the payloads of statements, terms and lookup entries.
 //! - Out: ids of terms in the [`LogBuilder`].
-//! - Cost: an IRI seen before in the batch is one load and two comparisons; nothing is hashed.
-//! - Law: what the specification calls an error is one; terms are taken in the order
-//!   subject, predicate, object, graph, in whatever order the fields stand.
+//! - Cost: an IRI seen before in the batch takes one load and two comparisons; nothing is hashed.
+//! - Law: everything that the specification calls an error is an error. Terms are decoded in the
+//!   order subject, predicate, object, graph, whatever the order of the fields.
 
 use super::lookup::{Budget, FrameStart, Table};
 use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, Tables};
@@ -19,24 +19,24 @@ use crate::syntax::wire::{
     Checked, LENGTH, VARINT, Wire, invalid_utf8, limit, malformed, put_bytes, put_varint,
 };
 
-/// The fields of a triple and of a quad.
+/// Fields of a triple and of a quad, as bit sets.
 pub(super) const TRIPLE_FIELDS: u32 = (1 << 13) - 2;
 pub(super) const QUAD_FIELDS: u32 = (1 << 17) - 2;
 const POSITIONS: [&str; 4] = ["subject", "predicate", "object", "graph"];
-/// The graph's place among the positions.
+/// Index of the graph in a statement.
 pub(super) const GRAPH: usize = 3;
-/// Language tags remembered, and the longest of them.
+/// Number of language tags in the cache, and maximum length of each.
 const LANGUAGES: usize = 16;
 const LANGUAGE_BYTES: usize = 64;
 
-/// A term's field in a quad and its bytes; field 0 is a repeated term.
+/// Field number of a term in a quad, and its bytes; field 0 means a repeated term.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Slot<'a> {
     pub field: usize,
     pub bytes: &'a [u8],
 }
 
-/// A language tag as the log has it, and what it became.
+/// A language tag as in the log, and the term made from it.
 struct Language {
     tag: Vec<u8>,
     batch: u32,
@@ -44,12 +44,12 @@ struct Language {
     direction: u8,
 }
 
-/// The terms of a log.
+/// Decodes the terms of a log.
 pub(super) struct TermReader<R: Record> {
     pub builder: LogBuilder<R>,
-    /// The options row of the log, once it was read.
+    /// The options row of the log, after it was read.
     pub options: Option<OptionsRow>,
-    /// Largest tables that the options may declare.
+    /// Maximum sizes of the tables that the options may declare.
     largest: Tables,
     budget: Budget,
     names: Table,
@@ -57,12 +57,12 @@ pub(super) struct TermReader<R: Record> {
     datatypes: Table,
     last_name: u32,
     last_prefix: u32,
-    /// Terms of the statement before, and the open graph: ids in the batch where `live` has the bit,
-    /// otherwise to be added from `kept`.
+    /// Terms of the previous statement, and the open graph. If the bit in `live` is set, they are
+    /// ids in the batch; otherwise they must be added from `kept`.
     last: [TermId; 4],
     live: u8,
     kept: [Option<OwnedTerm>; 4],
-    /// The positions that a statement must have, given or repeated.
+    /// The positions that every statement must have, given or repeated, as a bit set.
     required: u8,
     forbids_triple_terms: bool,
     max_depth: u32,
@@ -93,7 +93,7 @@ impl<R: Record> TermReader<R> {
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Prepares for the next log; the builder has already been reset.
     pub fn reset(&mut self) {
         self.options = None;
         self.budget.reset();
@@ -111,7 +111,7 @@ impl<R: Record> TermReader<R> {
         self.next_language = 0;
     }
 
-    /// Opens the tables of a log with these options; `graphs`: whether statements have a graph.
+    /// Creates the tables of a log with these options. `graphs`: whether statements have a graph.
     pub fn open(&mut self, options: &OptionsRow, graphs: bool) -> Checked<()> {
         let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
@@ -141,21 +141,21 @@ impl<R: Record> TermReader<R> {
         self.names.reset(tables.name);
         self.prefixes.reset(tables.prefix);
         self.datatypes.reset(tables.datatype);
-        // The option for generalized statements binds writers only: Jelly-JVM's own files have such
-        // without it.
+        // The option for generalized statements applies to writers only: files of Jelly-JVM contain
+        // such statements without it.
         self.forbids_triple_terms = !options.rdf_star;
         self.required = if graphs { 0b1111 } else { 0b0111 };
         Ok(())
     }
 
-    /// Notes that a frame after the first repeats the stream options at its start.
+    /// Records that a frame after the first repeats the stream options at its start.
     pub fn repeat_options(&mut self, at: FrameStart) {
         for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
             table.repeat_options(at);
         }
     }
 
-    /// A note if tables were continued after stream options that a frame repeats at its start.
+    /// Returns a note if a table was continued after a frame that repeats the stream options.
     pub fn note_of_joins(&self) -> Option<String> {
         let tables = [&self.names, &self.prefixes, &self.datatypes];
         let first = tables.into_iter().filter_map(|table| table.continued);
@@ -166,7 +166,7 @@ impl<R: Record> TermReader<R> {
         ))
     }
 
-    /// Takes an entry of the name lookup.
+    /// Decodes an entry of the name lookup.
     #[inline]
     pub fn name_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
@@ -174,7 +174,7 @@ impl<R: Record> TermReader<R> {
         self.names.set(id, value, flags, &mut self.budget)
     }
 
-    /// Takes an entry of the prefix lookup.
+    /// Decodes an entry of the prefix lookup.
     #[inline]
     pub fn prefix_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
@@ -182,7 +182,7 @@ impl<R: Record> TermReader<R> {
         self.prefixes.set(id, value, flags, &mut self.budget)
     }
 
-    /// Takes an entry of the datatype lookup.
+    /// Decodes an entry of the datatype lookup.
     #[inline]
     pub fn datatype_entry(&mut self, payload: &[u8]) -> Checked<()> {
         let (id, value) = entry(payload)?;
@@ -190,7 +190,7 @@ impl<R: Record> TermReader<R> {
         self.datatypes.set(id, value, flags, &mut self.budget)
     }
 
-    /// Makes the terms that a later statement may repeat independent of the batch, which ends.
+    /// Copies the terms that a later statement may repeat, because the batch ends.
     pub fn end_batch(&mut self) {
         for position in 0..4 {
             if self.live >> position & 1 == 1 {
@@ -201,7 +201,7 @@ impl<R: Record> TermReader<R> {
         self.live = 0;
     }
 
-    /// The terms of a statement; other fields than `fields` are skipped.
+    /// Decodes the terms of a statement. Fields that are not in `fields` are skipped.
     #[inline]
     pub fn statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         match self.usual_statement(bytes, fields) {
@@ -210,7 +210,7 @@ impl<R: Record> TermReader<R> {
         }
     }
 
-    /// As [`statement`](Self::statement), or nothing where that must do it.
+    /// Like [`statement`](Self::statement), but returns `None` if the fast path does not apply.
     #[inline]
     pub fn usual_statement(&mut self, bytes: &[u8], fields: u32) -> Option<[TermId; 4]> {
         let iri_state = (self.last_prefix, self.last_name);
@@ -223,7 +223,7 @@ impl<R: Record> TermReader<R> {
         None
     }
 
-    /// Takes the graph of a row that is no statement; statements repeat it.
+    /// Sets the graph from a row that is not a statement; later statements repeat it.
     pub fn set_graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
         let graph = self.term(slot, 0)?;
         self.last[GRAPH] = graph;
@@ -231,7 +231,7 @@ impl<R: Record> TermReader<R> {
         Ok(graph)
     }
 
-    /// The graph that a row repeats that is no statement, if there was one.
+    /// Returns the graph that a row without a statement repeats, or `None` if there was none.
     pub fn repeated_graph(&mut self) -> Checked<Option<TermId>> {
         if self.live >> GRAPH & 1 == 0 && self.kept[GRAPH].is_none() {
             return Ok(None);
@@ -242,7 +242,7 @@ impl<R: Record> TermReader<R> {
         Ok(Some(ids[GRAPH]))
     }
 
-    /// An IRI that becomes no term.
+    /// Decodes an IRI without making a term of it.
     pub fn iri_text(&mut self, bytes: &[u8]) -> Checked<Vec<u8>> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
@@ -251,12 +251,12 @@ impl<R: Record> TermReader<R> {
         Ok([prefix.text.as_slice(), &name.text].concat())
     }
 
-    /// The terms of a statement whose fields stand in order, as writers write them, and where what
-    /// they leave out is in the batch; None or an error where they may not.
+    /// Decodes a statement with its fields in order, as writers produce them, whose repeated terms
+    /// are all in the batch. Otherwise returns `None` or an error.
     #[inline]
     fn direct(&mut self, bytes: &[u8], fields: u32) -> Checked<Option<[TermId; 4]>> {
         let mut wire = Wire::new(bytes);
-        // Without a loop, and by nothing that takes their address, so that the ids stay in registers.
+        // Not a loop, and without taking their address, so that the ids stay in registers.
         let subject = self.in_order::<0>(&mut wire, fields)?;
         let predicate = self.in_order::<1>(&mut wire, fields)?;
         let object = self.in_order::<2>(&mut wire, fields)?;
@@ -268,7 +268,7 @@ impl<R: Record> TermReader<R> {
         Ok(Some([subject, predicate, object, graph]))
     }
 
-    /// The term at a position if it comes next, otherwise the last one there.
+    /// Decodes the term at a position if its field is next; otherwise returns the previous one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // four calls a statement
     fn in_order<const POSITION: usize>(
@@ -288,7 +288,8 @@ impl<R: Record> TermReader<R> {
         }
     }
 
-    /// As [`direct`](Self::direct), for fields in any order, and for terms repeated from an earlier batch.
+    /// Like [`direct`](Self::direct), for fields in any order and terms repeated from an earlier
+    /// batch.
     #[cold]
     pub fn odd_statement(&mut self, bytes: &[u8], fields: u32) -> Checked<[TermId; 4]> {
         let Some(slots) = positions(bytes, fields)? else {
@@ -327,7 +328,7 @@ impl<R: Record> TermReader<R> {
         Ok(())
     }
 
-    /// A term by its field of a quad; `depth` triple terms are around it.
+    /// Decodes a term, given its field in a quad. `depth` is the number of enclosing triple terms.
     #[inline]
     pub fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
         match slot.field {
@@ -344,7 +345,7 @@ impl<R: Record> TermReader<R> {
     pub fn iri(&mut self, bytes: &[u8]) -> Checked<TermId> {
         let (prefix, name) = iri_ids(bytes)?;
         self.next_iri(prefix, name);
-        // An entry that was not set has no batch.
+        // An entry that was not set has batch 0.
         if let Some(prefix) = self.prefixes.peek(self.last_prefix)
             && let Some(name) = self.names.peek(self.last_name)
             && name.batch == self.builder.serial()
@@ -355,7 +356,7 @@ impl<R: Record> TermReader<R> {
         self.new_iri()
     }
 
-    /// Adds the last IRI to the batch, and notes its term with the name.
+    /// Adds the last IRI to the batch, and stores its term with the name.
     #[inline(never)]
     fn new_iri(&mut self) -> Checked<TermId> {
         let prefix = self.prefixes.get(self.last_prefix)?;
@@ -378,7 +379,8 @@ impl<R: Record> TermReader<R> {
         Ok(term)
     }
 
-    /// Prefix 0 is the last one, name 0 the one after the last.
+    /// Updates the last IRI. Prefix 0 means the previous prefix, name 0 the name after the previous
+    /// one.
     #[inline]
     fn next_iri(&mut self, prefix: u32, name: u32) {
         if prefix != 0 {
@@ -426,7 +428,7 @@ impl<R: Record> TermReader<R> {
         let entry = self.datatypes.get_mut(id)?;
         let batch = self.builder.serial();
         if entry.batch != batch {
-            // xsd:string literals have a kind of their own, and no datatype term.
+            // xsd:string literals are a separate kind, without a datatype term.
             entry.term = if entry.text == XSD_STRING {
                 TermId::DEFAULT_GRAPH
             } else {
@@ -443,7 +445,7 @@ impl<R: Record> TermReader<R> {
         Ok((kind, entry.term))
     }
 
-    /// The language's term, and the direction's flag.
+    /// Returns the term of the language, and the flag of the direction.
     fn language(&mut self, tag: &[u8]) -> Checked<(TermId, u8)> {
         let batch = self.builder.serial();
         for known in &self.languages {
@@ -493,7 +495,7 @@ impl<R: Record> TermReader<R> {
             ));
         }
         let Some(slots) = positions(bytes, TRIPLE_FIELDS)? else {
-            // Every level around this one may hold such a copy.
+            // Each enclosing level may have such a copy too.
             self.builder.charge(bytes.len())?;
             return self.triple_term(&normalized(bytes, TRIPLE_FIELDS)?, depth);
         };
@@ -511,7 +513,7 @@ impl<R: Record> TermReader<R> {
     }
 }
 
-/// The fields of a statement by position, or None where fields must be merged first.
+/// Returns the fields of a statement by position, or `None` if fields must be merged first.
 #[inline]
 fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
     let mut slots = [Slot::default(); 4];
@@ -533,12 +535,13 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
     Ok(Some(slots))
 }
 
-/// Whether a term's field is a message, which protobuf merges, or a string, which it replaces.
+/// Whether a term's field is a message, which protobuf merges. Otherwise it is a string, which
+/// protobuf replaces.
 const fn is_message(field: usize) -> bool {
     (field - 1) & 3 != 1
 }
 
-/// A statement whose repeated fields are merged as protobuf says.
+/// Returns a statement whose repeated fields are merged as protobuf requires.
 #[cold]
 fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
     let mut slots: [(usize, Vec<u8>); 4] = Default::default();
@@ -568,7 +571,7 @@ fn normalized(bytes: &[u8], fields: u32) -> Checked<Vec<u8>> {
     Ok(out)
 }
 
-/// Prefix and name id of an IRI, as they stand.
+/// Returns the prefix id and the name id of an IRI, as written.
 #[inline]
 fn iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     match *bytes {
@@ -605,14 +608,14 @@ fn any_iri_ids(bytes: &[u8]) -> Checked<(u32, u32)> {
     Ok((prefix, name))
 }
 
-/// What a literal is beside its lexical form.
+/// The kind of a literal, apart from its lexical form.
 enum LiteralKind<'a> {
     Plain,
     Language(&'a [u8]),
     Typed(u32),
 }
 
-/// Lexical form and kind of a literal.
+/// Returns the lexical form and the kind of a literal.
 #[inline]
 fn literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
     if let [0x0a, length, rest @ ..] = bytes
@@ -650,7 +653,7 @@ fn any_literal_fields(bytes: &[u8]) -> Checked<(&[u8], LiteralKind<'_>)> {
     Ok((lexical, literal))
 }
 
-/// Id and value of a lookup entry.
+/// Returns the id and the value of a lookup entry.
 #[inline]
 fn entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
     if let [0x12, length, value @ ..] = bytes
@@ -680,7 +683,7 @@ fn any_entry(bytes: &[u8]) -> Checked<(u32, &[u8])> {
     Ok((id, value))
 }
 
-/// The default graph has no fields; those of a later version are skipped.
+/// Reads the default graph. It has no fields; those of a later version are skipped.
 #[inline]
 fn default_graph(bytes: &[u8]) -> Checked<TermId> {
     if !bytes.is_empty() {

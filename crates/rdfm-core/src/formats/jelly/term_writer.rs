@@ -1,9 +1,10 @@
-//! Terms and rows of a log being written: its lookups, and what repeats.
+//! Encodes the terms and rows of a log, with its lookups and repeated terms.
 //!
-//! - In: terms of a batch, and what the log's options allow.
-//! - Out: the fields of the statement being built, rows of lookup entries before it, and the rows of a frame.
-//! - Cost: a memo a term and batch saves the lookups' hashing.
-//! - Law: the bytes depend on the terms alone: the memo and equal ids only save comparisons.
+//! - In: terms of a batch, and the options of the log.
+//! - Out: the fields of the current statement, rows of lookup entries before it, and the rows of a
+//!   frame.
+//! - Cost: a memo for each term and batch avoids hashing in the lookups.
+//! - Law: the bytes depend only on the terms; the memo and equal ids only avoid comparisons.
 
 use super::lru::Lru;
 use super::options::{FRAME_ROWS, OptionsRow};
@@ -20,14 +21,14 @@ use crate::model::write::{set_apart, write_apart};
 use crate::syntax::text::encode::holds_labels;
 use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 
-/// Rows' tag in a frame.
+/// Tag of a row in a frame.
 const ROW: u8 = 0x0a;
-/// The graph's place among the positions.
+/// Index of the graph in a statement.
 pub(super) const GRAPH: usize = 3;
-/// A message that is one frame is collected in memory, up to this many bytes.
+/// Limit in bytes of a message that is one frame, which is collected in memory.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
 
-/// Tags of the rows of lookup entries.
+/// Tags of the lookup entry rows.
 #[derive(Clone, Copy)]
 pub(super) struct EntryTags {
     pub name: u8,
@@ -35,10 +36,10 @@ pub(super) struct EntryTags {
     pub datatype: u8,
 }
 
-/// Where an IRI stood in the lookups when the batch's term was last written.
+/// The lookup entries of an IRI when the batch's term was last written.
 #[derive(Clone, Copy, Default)]
 struct Memo {
-    /// The batch; 0 is none.
+    /// The batch; 0 for none.
     epoch: u32,
     name: u32,
     name_serial: u32,
@@ -46,12 +47,12 @@ struct Memo {
     prefix_serial: u32,
 }
 
-/// The terms of a log, and the rows of its open frame.
+/// Encodes the terms of a log, and collects the rows of its open frame.
 pub(super) struct TermWriter {
     tags: EntryTags,
-    /// Whether generalized statements may occur.
+    /// Whether generalized statements are allowed.
     generalized: bool,
-    /// Whether triple terms may occur.
+    /// Whether triple terms are allowed.
     rdf_star: bool,
 
     names: Lru,
@@ -60,7 +61,7 @@ pub(super) struct TermWriter {
     last_name: u32,
     last_prefix: u32,
     pub last: Repeats,
-    /// Number of the row being built; lookups pin what it uses.
+    /// Number of the current row. Lookup entries that it uses are not replaced.
     row: u64,
 
     memos: Vec<Memo>,
@@ -70,21 +71,21 @@ pub(super) struct TermWriter {
     pub rows: Rows,
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
-    /// Whether labels of different messages must differ, the number of the open message, and what then
-    /// goes before its labels ([`set_apart`]).
+    /// Whether labels of different messages must differ, the index of the open message, and the
+    /// resulting prefix of its labels ([`set_apart`]).
     sets_apart: bool,
     number: u64,
     apart: Vec<u8>,
 }
 
-/// The rows of the frame being built.
+/// The rows of the current frame.
 #[derive(Default)]
 pub(super) struct Rows {
     pub bytes: Vec<u8>,
     pub count: usize,
 }
 
-/// The size at which a frame ends within a message.
+/// The size at which a frame ends inside a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameSize {
     rows: usize,
@@ -92,7 +93,7 @@ pub(super) struct FrameSize {
 }
 
 impl FrameSize {
-    /// The rows that the options say, or so many bytes of rows.
+    /// Creates a limit of the given bytes and of the number of rows in the options.
     pub fn of(values: &Values, bytes: usize) -> Self {
         Self {
             rows: values.number(&FRAME_ROWS) as usize,
@@ -100,17 +101,17 @@ impl FrameSize {
         }
     }
 
-    /// Whether a frame of these rows ends.
+    /// Whether a frame with these rows has reached the limit.
     pub fn is_reached(self, rows: &Rows) -> bool {
         rows.count >= self.rows || rows.bytes.len() >= self.bytes
     }
 }
 
-/// The terms of the statement before.
+/// The terms of the previous statement.
 #[derive(Default)]
 pub(super) struct Repeats {
     ids: [TermId; 4],
-    /// Which ids are of the current batch; the others are kept as terms.
+    /// Positions whose ids belong to the current batch, as a bit set. The others are in `kept`.
     live: u8,
     kept: [Option<OwnedTerm>; 4],
 }
@@ -140,14 +141,14 @@ impl TermWriter {
         }
     }
 
-    /// Adds the options row, by its tag.
+    /// Adds the options row with the given tag.
     pub fn write_options(&mut self, tag: u8, options: &OptionsRow) {
         self.statement.clear();
         options.write(&mut self.statement);
         self.rows.add(tag, &self.statement);
     }
 
-    /// Goes to the start of another log.
+    /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.names.reset();
         self.prefixes.reset();
@@ -159,7 +160,7 @@ impl TermWriter {
         self.rows.clear();
     }
 
-    /// Forgets what was noted about the terms of the batch before.
+    /// Discards the memos of the previous batch.
     pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
@@ -174,7 +175,7 @@ impl TermWriter {
         }
     }
 
-    /// A message begins whose labels mean other nodes than those before it in the same frames.
+    /// Begins a message whose labels denote other nodes than earlier labels in the same frames.
     pub fn set_apart(&mut self, number: u64, table: &TermTable) {
         self.sets_apart = true;
         self.number = number;
@@ -183,14 +184,14 @@ impl TermWriter {
         self.last.forget_labels(table);
     }
 
-    /// Begins a row of fields.
+    /// Begins a row.
     #[inline]
     pub fn begin_row(&mut self) {
         self.row += 1;
         self.statement.clear();
     }
 
-    /// Appends the subject, predicate and object that do not repeat those before.
+    /// Appends the subject, predicate and object, except those that repeat the previous statement.
     #[inline]
     pub fn triple(&mut self, table: &TermTable, triple: [TermId; 3]) -> Refused<()> {
         for (position, id) in triple.into_iter().enumerate() {
@@ -207,12 +208,12 @@ impl TermWriter {
         self.term_at::<0>(table, id, position)
     }
 
-    /// Appends any term to a row whose fields for it stand one behind those of a subject.
+    /// Appends any term to a row whose term fields are one higher than those of a subject.
     pub fn value(&mut self, table: &TermTable, id: TermId) -> Refused<()> {
         self.term_at::<1>(table, id, 0)
     }
 
-    /// Appends a term; `BEHIND` the fields of a subject any may stand.
+    /// Appends a term; its fields are `BEHIND` higher than those of a statement.
     #[inline]
     fn term_at<const BEHIND: u8>(
         &mut self,
@@ -255,7 +256,7 @@ impl TermWriter {
         }
     }
 
-    /// Appends a label; where messages share frames so that labels of different messages differ.
+    /// Appends a label, made unique across messages if messages share frames.
     #[inline]
     fn label(&mut self, tag: u8, text: &[u8]) {
         if !self.sets_apart || !set_apart(self.number, text) {
@@ -292,7 +293,7 @@ impl TermWriter {
         for (position, part) in table.triple(term).into_iter().enumerate() {
             self.term(table, part, position)?;
         }
-        // The length goes before what it counts.
+        // The length precedes the bytes that it counts.
         let length = self.statement.len() - start;
         put_varint(&mut self.statement, length as u64);
         self.statement[start..].rotate_right(varint_size(length as u64));
@@ -327,7 +328,7 @@ impl TermWriter {
         Ok(())
     }
 
-    /// Appends a literal's length and fields.
+    /// Appends the length and the fields of a literal.
     #[inline]
     fn literal(&mut self, table: &TermTable, term: Term) -> Refused<()> {
         let text = table.text_of(term);
@@ -418,7 +419,7 @@ impl TermWriter {
         Ok(place.id)
     }
 
-    /// Ids of an IRI's prefix and name; new entries are written before the row.
+    /// Returns the ids of an IRI's prefix and name. New entries are written before the row.
     #[inline]
     fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> Refused<(u32, u32)> {
         let memo = self.memos[id.index()];
@@ -437,7 +438,7 @@ impl TermWriter {
         Ok((prefix, name))
     }
 
-    /// Appends an IRI that is no term of the batch.
+    /// Appends an IRI that is not a term of the batch.
     pub fn iri_text(&mut self, tag: u8, iri: &[u8]) -> Refused<()> {
         let (prefix, name, _) = self.place_iri(iri)?;
         self.put_iri(tag, prefix, name);
@@ -451,8 +452,8 @@ impl TermWriter {
         };
         let mut name = iri;
         if self.prefixes.size() > 0 {
-            // By the text alone: a split that the source knows may differ from one occurrence of an
-            // IRI to the next.
+            // Determined by the text alone: a split known to the source may differ between
+            // occurrences of an IRI.
             let split = iri
                 .iter()
                 .rposition(|byte| matches!(byte, b'#' | b'/'))
@@ -484,7 +485,8 @@ impl TermWriter {
         Ok((memo.prefix, memo.name, memo))
     }
 
-    /// Appends an IRI field: prefix 0 is the last one, name 0 the one after the last.
+    /// Appends an IRI field. Prefix 0 means the previous prefix, name 0 the name after the previous
+    /// one.
     #[inline]
     fn put_iri(&mut self, tag: u8, prefix: u32, name: u32) {
         let written_prefix = if prefix == self.last_prefix {
@@ -576,7 +578,8 @@ impl Rows {
 }
 
 impl Repeats {
-    /// Whether a term repeats the one in the same position before; it is the one before from now on.
+    /// Whether a term equals the previous one in the same position. The term becomes the previous
+    /// one.
     #[inline]
     pub fn is(&mut self, position: usize, table: &TermTable, id: TermId) -> bool {
         let same = if self.live >> position & 1 == 1 {
@@ -596,8 +599,8 @@ impl Repeats {
         same
     }
 
-    /// Forgets the terms with labels, which mean other nodes in the next message. The table is that
-    /// of the current batch.
+    /// Discards the terms with labels, which denote other nodes in the next message. The table must
+    /// belong to the current batch.
     pub fn forget_labels(&mut self, table: &TermTable) {
         for position in 0..4 {
             let kind = if self.live >> position & 1 == 1 {
@@ -612,7 +615,7 @@ impl Repeats {
         }
     }
 
-    /// Makes the terms independent of their batch.
+    /// Copies the terms so that they outlive their batch.
     pub fn keep(&mut self, table: &TermTable) {
         for position in 0..4 {
             if self.live >> position & 1 == 1 {

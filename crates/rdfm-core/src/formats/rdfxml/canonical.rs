@@ -1,10 +1,11 @@
-//! XML literals: the markup of a property with `parseType="Literal"`, as Exclusive Canonical XML with
-//! comments.
+//! XML literals: the markup of a property with `parseType="Literal"`, as Exclusive Canonical XML
+//! with comments.
 //!
-//! - In: tags, texts and comments within the property.
-//! - Out: the same, every namespace declared where it is first used, attributes in order.
-//! - Cost: one copy; a namespace is written again only where an element around has not.
-//! - Law: the text does not grow beyond its bound.
+//! - In: tags, texts and comments inside the property.
+//! - Out: the same markup, with each namespace declared where it is first used and attributes
+//!   sorted.
+//! - Cost: one copy. A namespace is written again only if no enclosing element has declared it.
+//! - Law: the text does not exceed its limit.
 
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
@@ -12,20 +13,20 @@ use crate::syntax::text::grammar::GrammarError;
 use crate::syntax::xml::scope::Scope;
 use crate::syntax::xml::{Attribute, Name, Read, malformed};
 
-/// The state of one literal.
+/// State of a literal.
 #[derive(Default)]
 pub(super) struct Canonical {
-    /// What the elements around have declared in the output.
+    /// Namespaces that the enclosing elements have declared in the output.
     rendered: Scope,
 }
 
 impl Canonical {
-    /// Nothing is open.
+    /// Resets to a state without open elements.
     pub fn clear(&mut self) {
         self.rendered.clear();
     }
 
-    /// What the end of an element goes back to.
+    /// Returns a mark to which the end of an element reverts.
     pub fn mark(&self) -> u32 {
         self.rendered.mark()
     }
@@ -113,7 +114,7 @@ impl Canonical {
         Ok(())
     }
 
-    /// Appends a comment or an instruction, its line ends made LF.
+    /// Appends a comment or a processing instruction, with line ends converted to LF.
     pub fn copy(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         for (at, &byte) in text.iter().enumerate() {
             match byte {
@@ -125,7 +126,7 @@ impl Canonical {
         Ok(())
     }
 
-    /// Escapes what was appended from `start` on as text.
+    /// Escapes the output after `start` as text.
     pub fn escape_from(start: usize, most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
         let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
         let Some(first) = out[start..].iter().position(special) else {
@@ -145,7 +146,7 @@ impl Canonical {
     }
 }
 
-/// Appends an attribute's value and its closing quote.
+/// Appends the value of an attribute and its closing quote.
 fn value(text: &[u8], most: u64, out: &mut Vec<u8>) -> Result<(), LimitExceeded> {
     for &byte in text {
         match byte {

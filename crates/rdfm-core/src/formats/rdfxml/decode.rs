@@ -1,4 +1,4 @@
-//! Reads RDF/XML logs: the grammar of [`machine`](super::machine) in the frame of
+//! Decoder for RDF/XML logs: the grammar of [`machine`](super::machine), run by
 //! [`text::grammar`](crate::syntax::text::grammar).
 
 use super::machine::Machine;
@@ -12,7 +12,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
-/// A decoder of RDF/XML.
+/// Creates a decoder of RDF/XML.
 ///
 /// # Errors
 /// The base is not an absolute IRI.

@@ -1,14 +1,14 @@
-//! RDF/XML logs: a document a line, consecutive quads of a subject grouped.
+//! Encoder for RDF/XML logs: one document per line, with consecutive quads of a subject grouped.
 //!
 //! - In: batches.
-//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of its
-//!   predicates, and those that the log declares anew.
-//! - Cost: two looks at the quads of a message; a term is checked and escaped once a batch.
-//! - Law: quads keep their order; the text does not depend on how messages are cut into batches, and no
-//!   term can end its token or its line.
+//! - Out: `<rdf:RDF …>…</rdf:RDF>` and LF for each message. A document declares the namespaces of
+//!   its predicates, and those that the log newly declares.
+//! - Cost: two passes over the quads of a message. A term is checked and escaped once per batch.
+//! - Law: quads keep their order. The text does not depend on how messages are cut into batches,
+//!   and no term can end its token or its line.
 //!
-//! Predicates whose namespace the log does not declare get the prefixes `ns0`, `ns1`, … by their first use
-//! in the message.
+//! If the log does not declare the namespace of a predicate, the namespace gets a prefix `ns0`,
+//! `ns1`, …, in order of first use in the message.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,14 @@ use crate::model::write::{TermError, term_error};
 use crate::syntax::text::encode::{MAX_TEXT, Memo, describe, too_long};
 use crate::syntax::xml::{code_point, is_nc_name, not_xml};
 
-/// A name of an element that stands for a predicate.
+/// The element name for a predicate.
 #[derive(Clone, Copy, Default)]
 struct Element {
-    /// The batch that it is of.
+    /// The batch to which it belongs.
     batch: u32,
-    /// Its namespace, as an index of [`Names::namespaces`].
+    /// Its namespace, as an index into [`Names::namespaces`].
     namespace: u32,
-    /// Where its local part begins.
+    /// Start of the local part in the IRI.
     split: u32,
 }
 
@@ -56,13 +56,13 @@ type Bytes = Box<[u8]>;
 /// The prefixes of the log and the names of predicates.
 #[derive(Default)]
 struct Names {
-    /// What the log declares: by prefix, each with the number of its declaration, and the prefixes by
-    /// namespace, in that order.
+    /// Declarations of the log: by prefix, with the number of the declaration; and the prefixes of
+    /// each namespace, in order of these numbers.
     by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
     by_iri: FxHashMap<Bytes, BTreeMap<u64, Bytes>>,
-    /// The number of the next declaration.
+    /// Number of the next declaration.
     declared: u64,
-    /// Declared since the last document, by those numbers.
+    /// Prefixes declared since the last document, by declaration number.
     waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
     namespaces: Vec<Namespace>,
@@ -70,17 +70,17 @@ struct Names {
     elements: Vec<Element>,
     batch: u32,
     message: u64,
-    /// The number of the next prefix that is made.
+    /// Number of the next generated prefix.
     made: u64,
-    /// Above the numbers of those that the log declares itself.
+    /// Lower bound of generated numbers, above those that the log itself declares.
     above: u64,
 }
 
-/// Namespaces of predicates that are kept from batch to batch.
+/// Maximum number of predicate namespaces kept from batch to batch.
 const MAX_NAMESPACES: usize = 4096;
 
 impl Names {
-    /// Declares a prefix; false if XML cannot.
+    /// Declares a prefix. Returns false if XML cannot express the declaration.
     fn declare(&mut self, prefix: &[u8], iri: &[u8]) -> bool {
         if self
             .by_prefix
@@ -126,7 +126,7 @@ impl Names {
         }
     }
 
-    /// Begins the root's start tag.
+    /// Begins the start tag of the root.
     fn begin_message(&mut self, out: &mut Vec<u8>) {
         self.message += 1;
         self.made = 0;
@@ -138,7 +138,7 @@ impl Names {
                 && *prefix != *b"rdf"
             {
                 write_declaration(&prefix, iri, out);
-                // Not again where a predicate needs it.
+                // Avoids declaring it again for a predicate.
                 if self.first_prefix(iri) == Some(&*prefix) {
                     let iri = iri.clone();
                     let at = self.intern(&iri);
@@ -150,7 +150,8 @@ impl Names {
         }
     }
 
-    /// The prefix that the log declares for a namespace. Attributes need one that is not empty.
+    /// Returns the prefix that the log declares for a namespace. Attributes require a prefix that
+    /// is not empty.
     fn first_prefix(&self, iri: &[u8]) -> Option<&[u8]> {
         let all = self.by_iri.get(iri)?;
         all.values()
@@ -172,7 +173,7 @@ impl Names {
         at
     }
 
-    /// Sees to it that a namespace is declared in the open start tag.
+    /// Declares a namespace in the open start tag, unless it is already declared.
     #[inline]
     fn need(&mut self, at: u32, out: &mut Vec<u8>) {
         if self.namespaces[at as usize].message != self.message {
@@ -204,7 +205,7 @@ impl Names {
         namespace.prefix = prefix;
     }
 
-    /// Sees to it that a predicate can be written.
+    /// Prepares the element name of a predicate and its namespace.
     #[inline]
     fn need_predicate(
         &mut self,
@@ -251,7 +252,7 @@ impl Names {
     }
 }
 
-/// The number of a prefix that may be made.
+/// Returns the number of a prefix that has the form of a generated one.
 fn made_number(prefix: &[u8]) -> Option<u64> {
     let number = prefix.strip_prefix(b"ns").filter(|rest| rest.len() < 16)?;
     std::str::from_utf8(number).ok()?.parse().ok()
@@ -268,7 +269,7 @@ fn write_declaration(prefix: &[u8], iri: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends a text so that it stays within its quotes, its element and its line.
+/// Appends a text, escaped so that it cannot end its quotes, its element or its line.
 fn escape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = escape_at(rest) {
@@ -290,7 +291,7 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 fn escape_at(text: &[u8]) -> Option<usize> {
     let special = |byte: u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\t' | b'\n' | b'\r');
     let mut start = 0;
-    // Sixteen bytes at once, which the compiler makes one comparison each.
+    // Sixteen bytes at a time, which the compiler turns into one vector comparison each.
     for chunk in text.chunks_exact(16) {
         let any = chunk
             .iter()
@@ -304,20 +305,20 @@ fn escape_at(text: &[u8]) -> Option<usize> {
     Some(start + at)
 }
 
-/// Why a message cannot be written.
+/// Reason why a message cannot be written.
 #[derive(Clone, Copy)]
 enum Stop {
-    /// A term that no text grammar holds as it is.
+    /// A term that cannot be written in any text format.
     Term(TermError),
-    /// No XML name can say this predicate.
+    /// A predicate that cannot be an XML name.
     Predicate(TermId),
-    /// XML holds no such character, at this byte of the term.
+    /// A character that XML does not allow, at this byte of the term.
     Character(TermId, usize),
-    /// More text than the bound.
+    /// Text above the size limit.
     TooLong,
 }
 
-/// An encoder of RDF/XML at the start of a log.
+/// Creates an encoder of RDF/XML for a new log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
         lenient: values.switch(&LENIENT),
@@ -333,11 +334,11 @@ pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
 struct RdfXmlWriter {
     lenient: bool,
     names: Names,
-    /// Where an IRI was written as the value of an attribute.
+    /// Positions in the output of IRIs written as attribute values.
     iris: Memo,
-    /// Where a blank node was written as a label.
+    /// Positions in the output of blank nodes written as labels.
     labels: Memo,
-    /// Where the batch has to end.
+    /// Output size at which the batch must end.
     most: usize,
 }
 
@@ -386,7 +387,7 @@ impl RdfXmlWriter {
         Ok(())
     }
 
-    /// Sees to the names that an object needs; gives whether it needs RDF 1.2.
+    /// Prepares the names that an object needs. Returns whether the object requires RDF 1.2.
     fn need_object(
         &mut self,
         table: &TermTable,
@@ -414,7 +415,7 @@ impl RdfXmlWriter {
         }
     }
 
-    /// Appends a node's start tag.
+    /// Appends the start tag of a node.
     fn begin_node(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
         out.extend_from_slice(b"<rdf:Description rdf:");
         if table.term(id).kind == TermKind::Bnode {
@@ -516,9 +517,9 @@ impl RdfXmlWriter {
         }
     }
 
-    /// Appends the text of a literal. `plain` says that it holds no control characters.
+    /// Appends the text of a literal. `plain`: the text contains no control characters.
     fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), Stop> {
-        // What is plain may still hold U+FFFE and U+FFFF.
+        // Plain text may contain U+FFFE and U+FFFF.
         if !(plain && text.is_ascii())
             && let Some(at) = not_xml(text)
         {
@@ -543,7 +544,7 @@ impl RdfXmlWriter {
         Ok(())
     }
 
-    /// Appends a blank node's label, escaped if it is no XML name.
+    /// Appends the label of a blank node, escaped if it is not an XML name.
     fn label(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) {
         if self.labels.copy(id, out) {
             return;

@@ -1,14 +1,15 @@
 //! The grammar of RDF/XML as a push-down automaton: every token is a checkpoint.
 //!
-//! - In: text that is valid UTF-8, growing at its end ([`Machine::run`]).
+//! - In: text that is valid UTF-8 and grows at its end ([`Machine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
-//! - Cost: linear in the text; memory holds a frame for each open element, the text of one property,
-//!   and the `rdf:ID`s of the document, which are bounded.
-//! - Law: nothing is rolled back and nothing recurses. A document is complete at its root's end tag.
+//! - Cost: linear in the text. Memory contains a frame for each open element, the text of one
+//!   property, and the `rdf:ID`s of the document, whose size is limited.
+//! - Law: nothing is rolled back and nothing recurses. A document is complete at the end tag of its
+//!   root.
 //!
-//! Here are the elements that are open, from start tag to end tag. What stands between documents is in
-//! `documents`, the attributes of a tag in `attributes`, nodes and properties in `elements`, the terms that they
-//! name in `references`, texts in `texts`, XML literals in `markup`.
+//! This module processes open elements, from start tag to end tag. `documents` processes the text
+//! between documents, `attributes` the attributes of a tag, `elements` nodes and properties,
+//! `references` the terms to which they refer, `texts` texts, and `markup` XML literals.
 
 mod attributes;
 mod documents;
@@ -42,32 +43,32 @@ use crate::syntax::xml::{
     self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
 };
 
-/// How often a byte of the log may be repeated by entities, namespaces, bases and languages, beyond
-/// `max_message_bytes`. Documents as people write them stay below 10.
+/// Maximum number of bytes that entities, namespaces, bases and languages may repeat per byte of
+/// the log, beyond `max_message_bytes`. Documents written by people stay below 10.
 const MAX_REPEATS: u64 = 100;
 
-/// What an element is, and so what it may hold.
+/// The kind of an element, which determines its allowed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// `rdf:RDF`: nodes.
+    /// `rdf:RDF`: contains nodes.
     Rdf,
-    /// A node, or a property with `parseType="Resource"`: properties.
+    /// A node, or a property with `parseType="Resource"`: contains properties.
     Node,
-    /// A property: one node, or text.
+    /// A property: contains one node, or text.
     Property,
-    /// A property whose object is known: nothing more.
+    /// A property whose object is known: contains nothing more.
     Full,
-    /// A property with `parseType="Collection"`: nodes.
+    /// A property with `parseType="Collection"`: contains nodes.
     Collection,
-    /// A property with `parseType="Triple"`: a node with one property.
+    /// A property with `parseType="Triple"`: contains a node with one property.
     Triple,
-    /// A property with `parseType="Literal"`: any markup.
+    /// A property with `parseType="Literal"`: contains any markup.
     Literal,
     /// An element of such markup.
     Markup,
 }
 
-/// The version that `rdf:version` says.
+/// The version given by `rdf:version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     V11,
@@ -75,17 +76,17 @@ enum Version {
     V12,
 }
 
-// The terms that a frame holds; NONE until they are known.
-/// Of a node: itself. Of a property: the node it belongs to.
+// Indexes of the terms of a frame, which are NONE until they are known.
+/// For a node, the node; for a property, the node to which it belongs.
 const SUBJECT: usize = 0;
 const PREDICATE: usize = 1;
-/// Of a collection: the last cell. Of a property: its datatype.
+/// For a collection, the last cell; for a property, its datatype.
 const OBJECT: usize = 2;
-/// What `rdf:ID` names on a property.
+/// The IRI from `rdf:ID` on a property.
 const STATEMENT: usize = 3;
-/// What `rdf:annotation` names.
+/// The term from `rdf:annotation`.
 const ANNOTATION: usize = 4;
-/// Of `parseType="Triple"`: the triple within, from here on.
+/// For `parseType="Triple"`, the first of three indexes for the inner triple.
 const INNER: usize = 5;
 const IDS: usize = INNER + 3;
 
@@ -96,62 +97,62 @@ const NONE: TermId = TermId::DEFAULT_GRAPH;
 struct Frame {
     state: State,
     ids: [TermId; IDS],
-    /// Where its name begins in [`Machine::open_names`].
+    /// Start of its name in [`Machine::open_names`].
     name: u32,
-    /// What its end goes back to.
+    /// Marks to which its end reverts.
     scope: u32,
     rendered: u32,
-    /// Numbers of the base and the language in force; 0 is none.
+    /// Numbers of the base and the language in force; 0 for none.
     base: u32,
     language: u32,
     /// A flag of [`flags`](crate::model::term::flags).
     direction: u8,
     version: Version,
-    /// The last number that `rdf:li` stood for.
+    /// Last number used for `rdf:li`.
     li: u64,
 }
 
-/// The state of a log between two tokens.
+/// State of a log between two tokens.
 pub(super) struct Machine {
-    /// Index in the text of the next token.
+    /// Index of the next token in the text.
     pub pos: usize,
-    /// Byte in the log of the text's first byte.
+    /// Byte offset of the text in the log.
     pub offset: u64,
     pub builder: BatchBuilder,
     lenient: bool,
     parts: bool,
     full: bool,
-    /// Bytes that entities, namespaces, bases and languages repeated.
+    /// Number of bytes that entities, namespaces, bases and languages repeated.
     repeated: u64,
     scan: Scan,
     prolog: Prolog,
     terms: Terms,
     entities: Entities,
     scope: Scope,
-    /// The namespaces that roots declared, as the log's.
+    /// The namespaces that roots declared, as declarations of the log.
     declared: Namespaces,
     frames: Vec<Frame>,
     /// Names of the open elements.
     open_names: Vec<u8>,
-    /// The bases in force; the first was given from outside, or is missing.
+    /// The bases in force. The first is the base option, if there is one.
     bases: Vec<Iri<String>>,
     outer_base: u32,
     languages: Vec<Box<[u8]>>,
     /// Every `rdf:ID` of the document.
     ids: FxHashSet<Box<[u8]>>,
     ids_bytes: u64,
-    /// The text of the property that is open.
+    /// The text of the open property.
     text: Vec<u8>,
     canonical: Canonical,
     attributes: Vec<Attribute>,
     values: Values,
     resolved: String,
-    /// The namespace of the element that opens.
+    /// The namespace of the element being opened.
     namespace: Vec<u8>,
 }
 
 impl Machine {
-    /// At the start of a log.
+    /// Creates a machine for a new log.
     ///
     /// # Errors
     /// The base is not an absolute IRI.
@@ -192,7 +193,7 @@ impl Machine {
         })
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Prepares for the next log; the builder has already been reset.
     pub fn reset(&mut self) {
         self.pos = 0;
         self.offset = 0;
@@ -206,7 +207,7 @@ impl Machine {
         self.forget_document();
     }
 
-    /// Forgets what belongs to one document.
+    /// Discards the state of a document.
     fn forget_document(&mut self) {
         self.entities.clear();
         self.scope.clear();
@@ -223,7 +224,8 @@ impl Machine {
         self.builder.limits().max_message_bytes
     }
 
-    /// Counts bytes that the document names once and uses again, so that a short log takes a short time.
+    /// Counts bytes that the document writes once and uses repeatedly, to limit the time that a
+    /// short log can take.
     fn repeat(&mut self, bytes: usize, at: usize) -> Read<()> {
         self.repeated += bytes as u64;
         let read = self.offset + at as u64;
@@ -243,7 +245,7 @@ impl Machine {
         )
     }
 
-    /// Reads on in `text` from [`Self::pos`] until something has to happen.
+    /// Processes `text` from [`Self::pos`] until the caller must act.
     pub fn run(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
             if self.full {
@@ -286,7 +288,8 @@ impl Machine {
         }
     }
 
-    /// Takes the open message's part; the terms of open elements move to the next batch.
+    /// Returns the current part of the open message. The terms of open elements move to the next
+    /// batch.
     pub fn take_part(&mut self) -> MessageBatch {
         self.full = false;
         let batch = self.builder.take_part();
@@ -294,7 +297,7 @@ impl Machine {
         batch
     }
 
-    /// The completed messages, if any. An open message moves to the next batch.
+    /// Returns the completed messages, if any. An open message moves to the next batch.
     pub fn take(&mut self) -> Option<MessageBatch> {
         self.full = false;
         let mut moved = FxHashMap::default();
@@ -431,7 +434,7 @@ impl Machine {
         result
     }
 
-    /// Opens an element of RDF in a namespace.
+    /// Opens an element that is not inside an XML literal.
     fn open_rdf(
         &mut self,
         text: &[u8],
@@ -564,7 +567,7 @@ impl Machine {
     }
 }
 
-/// What an element of a state may hold.
+/// Description of the allowed content in a state.
 fn expected(state: State) -> &'static str {
     match state {
         State::Rdf | State::Collection | State::Triple => "a node is",

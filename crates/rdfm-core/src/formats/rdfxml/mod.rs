@@ -1,9 +1,11 @@
-//! RDF/XML: one XML document a line, or a single document of many lines. Each document is a message.
+//! RDF/XML: one XML document per line, or a single document of many lines. Each document is a
+//! message.
 //!
-//! - [`decode`]: the decoder. [`machine`]: RDF/XML's grammar as a push-down automaton over the tokens, namespaces and
-//!   entities of [`xml`](crate::syntax::xml), with the XML literals of [`canonical`].
-//! - [`encode`]: the encoder. [`names`]: how a predicate becomes an XML name.
-//! - [`vocabulary`]: the names to which RDF/XML itself gives a meaning.
+//! - [`decode`]: the decoder. [`machine`]: the grammar of RDF/XML as a push-down automaton over the
+//!   tokens, namespaces and entities of [`xml`](crate::syntax::xml), with the XML literals of
+//!   [`canonical`].
+//! - [`encode`]: the encoder. [`names`]: the conversion of predicates to XML names.
+//! - [`vocabulary`]: the names that are part of the syntax of RDF/XML.
 
 mod canonical;
 pub mod decode;

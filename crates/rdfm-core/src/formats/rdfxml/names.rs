@@ -1,23 +1,23 @@
-//! How an IRI becomes an XML name: a namespace and a local part.
+//! Conversion of an IRI to an XML name: a namespace and a local part.
 //!
 //! - In: the IRI of a predicate.
-//! - Out: where its local part begins, if any does.
-//! - Law: namespace and local part together are the IRI, byte for byte; no name means something else in
-//!   RDF/XML.
+//! - Out: the start of its local part, if it has one.
+//! - Law: namespace and local part concatenated are the IRI, byte for byte. The name has no other
+//!   meaning in RDF/XML.
 
 use super::vocabulary::{RDF, is_syntax};
 use crate::model::chars::{self, NAME, is};
 use crate::syntax::xml::{XML, XMLNS, is_nc_name};
 
-/// Where the local part of an IRI begins: the longest end of it that is an XML name. None if there is none,
-/// or if RDF/XML gives the name another meaning.
+/// Returns the start of an IRI's local part, its longest suffix that is an XML name. Returns `None`
+/// if there is none, or if RDF/XML gives the name another meaning.
 pub(super) fn split(iri: &[u8]) -> Option<usize> {
     let begins = iri
         .iter()
         .rposition(|&byte| !is(byte, NAME) && byte != b'.' && byte < 0x80)
         .map_or(0, |at| at + 1);
     let text = std::str::from_utf8(&iri[begins..]).ok()?;
-    // Behind the last character that no name holds, the first that begins one.
+    // After the last character that is not allowed in names, the first that can begin one.
     let mut start = None;
     for (at, c) in text.char_indices() {
         if !(chars::is_name(c) || c == '.') {
@@ -35,7 +35,7 @@ pub(super) fn split(iri: &[u8]) -> Option<usize> {
     (!refused).then_some(at)
 }
 
-/// Whether a namespace declaration can be written as it is, and means the same to every reader.
+/// Whether a namespace declaration can be written unchanged and means the same to every reader.
 pub(super) fn is_declarable(name: &[u8], iri: &[u8]) -> bool {
     (name.is_empty() || is_nc_name(name))
         && !name

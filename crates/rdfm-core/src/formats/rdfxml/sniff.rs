@@ -1,4 +1,4 @@
-//! Tells RDF/XML from a log's first bytes.
+//! Detects RDF/XML from the first bytes of a log.
 
 use memchr::memmem;
 
@@ -6,7 +6,7 @@ use super::vocabulary::RDF;
 use crate::codec::sniff::{self, Sniff};
 use crate::syntax::text::sniff::{is_xml, without_mark};
 
-/// Whether an XML document begins that has an element `rdf:RDF` or speaks of RDF's namespace.
+/// Whether an XML document begins that has an `rdf:RDF` element or mentions the RDF namespace.
 pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
     let head = sniff::head(bytes);
     let speaks = |text: &[u8]| memmem::find(head, text).is_some();

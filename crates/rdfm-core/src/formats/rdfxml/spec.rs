@@ -1,4 +1,4 @@
-//! What RDF/XML is.
+//! The format RDF/XML.
 
 use super::decode::decoder;
 use super::encode::encoder;

@@ -1,10 +1,10 @@
-//! Terms of RDF/XML, found again in the batch under construction.
+//! Terms of RDF/XML, with a cache for the current batch.
 //!
-//! - In: texts, an IRI as a namespace and a local part.
-//! - Out: term ids of the batch under construction.
+//! - In: texts; an IRI as a namespace and a local part.
+//! - Out: term ids of the current batch.
 //! - Cost: a look-up in a table of fixed size.
-//! - Law: every use counts as if the term were new, so that what a message counts does not depend on
-//!   the batch that it is in.
+//! - Law: every use is charged as a new term, so that the size of a message does not depend on its
+//!   batch.
 
 use crate::model::builder::BatchBuilder;
 use crate::model::error::LimitExceeded;
@@ -14,11 +14,11 @@ use crate::syntax::cache::{Cache, Known};
 use crate::syntax::text::scan;
 use crate::syntax::xml::is_nc_name;
 
-/// What a quad and the records of its terms take.
+/// Bytes charged for a quad, and for the record of a term.
 pub(super) const QUAD: usize = 16;
 const RECORD: usize = 16;
 
-/// The terms' state of one log.
+/// Term state of a log.
 pub(super) struct Terms {
     cache: Cache,
     labels: Labels,
@@ -34,12 +34,12 @@ impl Terms {
         }
     }
 
-    /// A message begins: labels are made from 0 on.
+    /// Begins a message; generated labels start from 0 again.
     pub fn begin_message(&mut self) {
         self.labels.begin_message();
     }
 
-    /// An IRI, given in two parts, the first perhaps empty.
+    /// Returns an IRI given in two parts. The first may be empty.
     pub fn iri(
         &mut self,
         builder: &mut BatchBuilder,
@@ -76,7 +76,7 @@ impl Terms {
         Ok(id)
     }
 
-    /// The blank node of a label of the document.
+    /// Returns the blank node for a label of the document.
     pub fn bnode(
         &mut self,
         builder: &mut BatchBuilder,
@@ -99,7 +99,7 @@ impl Terms {
         Ok(id)
     }
 
-    /// A new blank node.
+    /// Returns a new blank node.
     pub fn anonymous(&mut self, builder: &mut BatchBuilder) -> Result<TermId, LimitExceeded> {
         let label = self.labels.generated();
         builder.charge(label.len() + RECORD)?;
@@ -113,7 +113,7 @@ impl Terms {
         ))
     }
 
-    /// A literal without language and with the datatype of an IRI term, or xsd:string.
+    /// Returns a literal without a language. Its datatype is the given IRI term, or xsd:string.
     pub fn literal(
         builder: &mut BatchBuilder,
         text: &[u8],
@@ -131,7 +131,7 @@ impl Terms {
         Ok(push(builder, kind, text, aux, NO_SPLIT, flags))
     }
 
-    /// A literal with a language, and perhaps a base direction (of [`flags`]).
+    /// Returns a literal with a language, and optionally a base direction (one of [`flags`]).
     pub fn tagged(
         &mut self,
         builder: &mut BatchBuilder,
@@ -145,7 +145,7 @@ impl Terms {
         let tag = if known.is(builder, TermKind::Language, language) {
             known.id
         } else {
-            // Languages that are no tags were refused.
+            // Invalid language tags have already been rejected.
             let id = push(
                 builder,
                 TermKind::Language,
@@ -163,7 +163,7 @@ impl Terms {
     }
 }
 
-/// Adds a term that is charged already.
+/// Adds a term that has already been charged.
 fn push(
     builder: &mut BatchBuilder,
     kind: TermKind,

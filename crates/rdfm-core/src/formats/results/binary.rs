@@ -1,10 +1,11 @@
-//! Result sets of RDF Thrift and RDF Protobuf to rows: a tuple of variables, then tuples of terms.
+//! Decoder for result sets in RDF Thrift and RDF Protobuf: a tuple of variables, then tuples of
+//! terms.
 //!
 //! - In: bytes in pieces of any size.
-//! - Out: a message a tuple of terms.
-//! - Cost: linear; memory holds one tuple, one piece and one batch. A tuple of RDF Thrift that arrives in pieces is
-//!   read from its start again when half as much again is there.
-//! - Law: a tuple counts only when it is wholly there; how the bytes are cut changes nothing.
+//! - Out: one message per tuple of terms.
+//! - Cost: linear; memory contains one tuple, one piece and one batch. An incomplete tuple of RDF
+//!   Thrift is read again from its start when its buffered size has grown by half.
+//! - Law: only complete tuples are decoded, so the result does not depend on how the bytes are cut.
 
 use std::sync::Arc;
 
@@ -23,17 +24,17 @@ use crate::syntax::rdf_binary::terms::{TermReader, Terms};
 use crate::syntax::rdf_binary::thrift::{self, Compact, LIST, MAX_NESTING, STRUCT, Thrift};
 use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malformed, utf8};
 
-/// Reads a result set of RDF Thrift or RDF Protobuf.
+/// Decodes a result set in RDF Thrift or RDF Protobuf.
 pub(super) struct BinaryReader {
-    /// Tuples stand one after the other, as RDF Thrift has them; else behind their lengths.
+    /// Whether tuples have no length prefix, as in RDF Thrift. In RDF Protobuf each has one.
     bare: bool,
     most: u64,
     terms: Terms<TermId>,
-    /// The number of variables, once they are read.
+    /// Number of variables, after they were read.
     columns: Option<usize>,
-    /// Bytes that must be there before a tuple is looked for again.
+    /// Number of buffered bytes required before the next attempt to read a tuple.
     wanted: usize,
-    /// Whether a batch was taken.
+    /// Whether a batch was returned.
     taken: bool,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct BinaryReader {
 type Failure = (ErrorClass, Reason);
 
 impl BinaryReader {
-    /// A reader of RDF Thrift, if it is bare, or of RDF Protobuf.
+    /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
     pub fn new(bare: bool, limits: &Limits) -> Self {
         Self {
             bare,
@@ -53,7 +54,7 @@ impl BinaryReader {
         }
     }
 
-    /// The next batch, or None where bytes are missing or all are read.
+    /// Returns the next batch, or `None` if more input is needed or the log is complete.
     fn read(&mut self, input: &mut Buffer) -> Result<Option<ResultBatch>, Failure> {
         loop {
             let rest = input.rest();
@@ -67,7 +68,7 @@ impl BinaryReader {
         }
     }
 
-    /// What is complete, where no further tuple is.
+    /// Returns the completed rows when the buffer has no further complete tuple.
     fn pause(&mut self, input: &Buffer) -> Result<Option<ResultBatch>, Failure> {
         let batch = self.take_rows();
         if batch.is_some() || !input.finished || self.taken {
@@ -89,12 +90,12 @@ impl BinaryReader {
         batch
     }
 
-    /// Takes the next tuple; false where bytes are missing.
+    /// Reads the next tuple. Returns false if more input is needed.
     #[inline]
     fn tuple(&mut self, input: &mut Buffer) -> Result<bool, Failure> {
         let rest = input.rest();
         let (prefix, length) = if self.bare {
-            // One byte more than a tuple may have shows that it has more.
+            // One byte above the limit suffices to detect a tuple that exceeds it.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
             (0, rest.len().min(window))
         } else {
@@ -133,14 +134,15 @@ impl BinaryReader {
                     }
                     Ok(false)
                 }
-                // The tuple is there: its own lengths do not fit it.
+                // The tuple is complete, so its own lengths are inconsistent.
                 (ErrorClass::Truncated, reason) => Err((ErrorClass::Malformed, reason)),
                 other => Err(other),
             },
         }
     }
 
-    /// The bytes of the prefix of the next tuple, and of the tuple, if it is all there.
+    /// Returns the size of the next tuple's length prefix and of the tuple, or `None` if it is
+    /// incomplete.
     #[inline]
     fn framed(&self, rest: &[u8], finished: bool) -> Result<Option<(usize, usize)>, Failure> {
         let (length, prefix) = match long_varint(rest) {
@@ -175,7 +177,7 @@ impl BinaryReader {
         ))
     }
 
-    /// A tuple of RDF Thrift of which only so many bytes are there.
+    /// Handles an incomplete tuple of RDF Thrift, of which `there` bytes are buffered.
     #[cold]
     fn incomplete(&mut self, there: usize, finished: bool) -> Result<(), Failure> {
         if there as u64 > self.most {
@@ -194,7 +196,7 @@ impl BinaryReader {
         (ErrorClass::Limit, Reason::limit(text, "max_message_bytes"))
     }
 
-    /// Reads the tuple of the variables; gives its length.
+    /// Reads the tuple of variables, and returns its length.
     fn variables(&mut self, bytes: &[u8]) -> Checked<usize> {
         let mut variables = Variables::default();
         let taken = if self.bare {
@@ -294,7 +296,8 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
     Err(malformed(other_length(cells, columns)))
 }
 
-/// Reads the list that is field 1 of a struct; gives the number of its elements and the bytes of the struct.
+/// Reads the list in field 1 of a struct. Returns the number of its elements and the bytes of the
+/// struct.
 #[inline]
 fn thrift_list<'a>(
     bytes: &'a [u8],
@@ -342,7 +345,7 @@ fn thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
 fn thrift_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checked<usize> {
     let (cells, taken) = thrift_list(bytes, |wire, at| {
         if at >= columns {
-            // The list says how long it is: no need to read on.
+            // The list gives its length, so reading further is unnecessary.
             return Err(malformed(format!(
                 "a row of more terms than there are variables, which are {columns}"
             )));

@@ -1,9 +1,9 @@
-//! Rows to result sets of RDF Thrift and RDF Protobuf.
+//! Encoder for result sets in RDF Thrift and RDF Protobuf.
 //!
 //! - In: batches, cut anywhere between rows.
-//! - Out: a tuple of variables, then one of terms a row; what is unbound is UNDEF.
-//! - Cost: a term is encoded once a batch and copied from there.
-//! - Law: the bytes depend on the rows alone. After an error nothing more is written.
+//! - Out: a tuple of variables, then one tuple of terms per row, with UNDEF for unbound cells.
+//! - Cost: a term is encoded once per batch and copied from there.
+//! - Law: the bytes depend only on the rows. After an error nothing more is written.
 
 use super::head::{other_length, refuse_boolean, refuse_twice};
 use super::spec::{PROTOBUF, THRIFT};
@@ -22,23 +22,23 @@ use crate::syntax::rdf_binary::protobuf::{
 use crate::syntax::rdf_binary::thrift::{ThriftTerms, put_binary};
 use crate::syntax::wire::put_varint;
 
-/// Tuples of an encoding.
+/// The tuples of an encoding.
 trait Tuples: Send + 'static {
-    /// Their terms.
+    /// Encoder of their terms.
     type Terms: TermWriter;
 
     fn variables(names: &[Box<str>], out: &mut Vec<u8>);
-    /// A row; places without bytes are unbound.
+    /// Appends a row; cells with an empty range are unbound.
     fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>);
 }
 
-/// An encoder of RDF Thrift at the start of a log.
+/// Creates an encoder of RDF Thrift for a new log.
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ThriftTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-/// An encoder of RDF Protobuf at the start of a log.
+/// Creates an encoder of RDF Protobuf for a new log.
 pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
     let writer = TupleWriter::<ProtobufTuples>::new(values.switch(&VALUES));
     Box::new(MessageLoop::new(&PROTOBUF, values, writer))
@@ -49,9 +49,9 @@ struct TupleWriter<W> {
     terms: Encoded,
     cells: Vec<Place>,
     columns: usize,
-    /// Links that are left out.
+    /// Number of links that were omitted.
     links: u64,
-    /// Where the batch began in the output.
+    /// Start of the batch in the output.
     start: usize,
     tuples: std::marker::PhantomData<fn() -> W>,
 }
@@ -125,10 +125,10 @@ impl<W: Tuples> Writer for TupleWriter<W> {
     }
 }
 
-/// Of RDF Thrift.
+/// Tuples of RDF Thrift.
 struct ThriftTuples;
 
-/// The list that is a tuple's only field.
+/// Appends the header of the list that is a tuple's only field.
 fn put_list(out: &mut Vec<u8>, length: usize) {
     out.push(0x19);
     if length < 15 {
@@ -153,12 +153,13 @@ impl Tuples for ThriftTuples {
 
     #[inline]
     fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>) {
-        // Jena leaves an empty list out.
+        // Jena omits an empty list.
         if !cells.is_empty() {
             put_list(out, cells.len());
         }
         for cell in cells {
-            // A term is encoded as a field, whose header goes first; an element of a list has none.
+            // A term is encoded as a field, which begins with a header; a list element has no
+            // header.
             match terms[cell.range()].split_first() {
                 Some((_, term)) => out.extend_from_slice(term),
                 None => out.extend_from_slice(&[0x7c, 0, 0]),
@@ -168,12 +169,12 @@ impl Tuples for ThriftTuples {
     }
 }
 
-/// Of RDF Protobuf.
+/// Tuples of RDF Protobuf.
 struct ProtobufTuples;
 
 /// The tag of an element.
 const ELEMENT: u8 = 0x0a;
-/// UNDEF behind its length.
+/// UNDEF, with its length prefix.
 const UNDEF: &[u8] = &[2, 0x42, 0];
 
 impl Tuples for ProtobufTuples {

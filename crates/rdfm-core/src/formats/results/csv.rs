@@ -1,6 +1,7 @@
-//! Result sets in CSV (RFC 4180): the texts of terms, all of them plain literals here.
+//! Result sets in CSV (RFC 4180). Cells contain only the texts of terms; all are read as plain
+//! literals.
 //!
-//! - Law: a field is in quotes as a whole or not at all; one that is empty without quotes is unbound.
+//! - Law: a field is quoted completely or not at all; an empty field without quotes is unbound.
 
 use memchr::{memchr, memchr2, memchr3};
 
@@ -12,26 +13,26 @@ use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::syntax::text::grammar::{self, Read, limit, malformed};
 
-/// A decoder.
+/// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
     let dialect = Csv { said: Vec::new() };
     grammar::decoder(name, Table::new(dialect, limits(values)), false)
 }
 
 struct Csv {
-    /// What a field with quotes in it says.
+    /// The unescaped text of a field with quotes in it.
     said: Vec<u8>,
 }
 
-/// A field: what it says, unless it is empty and without quotes.
+/// A field: its text, or `None` if it is empty and not quoted.
 struct Field<'a> {
     text: Option<&'a [u8]>,
-    /// Behind the field.
+    /// Index after the field.
     end: usize,
 }
 
 impl Csv {
-    /// The field at a position.
+    /// Reads the field at a position.
     #[inline]
     fn field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<Field<'a>> {
         let rest = &text[start..];
@@ -105,7 +106,7 @@ impl Dialect for Csv {
             if text[at - 1] == b'\n' {
                 return Some(at - 1);
             }
-            // A quote that stands twice ends one text in quotes and begins another.
+            // A doubled quote ends one quoted text and begins another.
             scan.quoted = !scan.quoted;
         }
     }

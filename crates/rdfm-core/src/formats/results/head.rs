@@ -1,9 +1,10 @@
-//! What stands before the rows: the variables, by name and by column.
+//! The head of a result set: the variables, by name and by column.
 //!
 //! - In: names in the order of their columns.
 //! - Out: the column of a name; whether a head can be written.
-//! - Cost: rows mostly name their columns in order, which costs a comparison a cell; else a look-up.
-//! - Law: a name stands for one column.
+//! - Cost: most rows name their columns in order, which takes one comparison per cell, otherwise a
+//!   look-up.
+//! - Law: each name identifies one column.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,12 +21,12 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Number of them.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Adds the variable of the next column; the error is why not.
+    /// Adds the variable of the next column. The error is the reason why it cannot be added.
     pub fn add(&mut self, name: &str) -> Result<(), Reason> {
         if self.columns.insert(name.into(), self.names.len()).is_some() {
             return Err(twice(name));
@@ -34,7 +35,7 @@ impl Variables {
         Ok(())
     }
 
-    /// The column of a name. It is looked for first where it is expected.
+    /// Returns the column of a name. The expected column is checked first.
     #[inline]
     pub fn column(&self, name: &[u8], expected: usize) -> Option<usize> {
         if self
@@ -48,17 +49,17 @@ impl Variables {
         self.columns.get(name).copied()
     }
 
-    /// The name of a column.
+    /// Returns the name of a column.
     pub fn name(&self, column: usize) -> &str {
         self.names.get(column).map_or("", |name| name)
     }
 
-    /// All names.
+    /// Returns all names.
     pub fn names(&self) -> Vec<Box<str>> {
         self.names.clone()
     }
 
-    /// Forgets them.
+    /// Removes all variables.
     pub fn clear(&mut self) {
         self.names.clear();
         self.columns.clear();
@@ -69,14 +70,14 @@ fn twice(name: &str) -> Reason {
     format!("the variable {} occurs twice", quote(name.as_bytes())).into()
 }
 
-/// A row with another number of cells than there are variables.
+/// Error text for a row whose number of cells differs from the number of variables.
 #[cold]
 pub(super) fn other_length(cells: usize, variables: usize) -> String {
     let (cells, variables) = (counted(cells, "term"), counted(variables, "variable"));
     format!("a row of {cells}, where the head has {variables}")
 }
 
-/// Refuses a head with a variable that stands twice, as no format can have it.
+/// Rejects a head with a duplicate variable, which no format supports.
 pub(super) fn refuse_twice(head: &ResultHead) -> Refused<()> {
     let mut seen = FxHashSet::default();
     for name in &head.variables {
@@ -87,7 +88,7 @@ pub(super) fn refuse_twice(head: &ResultHead) -> Refused<()> {
     Ok(())
 }
 
-/// Refuses the answer of an ASK query where a format has no form for it.
+/// Rejects the answer of an ASK query in a format that cannot represent it.
 pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     if head.boolean.is_none() {
         return Ok(());
@@ -96,7 +97,7 @@ pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     Err((ErrorClass::Unsupported, text.into()))
 }
 
-/// Refuses a row after the answer of an ASK query.
+/// Rejects a row after the answer of an ASK query.
 pub(super) fn refuse_row(ask: bool) -> Refused<()> {
     if ask {
         let text = "a row after the answer of an ASK query, which has none";

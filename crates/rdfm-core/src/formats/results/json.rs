@@ -1,10 +1,10 @@
-//! Result sets in JSON (SPARQL 1.1 and 1.2 Query Results JSON Format) to rows.
+//! Decoder for result sets in JSON (SPARQL 1.1 and 1.2 Query Results JSON Format).
 //!
-//! - In: checked text that grows at its end, token by token.
-//! - Out: a message an object of `bindings`; of ASK, the answer in the head.
-//! - Cost: linear. Memory holds a row; rows that stand before the head are held as text, within `max_message_bytes`,
-//!   and read once it is known.
-//! - Law: keys stand in any order; those that the format does not define are passed over.
+//! - In: validated text that grows at its end, token by token.
+//! - Out: one message per object in `bindings`; for ASK, the answer in the head.
+//! - Cost: linear. Memory contains one row. Rows before the head are kept as text, up to
+//!   `max_message_bytes`, and decoded after the head.
+//! - Law: keys may be in any order. Keys that the format does not define are skipped.
 
 use super::rows::{Kind, Rows};
 use crate::codec::Decoder;
@@ -21,22 +21,22 @@ use crate::syntax::text::grammar::{
     self, Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
 };
 
-/// Objects and arrays around a term.
+/// Number of objects and arrays around a term.
 const AROUND: usize = 5;
 
-/// A decoder.
+/// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
     grammar::decoder(name, Machine::new(limits(values)), false)
 }
 
-/// Where in the document the machine is.
+/// Position of the machine in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before the document.
     Start,
-    /// In its object.
+    /// In the root object.
     Root,
-    /// Before the value of `head`; in it.
+    /// Before the value of `head`, and in it.
     ToHead,
     Head,
     ToVariables,
@@ -49,22 +49,22 @@ enum State {
     ToBindings,
     Bindings,
     Row,
-    /// Before the term of a column.
+    /// Before the term for a column.
     ToCell(usize),
     /// In the innermost open term.
     Term,
-    /// Before the value of a key of it.
+    /// Before the value of a key in the innermost open term.
     ToValue,
     ToText(Part),
-    /// In its subject, predicate and object.
+    /// In the subject, predicate and object of a triple term.
     Parts,
     ToPart(usize),
-    /// In a value that is passed over, which ends at this depth.
+    /// In a skipped value, which ends at this depth.
     Skip(usize, After),
     End,
 }
 
-/// What goes on behind a value that is passed over.
+/// The state after a skipped value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     Root,
@@ -96,14 +96,14 @@ enum Part {
 
 const PARTS: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
 
-/// A term that is read.
+/// A term being read.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// Where its texts are in the machine's, by [`Part`].
+    /// Ranges of its texts in the machine's buffer, by [`Part`].
     texts: [Option<(usize, usize)>; 5],
     /// Subject, predicate and object.
     triple: Option<[TermId; 3]>,
-    /// The part of the term around it that it is.
+    /// The position of this term in the enclosing triple term.
     position: usize,
 }
 
@@ -117,19 +117,19 @@ impl Frame {
     }
 }
 
-/// Rows that stand before the head.
+/// Rows before the head.
 struct Held {
-    /// The text behind the bracket of `bindings`, and how it is read.
+    /// Start of the text after the bracket of `bindings`, and the tokenizer state there.
     from: usize,
     tokens: Tokens,
 }
 
-/// Reads a result set.
+/// Decodes a result set.
 struct Machine {
     rows: Rows,
     tokens: Tokens,
     state: State,
-    /// The first byte of the text that is not read, and where the text begins in the log.
+    /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
     links: Vec<Box<str>>,
@@ -137,9 +137,9 @@ struct Machine {
     has_results: bool,
     boolean: Option<bool>,
     held: Option<Held>,
-    /// The head comes once more, behind rows that were held.
+    /// Whether the head will be read a second time, after the rows that were kept.
     again: bool,
-    /// The column of the open cell, the terms that are open, and their texts.
+    /// Column of the open cell, the open terms, and their texts.
     column: usize,
     frames: Vec<Frame>,
     texts: Vec<u8>,
@@ -147,7 +147,7 @@ struct Machine {
     max_depth: usize,
 }
 
-/// A token where another kind of value belongs.
+/// Returns the error for a token where another kind of value is expected.
 #[cold]
 fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
     let found = match found {
@@ -185,13 +185,13 @@ impl Machine {
         }
     }
 
-    /// What a string says, as a text of its own.
+    /// Returns the value of a string as an owned text.
     fn string(&mut self, text: &[u8], quoted: Quoted) -> Read<Box<str>> {
         let said = quoted.text(text, &mut self.said)?;
         Ok(String::from_utf8_lossy(said).into())
     }
 
-    /// Takes tokens until something has to happen.
+    /// Processes tokens until the caller must act.
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
             let from = self.at;
@@ -200,7 +200,7 @@ impl Machine {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
             let found = match found {
-                // In pieces no more than that would have been looked at.
+                // Only as many bytes as would have been examined if the input had come in pieces.
                 Err(error) => {
                     let seen = (error.at - self.at).max(self.tokens.seen(text, self.at));
                     let large = seen as u64 > self.rows.most();
@@ -229,7 +229,7 @@ impl Machine {
         }
     }
 
-    /// Where the text ends.
+    /// Handles the end of the buffered text.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         if (text.len() - self.at) as u64 > self.rows.most() {
             return Err(self.too_large(self.at, "a string"));
@@ -259,7 +259,7 @@ impl Machine {
         })
     }
 
-    /// Bounds the text that is held for the head.
+    /// Checks the limit of the text kept before the head.
     fn check_held(&self, at: usize) -> Read<()> {
         let from = self.held.as_ref().map_or(at, |held| held.from);
         if (at - from) as u64 <= self.rows.most() {
@@ -347,7 +347,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A token outside rows.
+    /// Processes a token outside rows.
     fn outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
             (State::Start, Token::ObjectStart) | (State::Results, Token::ObjectEnd) => {
@@ -481,7 +481,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The document ends.
+    /// Ends the document.
     fn end(&mut self, start: usize) -> Read<()> {
         match self.boolean {
             Some(_) => {
@@ -549,7 +549,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The innermost term ends.
+    /// Ends the innermost term.
     #[inline]
     fn end_term(&mut self, start: usize) -> Read<()> {
         let Some(frame) = self.frames.pop() else {
@@ -638,7 +638,8 @@ const LANG_STRINGS: [&[u8]; 2] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
 ];
 
-/// What a literal is, by what is said of it. An empty `xml:lang` says that there is no language, as in XML.
+/// Returns the kind of a literal from its attributes. An empty `xml:lang` means no language, as in
+/// XML.
 pub(super) fn literal_kind<'a>(
     language: Option<&'a [u8]>,
     direction: Option<&[u8]>,

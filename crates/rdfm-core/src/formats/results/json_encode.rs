@@ -1,4 +1,4 @@
-//! Rows to result sets in JSON: a row a line.
+//! Encoder for result sets in JSON: one row per line.
 
 use super::text_encode::{Form, Stop};
 use crate::codec::refuse::Refused;
@@ -10,13 +10,13 @@ use crate::syntax::json::write::string;
 /// Writes JSON.
 #[derive(Default)]
 pub(super) struct Json {
-    /// The names of the columns as JSON, with the colon.
+    /// Names of the columns as JSON, with the colon.
     keys: Vec<Vec<u8>>,
-    /// Whether the row has a cell already.
+    /// Whether the row already has a cell.
     begun: bool,
 }
 
-/// A list of strings.
+/// Appends an array of strings.
 fn strings(texts: &[Box<str>], out: &mut Vec<u8>) {
     out.push(b'[');
     for (at, text) in texts.iter().enumerate() {
@@ -28,7 +28,7 @@ fn strings(texts: &[Box<str>], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// A string, which needs no escape if it is plain.
+/// Appends a string. Plain text needs no escapes.
 #[inline]
 fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     let text = table.text_of(term);

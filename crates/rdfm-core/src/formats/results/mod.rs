@@ -1,9 +1,10 @@
-//! Results of SPARQL queries: rows of terms, in six formats. A row is a message, a log one result set.
+//! Results of SPARQL queries: rows of terms, in six formats. A row is a message, a log one result
+//! set.
 //!
-//! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as Apache Jena has them.
-//! - `json`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: those of the
-//!   W3C; `text_encode`: what their writers share.
-//! - `rows`: rows under construction, for the readers of text; `head`: what is said before them.
+//! - `binary`, `binary_encode`: RDF Thrift and RDF Protobuf, as defined by Apache Jena.
+//! - `json`, `json_encode`; `xml`, `xml_encode`; `table` with `tsv` and `csv`, `table_encode`: the
+//!   W3C formats; `text_encode`: code shared by their encoders.
+//! - `rows`: builds rows for the text decoders; `head`: the variables of a result set.
 //! - [`spec`]: the formats; `options`: their options.
 
 mod binary;

@@ -1,9 +1,11 @@
-//! Rows under construction, for the readers of text.
+//! Builder of rows for the text decoders.
 //!
-//! - In: texts that are valid UTF-8, and which cell they are of.
+//! - In: texts that are valid UTF-8, and their cells.
 //! - Out: terms and rows in the [`ResultBuilder`].
-//! - Cost: IRIs, labels and short literals are found again by a hash of 24 bytes; longer literals are not looked for.
-//! - Law: what is charged does not depend on what is found again. A log has a batch, if only for its head.
+//! - Cost: IRIs, labels and literals of up to 24 bytes are looked up in a hash table; longer
+//!   literals are always added.
+//! - Law: the charged size does not depend on the look-ups. A log has at least one batch, which may
+//!   contain only its head.
 
 use std::sync::Arc;
 
@@ -17,10 +19,10 @@ use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING};
 use crate::syntax::cache::{Cache, Known};
 use crate::syntax::text::scan;
 
-/// Literals up to this length are looked up; longer ones seldom recur.
+/// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
 const SHARED_LITERAL: usize = 24;
 
-/// What a literal is beside its lexical form.
+/// The kind of a literal, apart from its lexical form.
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
     Plain,
@@ -29,7 +31,7 @@ pub(super) enum Kind<'a> {
     Language(&'a [u8], u8),
 }
 
-/// A term, or the limit that it meets.
+/// A term, or the limit that it exceeds.
 pub(super) type Added = Result<TermId, LimitExceeded>;
 
 /// Builds rows.
@@ -39,13 +41,13 @@ pub(super) struct Rows {
     cache: Cache,
     /// The cells of the open row.
     row: Vec<TermId>,
-    /// The column that a cell is expected for next.
+    /// The column expected for the next cell.
     pub next: usize,
-    /// Bytes that variables and links take.
+    /// Number of bytes of variables and links.
     head_bytes: u64,
     /// Whether the head is known.
     ready: bool,
-    /// Whether a batch was taken.
+    /// Whether a batch was returned.
     taken: bool,
 }
 
@@ -63,7 +65,7 @@ impl Rows {
         }
     }
 
-    /// Goes to the start of another log, where the builder is already.
+    /// Prepares for the next log; the builder has already been reset.
     pub fn reset(&mut self) {
         self.variables.clear();
         self.head_bytes = 0;
@@ -71,18 +73,18 @@ impl Rows {
         self.taken = false;
     }
 
-    /// The most bytes of a row.
+    /// Maximum number of bytes in a row.
     pub fn most(&self) -> u64 {
         self.builder.limits().max_message_bytes
     }
 
-    /// Counts a variable or a link; false if they become too large together.
+    /// Counts a variable or a link. Returns false if their total size exceeds the limit.
     pub fn charge_head(&mut self, text: &str) -> bool {
         self.head_bytes += text.len() as u64 + 16;
         self.head_bytes <= self.most()
     }
 
-    /// Sets the head: what is said beside the variables.
+    /// Sets the rest of the head, apart from the variables.
     pub fn set_head(&mut self, boolean: Option<bool>, links: Vec<Box<str>>) {
         self.ready = true;
         self.builder.set_head(Arc::new(ResultHead {
@@ -92,7 +94,7 @@ impl Rows {
         }));
     }
 
-    /// A row begins at a byte of the log.
+    /// Begins a row at a byte offset in the log.
     pub fn begin(&mut self, offset: u64) {
         self.builder.begin_message(offset);
         self.row.clear();
@@ -100,7 +102,7 @@ impl Rows {
         self.next = 0;
     }
 
-    /// Fills a cell; false if it was full.
+    /// Fills a cell. Returns false if it was already filled.
     #[inline]
     pub fn set(&mut self, column: usize, id: TermId) -> bool {
         self.next = column + 1;
@@ -113,7 +115,7 @@ impl Rows {
         }
     }
 
-    /// The row ends.
+    /// Ends the row.
     pub fn end(&mut self) -> Result<(), LimitExceeded> {
         for &cell in &self.row {
             self.builder.add(cell)?;
@@ -122,8 +124,8 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows that are complete, if any; a log that is done has a batch at least. Those before an open row wait
-    /// for it, since they share terms.
+    /// Returns the completed rows, if any. A log that is done has at least one batch. Rows before
+    /// an open row are kept until it ends, because they share terms.
     pub fn take(&mut self, done: bool) -> Option<ResultBatch> {
         if self.builder.is_open() {
             return None;
@@ -140,19 +142,19 @@ impl Rows {
         None
     }
 
-    /// An IRI.
+    /// Adds an IRI.
     #[inline]
     pub fn iri(&mut self, text: &[u8]) -> Added {
         self.simple(TermKind::Iri, text, scan::iri)
     }
 
-    /// A blank node.
+    /// Adds a blank node.
     #[inline]
     pub fn bnode(&mut self, label: &[u8]) -> Added {
         self.simple(TermKind::Bnode, label, scan::label)
     }
 
-    /// A term that is only its text.
+    /// Adds a term that consists only of its text.
     #[inline]
     fn simple(&mut self, kind: TermKind, text: &[u8], flags: fn(&[u8]) -> Option<u8>) -> Added {
         self.builder.charge(text.len() + 16)?;
@@ -187,7 +189,7 @@ impl Rows {
         id
     }
 
-    /// A literal.
+    /// Adds a literal.
     #[inline]
     pub fn literal(&mut self, lexical: &[u8], kind: Kind<'_>) -> Added {
         let (kind, aux, direction) = match kind {
@@ -216,7 +218,7 @@ impl Rows {
         Ok(self.push(kind, lexical, aux.0, plain | direction, Some(slot)))
     }
 
-    /// A triple term.
+    /// Adds a triple term.
     pub fn triple(&mut self, parts: [TermId; 3]) -> Added {
         self.builder.add_triple_term(parts)
     }

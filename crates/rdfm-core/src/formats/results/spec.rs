@@ -1,4 +1,4 @@
-//! What the formats of results are.
+//! The result set formats.
 
 use super::binary::BinaryReader;
 use super::options::LOSSY;
@@ -15,7 +15,7 @@ const CARRIES: Carries = Carries {
     ..Carries::ALL
 };
 
-/// RDF Thrift of results.
+/// Result sets in RDF Thrift.
 pub static THRIFT: FormatSpec = FormatSpec {
     name: "results-thrift",
     title: "SPARQL results in RDF Thrift",
@@ -39,7 +39,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     splitter: None,
 };
 
-/// RDF Protobuf of results.
+/// Result sets in RDF Protobuf.
 pub static PROTOBUF: FormatSpec = FormatSpec {
     name: "results-protobuf",
     title: "SPARQL results in RDF Protobuf",
@@ -54,7 +54,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     ..THRIFT
 };
 
-/// JSON.
+/// Result sets in JSON.
 pub static JSON: FormatSpec = FormatSpec {
     name: "results-json",
     title: "SPARQL results in JSON",
@@ -71,7 +71,7 @@ pub static JSON: FormatSpec = FormatSpec {
     ..THRIFT
 };
 
-/// XML.
+/// Result sets in XML.
 pub static XML: FormatSpec = FormatSpec {
     name: "results-xml",
     title: "SPARQL results in XML",
@@ -92,7 +92,7 @@ pub static XML: FormatSpec = FormatSpec {
     ..THRIFT
 };
 
-/// TSV.
+/// Result sets in TSV.
 pub static TSV: FormatSpec = FormatSpec {
     name: "results-tsv",
     title: "SPARQL results in TSV",
@@ -106,14 +106,14 @@ pub static TSV: FormatSpec = FormatSpec {
     ..THRIFT
 };
 
-/// CSV.
+/// Result sets in CSV.
 pub static CSV: FormatSpec = FormatSpec {
     name: "results-csv",
     title: "SPARQL results in CSV",
     suffixes: &[".csv"],
     media_types: &["text/csv"],
     aliases: &["csv"],
-    // Texts, of which nothing tells what they are.
+    // Only the texts of terms, without their kinds.
     carries: Carries {
         directions: false,
         any_text: false,

@@ -1,9 +1,10 @@
-//! Result sets as tables of text: a line of variables, then a line a row.
+//! Result sets as text tables: a line of variables, then one line per row.
 //!
-//! - In: checked text that grows at its end, and a [`Dialect`].
-//! - Out: a message a line.
-//! - Cost: linear; memory holds a line. A line that arrives in pieces is scanned on, never again.
-//! - Law: LF or CRLF ends a line, and the last one may lack it.
+//! - In: validated text that grows at its end, and a [`Dialect`].
+//! - Out: one message per line.
+//! - Cost: linear; memory contains one line. The scan of an incomplete line continues where it
+//!   stopped.
+//! - Law: LF or CRLF ends a line; the last line may lack it.
 
 use super::head::other_length;
 use super::rows::Rows;
@@ -18,18 +19,18 @@ use crate::syntax::text::grammar::{
     Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
 };
 
-/// How far an incomplete line was scanned.
+/// Progress of the scan of an incomplete line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scan {
-    /// Bytes beyond its start.
+    /// Number of bytes scanned from its start.
     pub at: usize,
-    /// Within quotes.
+    /// Whether the scan is inside quotes.
     pub quoted: bool,
 }
 
-/// How the cells of a line stand in it.
+/// The syntax of lines and cells.
 pub(super) trait Dialect: Send + 'static {
-    /// The line feed that ends the line at `start`; None where it is not there yet.
+    /// Returns the line feed that ends the line at `start`, or `None` if it is not buffered yet.
     fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize>;
 
     /// Reads the names of variables.
@@ -38,19 +39,19 @@ pub(super) trait Dialect: Send + 'static {
     /// Reads the cells of a line, up to the end of `text`, into the open row.
     fn cells(&mut self, text: &[u8], start: usize, rows: &mut Rows) -> Read<()>;
 
-    /// Whether the cell that the line ends in goes on behind its end.
+    /// Whether a cell would continue after the end of the line.
     fn is_cut(scan: Scan) -> bool;
 
-    /// What to know of what was read.
+    /// Returns notes about the data that was read.
     fn notes(&self) -> Vec<String>;
 }
 
-/// Reads a table.
+/// Decodes a table.
 pub(super) struct Table<D> {
     dialect: D,
     rows: Rows,
     scan: Scan,
-    /// The first byte of the text that is not read, and where the text begins in the log.
+    /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
     has_head: bool,
@@ -97,7 +98,7 @@ impl<D: Dialect> Table<D> {
         }
     }
 
-    /// The last line, which no line feed ends.
+    /// Reads the last line if it does not end with a line feed.
     fn finish(&mut self, text: &[u8]) -> Read<Pause> {
         if D::is_cut(self.scan) {
             let reason = "the log ends inside a field in quotes";
@@ -130,7 +131,7 @@ impl<D: Dialect> Table<D> {
         )
     }
 
-    /// A line, up to the end of the text.
+    /// Reads a line, up to the end of the text.
     #[inline]
     fn line(&mut self, text: &[u8], start: usize) -> Read<()> {
         if !self.has_head {

@@ -1,4 +1,4 @@
-//! Rows to result sets in TSV and CSV: a row a line.
+//! Encoders for result sets in TSV and CSV: one row per line.
 
 use super::head::refuse_boolean;
 use super::text_encode::{Form, Stop};
@@ -65,12 +65,13 @@ impl Form for Tsv {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-/// Writes CSV: the texts of terms, if that is asked for.
+/// Writes CSV: the texts of terms, if that is requested.
 pub(super) struct Csv {
     pub lossy: bool,
 }
 
-/// A field, in quotes where it needs them; also the empty one, which unbound cells are without.
+/// Appends a field, quoted if necessary. An empty text is quoted, because an empty field without
+/// quotes is unbound.
 fn field(text: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'"' | b',' | b'\r' | b'\n');
     if !text.is_empty() && !text.iter().any(special) {

@@ -1,9 +1,11 @@
-//! What the writers of result sets as text have in common: the head, rows, and the bound on the text.
+//! Code shared by the encoders of result sets as text: the head, the rows, and the limit of the
+//! text.
 //!
 //! - In: batches, and a [`Form`].
 //! - Out: the log.
-//! - Cost: a term is written once a batch and copied from there. A batch's text may not exceed [`MAX_TEXT`].
-//! - Law: a log that ends with an error ends like one that was to end there.
+//! - Cost: a term is written once per batch and copied from there. The text of a batch may not
+//!   exceed [`MAX_TEXT`].
+//! - Law: a log that ends with an error is closed in the same way as a complete one.
 
 use super::head::{other_length, refuse_row, refuse_twice};
 use crate::codec::Encoder;
@@ -19,29 +21,29 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::text::encode::{MAX_TEXT, Memo, too_long};
 
-/// Why a row cannot be written.
+/// Reason why a row cannot be written.
 pub(super) enum Stop {
-    /// A term that the format cannot hold.
+    /// A term that the format cannot represent.
     Refused(Reason),
-    /// More text than there may be.
+    /// Text above the size limit.
     TooLong,
 }
 
-/// A format of text.
+/// A text format.
 pub(super) trait Form: Send + 'static {
-    /// Whether links stand in the head; else they are left out.
+    /// Whether the head contains links; otherwise they are omitted.
     const LINKS: bool;
 
-    /// Writes what stands before the rows; for an answer all there is.
+    /// Writes the text before the rows. For the answer of an ASK query this is all.
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()>;
 
-    /// What stands before the rows' cells.
+    /// Writes the text before the cells of a row.
     fn begin_row(&mut self, first: bool, out: &mut Vec<u8>);
 
-    /// What stands before a cell, and after it. Of a cell without a term nothing else is written.
+    /// Writes the text before a cell. For an unbound cell nothing else is written.
     fn begin_cell(&mut self, column: usize, bound: bool, out: &mut Vec<u8>);
 
-    /// Writes a term; none is begun beyond `most` bytes.
+    /// Writes a term. Beyond `most` bytes no further term is begun.
     fn term(
         &self,
         table: &TermTable,
@@ -50,17 +52,17 @@ pub(super) trait Form: Send + 'static {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop>;
 
-    /// What stands behind a cell.
+    /// Writes the text after a cell.
     fn end_cell(&mut self, _out: &mut Vec<u8>) {}
 
-    /// What stands behind the cells of a row.
+    /// Writes the text after the cells of a row.
     fn end_row(&mut self, out: &mut Vec<u8>);
 
-    /// The end behind the rows, which an answer does not have.
+    /// Writes the text after the rows. Not used for the answer of an ASK query.
     fn end(&mut self, out: &mut Vec<u8>);
 }
 
-/// An encoder at the start of a log.
+/// Creates an encoder for a new log.
 pub(super) fn encoder<F: Form>(
     format: &'static FormatSpec,
     values: &Values,
@@ -84,9 +86,9 @@ struct FormWriter<F> {
     memo: Memo,
     columns: usize,
     ask: bool,
-    /// Links that are left out.
+    /// Number of links that were omitted.
     links: u64,
-    /// The number of the open row.
+    /// Index of the open row.
     number: u64,
     most: usize,
 }

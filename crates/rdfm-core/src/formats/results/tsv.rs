@@ -1,6 +1,6 @@
-//! Result sets in TSV: terms as in Turtle, one a cell.
+//! Result sets in TSV: terms as in Turtle, one per cell.
 //!
-//! - Law: a cell ends at a tab, which no term holds as it is.
+//! - Law: a cell ends at a tab, which never occurs unescaped in a term.
 
 use memchr::memchr;
 
@@ -14,7 +14,7 @@ use crate::model::error::quote;
 use crate::syntax::ntriples::Statements;
 use crate::syntax::text::grammar::{self, GrammarError, Read, malformed};
 
-/// A decoder.
+/// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
     let limits = limits(values);
     let terms = Statements::of_cells(limits.max_depth);
@@ -25,7 +25,7 @@ struct Tsv {
     terms: Statements,
 }
 
-/// The end of the cell that begins at a position.
+/// Returns the end of the cell that begins at a position.
 fn cell_end(text: &[u8], start: usize) -> usize {
     memchr(b'\t', &text[start..]).map_or(text.len(), |length| start + length)
 }

@@ -1,9 +1,9 @@
-//! Result sets in XML (SPARQL 1.1 and 1.2 Query Results XML Format) to rows.
+//! Decoder for result sets in XML (SPARQL 1.1 and 1.2 Query Results XML Format).
 //!
-//! - In: checked text that grows at its end, token by token.
-//! - Out: a message an element `result`; of ASK, the answer in the head.
-//! - Cost: linear; memory holds a row and the names of the open elements.
-//! - Law: elements of other namespaces are passed over, with what is in them; a DOCTYPE is refused.
+//! - In: validated text that grows at its end, token by token.
+//! - Out: one message per `result` element; for ASK, the answer in the head.
+//! - Cost: linear; memory contains one row and the names of the open elements.
+//! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.
 
 use super::json::literal_kind;
 use super::rows::{Kind, Rows};
@@ -26,12 +26,12 @@ use crate::syntax::xml::{
 
 /// The namespace of the format.
 pub(super) const RESULTS: &[u8] = b"http://www.w3.org/2005/sparql-results#";
-/// That of base directions.
+/// The namespace of base directions.
 pub(super) const ITS: &[u8] = b"http://www.w3.org/2005/11/its";
-/// Elements around a term.
+/// Number of elements around a term.
 const AROUND: usize = 8;
 
-/// A decoder.
+/// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
     grammar::decoder(name, Machine::new(limits(values)), false)
 }
@@ -51,9 +51,9 @@ enum Element {
     Bnode,
     Literal,
     Triple,
-    /// Subject, predicate, object.
+    /// Subject, predicate or object.
     Part(usize),
-    /// One of another namespace, or in such a one.
+    /// An element of another namespace, or inside one.
     Foreign,
 }
 
@@ -79,7 +79,7 @@ impl Element {
         })
     }
 
-    /// Whether it may stand in another one.
+    /// Whether the element may occur in the given parent.
     const fn fits(self, around: Option<Self>) -> bool {
         match self {
             Self::Sparql => around.is_none(),
@@ -95,7 +95,7 @@ impl Element {
         }
     }
 
-    /// Whether characters other than white space may stand in it.
+    /// Whether the element may contain characters other than white space.
     const fn has_text(self) -> bool {
         matches!(
             self,
@@ -107,26 +107,26 @@ impl Element {
 /// An open element.
 struct Open {
     element: Element,
-    /// Where its name is among those of the open elements.
+    /// Start of its name among those of the open elements.
     name: usize,
-    /// The namespaces in scope around it.
+    /// Mark of the namespaces in scope around it.
     scope: u32,
 }
 
-/// Reads a result set.
+/// Decodes a result set.
 struct Machine {
     rows: Rows,
     scan: Scan,
-    /// The first byte of the text that is not read, and where the text begins in the log.
+    /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
     open: Vec<Open>,
     names: Vec<u8>,
     scope: Scope,
-    /// Whether names without a prefix are those of the format.
+    /// Whether names without a prefix are names of the format.
     plain: bool,
     attributes: Vec<Attribute>,
-    /// Something of the document was read.
+    /// Whether any part of the document was read.
     begun: bool,
     done: bool,
     links: Vec<Box<str>>,
@@ -134,11 +134,11 @@ struct Machine {
     has_results: bool,
     boolean: Option<bool>,
     column: usize,
-    /// The term that was read last, for the element around it.
+    /// The last term read, for the enclosing element.
     term: Option<TermId>,
     /// The parts of the open triple terms.
     triples: Vec<[Option<TermId>; 3]>,
-    /// Of the open element with text: what it says; how much of it is no white space at the end.
+    /// Text of the open element, and its length without trailing white space.
     text: Vec<u8>,
     kept: usize,
     language: Option<Vec<u8>>,
@@ -178,7 +178,7 @@ impl Machine {
         }
     }
 
-    /// Takes tokens until something has to happen.
+    /// Processes tokens until the caller must act.
     fn read(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         loop {
             let start = self.at;
@@ -193,7 +193,7 @@ impl Machine {
             let length = match &next {
                 Ok(Some((_, end))) => end - start,
                 Ok(None) => text.len() - start,
-                // In pieces no more than that would have been looked at.
+                // Only as many bytes as would have been examined if the input had come in pieces.
                 Err(error) => error.at.saturating_sub(start),
             };
             if length as u64 > self.rows.most() {
@@ -210,7 +210,7 @@ impl Machine {
         }
     }
 
-    /// Where the text ends.
+    /// Handles the end of the buffered text.
     fn wait(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         if !ended {
             return Ok(Pause::Need);
@@ -300,7 +300,7 @@ impl Machine {
         }
     }
 
-    /// White space between elements.
+    /// Checks white space between elements.
     fn space(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         let mut from = start;
         if self.offset + start as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
@@ -309,7 +309,7 @@ impl Machine {
         let found = text[from..end].iter().position(|&byte| !is(byte, SPACE));
         let Some(found) = found else { return Ok(()) };
         let at = from + found;
-        // One character, since more of it may not be there yet.
+        // One character only, because later ones may not be buffered yet.
         let length = (1..4)
             .find(|&length| text.get(at + length).is_none_or(|byte| byte & 0xc0 != 0x80))
             .unwrap_or(4);
@@ -317,7 +317,7 @@ impl Machine {
         malformed(at, format!("expected a tag, found {shown}"))
     }
 
-    /// The characters of an element with text, with references.
+    /// Processes the characters of an element with text, including references.
     fn characters(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         check_characters(text, start, end)?;
         let mut at = start;
@@ -333,7 +333,8 @@ impl Machine {
         self.push(text, at, end, false)
     }
 
-    /// Appends text; CRLF and CR become LF. Around IRIs and labels white space is passed over, unless it is in CDATA.
+    /// Appends text; CRLF and CR become LF. White space around IRIs and labels is skipped, except
+    /// in CDATA.
     fn push(&mut self, text: &[u8], start: usize, end: usize, cdata: bool) -> Read<()> {
         if (self.text.len() + end - start) as u64 > self.rows.most() {
             return Err(self.too_large(start));
@@ -364,7 +365,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The namespace of a name; attributes without a prefix have none.
+    /// Returns the namespace of a name; attributes without a prefix have none.
     fn namespace(&self, text: &[u8], name: &Name, is_attribute: bool) -> Read<&[u8]> {
         let prefix = name.prefix(text);
         if prefix.is_empty() && is_attribute {
@@ -384,8 +385,9 @@ impl Machine {
         self.plain = self.scope.get(b"") == Some(RESULTS);
     }
 
-    /// Takes a binding that stands at hand as a whole, as most do: an IRI, a label or a literal whose text needs no
-    /// care. False for any other, which is read token by token.
+    /// Reads a binding that is completely buffered and simple, as most are: an IRI, a label, or a
+    /// literal whose text needs no decoding. Returns false for any other, which is read token by
+    /// token.
     #[inline]
     fn quick_binding(&mut self, text: &[u8]) -> Read<bool> {
         let start = self.at;
@@ -411,7 +413,7 @@ impl Machine {
         Ok(true)
     }
 
-    /// A start tag, whose `>` or `/>` begins at `stop`.
+    /// Processes a start tag, whose `>` or `/>` begins at `stop`.
     fn start(&mut self, text: &[u8], end: usize, stop: usize) -> Read<()> {
         let start = self.at;
         self.begun = true;
@@ -500,7 +502,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The attribute without a prefix that an element must have.
+    /// Returns the value of a required attribute without a prefix.
     fn required(&mut self, text: &[u8], attributes: &[Attribute], name: &str) -> Read<Box<str>> {
         let found = attributes
             .iter()
@@ -513,7 +515,7 @@ impl Machine {
         Ok(value)
     }
 
-    /// An element begins.
+    /// Begins an element.
     fn begin(&mut self, text: &[u8], element: Element, attributes: &[Attribute]) -> Read<()> {
         let start = self.at;
         match element {
@@ -635,7 +637,7 @@ impl Machine {
         Ok(())
     }
 
-    /// An end tag.
+    /// Processes an end tag.
     fn end(&mut self, text: &[u8], end: usize) -> Read<()> {
         let start = self.at;
         let name = text[start + 2..end - 1].trim_ascii_end();
@@ -656,7 +658,7 @@ impl Machine {
         }
     }
 
-    /// The innermost element ends.
+    /// Ends the innermost element.
     fn end_element(&mut self, start: usize) -> Read<()> {
         let Some(open) = self.open.pop() else {
             return Ok(());
@@ -749,19 +751,19 @@ impl Machine {
     }
 }
 
-/// A binding without white space, references and other things that take care.
+/// A binding without white space, references and other special cases.
 struct Quick<'a> {
     name: &'a [u8],
     element: Element,
     kind: Kind<'a>,
     text: &'a [u8],
-    /// Where the term's end tag is, and the end of all.
+    /// Start of the term's end tag, and length of the entire binding.
     end_tag: usize,
     length: usize,
 }
 
 impl<'a> Quick<'a> {
-    /// The binding that a text begins with.
+    /// Returns the binding at the start of a text.
     #[inline]
     fn find(text: &'a [u8]) -> Option<Self> {
         let (name, rest) = quoted(text.strip_prefix(b"<binding name=")?)?;
@@ -808,14 +810,14 @@ impl<'a> Quick<'a> {
     }
 }
 
-/// Whether a text has no character that XML gives a meaning or does not hold.
+/// Whether a text contains no character that XML treats specially or does not allow.
 #[inline]
 fn is_simple(text: &[u8]) -> bool {
     let odd = |byte: u8| byte < 0x20 || byte == b'&' || byte == b'<' || byte == 0xEF;
     !text.iter().fold(false, |found, &byte| found | odd(byte))
 }
 
-/// The value in quotes that a text begins with, and what is behind it.
+/// Returns the quoted value at the start of a text, and the text after it.
 #[inline]
 fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&quote, rest) = text.split_first()?;
@@ -826,7 +828,7 @@ fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     is_simple(value).then(|| (value, &rest[1..]))
 }
 
-/// The value of an attribute: references are resolved, and white space is spaces.
+/// Returns the value of an attribute, with references resolved and white space replaced by spaces.
 fn value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
     let (mut at, end) = attribute.value;
     let mut out = Vec::with_capacity(end - at);
@@ -846,7 +848,7 @@ fn value(text: &[u8], attribute: &Attribute) -> Read<Vec<u8>> {
     Ok(out)
 }
 
-/// The character of a reference whose `&` is at a position, which goes behind it.
+/// Returns the character of the reference whose `&` is at `at`, and moves `at` past the reference.
 fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
     let start = *at;
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {

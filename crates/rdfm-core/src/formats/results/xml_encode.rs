@@ -1,4 +1,4 @@
-//! Rows to result sets in XML: a row a line.
+//! Encoder for result sets in XML: one row per line.
 
 use super::text_encode::{Form, Stop};
 use super::xml::{ITS, RESULTS};
@@ -13,21 +13,21 @@ use crate::syntax::xml::{code_point, not_xml};
 /// Writes XML.
 #[derive(Default)]
 pub(super) struct Xml {
-    /// The start tags of the columns' bindings.
+    /// Start tags of the bindings, by column.
     tags: Vec<Vec<u8>>,
 }
 
-/// How a text is escaped.
+/// The context of a text, which determines its escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Of a literal.
+    /// Text of a literal.
     Literal,
-    /// Of an IRI or a label, around which readers pass over white space.
+    /// Text of an IRI or a label, around which readers skip white space.
     Trimmed,
     Attribute,
 }
 
-/// Appends a text; the error is the character that XML cannot hold.
+/// Appends a text, escaped. The error names a character that XML does not allow.
 fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Some(at) = not_xml(text) {
         let found = quote(text);

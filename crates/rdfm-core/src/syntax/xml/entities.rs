@@ -1,10 +1,10 @@
-//! Entities: what `&name;` and `&#1;` stand for, and what a DOCTYPE declares.
+//! Entities: the replacement of `&name;` and `&#1;`, and the declarations in a DOCTYPE.
 //!
-//! - In: a DOCTYPE; texts and values of attributes as they are written.
-//! - Out: the same with references replaced and line ends as LF.
-//! - Cost: linear in what comes out, which is bounded before it is made.
-//! - Law: an entity's text is made when it is declared, from those declared before it: no cycles, no
-//!   recursion. What is outside the document is never loaded.
+//! - In: a DOCTYPE; texts and attribute values as written.
+//! - Out: the texts with references replaced and line ends converted to LF.
+//! - Cost: linear in the output, whose size is checked before it is produced.
+//! - Law: an entity is expanded when it is declared, using only earlier declarations, so there are
+//!   no cycles and no recursion. External entities are never loaded.
 
 use memchr::{memchr, memchr2, memmem};
 use rustc_hash::FxHashMap;
@@ -17,24 +17,24 @@ use crate::syntax::xml::{Read, check_characters, fail, is_nc_name, malformed};
 /// The entities of a document.
 #[derive(Default)]
 pub(crate) struct Entities {
-    /// None where the entity is outside the document.
+    /// Replacement texts by name; `None` for an external entity.
     texts: FxHashMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: u64,
 }
 
-/// What a text is part of.
+/// The context of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Content,
-    /// White space becomes spaces.
+    /// An attribute value, in which white space becomes spaces.
     Attribute,
-    /// What an entity stands for: read again where the entity is, so `&` and `<` that are written as
-    /// numbers are markup.
+    /// A replacement text. It is parsed again at the reference, so `&` and `<` written as numeric
+    /// references become markup.
     Entity,
 }
 
 impl Entities {
-    /// Another document begins.
+    /// Removes all entities, for the next document.
     pub fn clear(&mut self) {
         if !self.texts.is_empty() {
             self.texts.clear();
@@ -42,13 +42,13 @@ impl Entities {
         }
     }
 
-    /// What the entities of the document take.
+    /// Number of bytes that the entities of the document occupy.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Appends a text with its references replaced, `out` growing to `most` bytes at most. Gives the bytes
-    /// that came from entities.
+    /// Appends a text with its references replaced. `out` may grow to `most` bytes. Returns the
+    /// number of bytes that came from entities.
     pub fn expand(
         &self,
         text: &[u8],
@@ -82,7 +82,7 @@ impl Entities {
                 break;
             }
             if text[at] != b'&' {
-                // CRLF and a lone CR are line ends, as LF is.
+                // CRLF and a lone CR are line ends, like LF.
                 let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
                 out.push(if place == Place::Attribute {
                     b' '
@@ -160,7 +160,7 @@ impl Entities {
         }
     }
 
-    /// Reads the declarations of the DOCTYPE at `start` and before `end`.
+    /// Reads the declarations of the DOCTYPE between `start` and `end`.
     pub fn declare(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
             return Ok(()); // what it names is outside the document
@@ -290,7 +290,7 @@ fn too_long<T>(at: usize, most: u64) -> Read<T> {
     )
 }
 
-/// Where the `[` of a DOCTYPE is, outside quotes.
+/// Returns the index of the `[` of a DOCTYPE, outside quotes.
 fn bracket(token: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -305,7 +305,7 @@ fn bracket(token: &[u8]) -> Option<usize> {
     }
 }
 
-/// How far behind `at` a token's end is, that included.
+/// Returns the distance from `at` to the end of a token, including the token.
 fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
     match text.get(at..end).and_then(|rest| memmem::find(rest, what)) {
         Some(found) => Ok(found + what.len()),
@@ -313,7 +313,7 @@ fn find(text: &[u8], at: usize, end: usize, what: &[u8]) -> Read<usize> {
     }
 }
 
-/// Where a declaration that says nothing about texts ends.
+/// Returns the end of a declaration that does not affect texts.
 fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
     let mut at = start;
     while let Some(found) = text[at..end]
@@ -332,7 +332,7 @@ fn skip_declaration(text: &[u8], start: usize, end: usize) -> Read<usize> {
     malformed(start, "a declaration of the DOCTYPE has no '>'")
 }
 
-/// The character of one of the five entities that every document has.
+/// Returns the character of one of the five predefined entities.
 fn predefined(name: &[u8]) -> Option<u8> {
     match name {
         b"amp" => Some(b'&'),
@@ -344,7 +344,7 @@ fn predefined(name: &[u8]) -> Option<u8> {
     }
 }
 
-/// The character that the name of a reference stands for without a DOCTYPE.
+/// Returns the character for a reference that does not need a DOCTYPE.
 pub(crate) fn reference(name: &[u8]) -> Option<char> {
     match name.strip_prefix(b"#") {
         Some(number) => character(number),
@@ -352,7 +352,7 @@ pub(crate) fn reference(name: &[u8]) -> Option<char> {
     }
 }
 
-/// The character of `&#1;` or `&#x1;`, if XML holds it.
+/// Returns the character of `&#1;` or `&#x1;`, if XML allows it.
 fn character(number: &[u8]) -> Option<char> {
     let (digits, radix) = match number.strip_prefix(b"x") {
         Some(digits) => (digits, 16),

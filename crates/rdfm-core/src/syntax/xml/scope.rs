@@ -2,16 +2,16 @@
 //!
 //! - In: `xmlns` declarations and the ends of their elements.
 //! - Out: the namespace of a prefix.
-//! - Cost: a look-up in a hash table a prefix; a prefix and an IRI a declaration in memory.
+//! - Cost: a hash table look-up per prefix; memory for a prefix and an IRI per declaration.
 
 use rustc_hash::FxHashMap;
 
 use super::XML;
 
-/// A prefix, and what it was bound to before.
+/// A prefix and its previous binding.
 type Undone = (Box<[u8]>, Option<Box<[u8]>>);
 
-/// Prefixes and what they are bound to, undone element by element.
+/// Bindings of prefixes, undone at the end of each element.
 #[derive(Default)]
 pub(crate) struct Scope {
     current: FxHashMap<Box<[u8]>, Box<[u8]>>,
@@ -20,36 +20,36 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Nothing is bound.
+    /// Removes all bindings.
     pub fn clear(&mut self) {
         self.current.clear();
         self.undo.clear();
         self.bytes = 0;
     }
 
-    /// How many declarations are in scope: what to go [`back`](Self::back) to.
+    /// Number of declarations in scope, to pass to [`back`](Self::back).
     pub fn mark(&self) -> u32 {
         self.undo.len() as u32
     }
 
-    /// Bytes that all of them take.
+    /// Number of bytes that all declarations occupy.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes that a declaration takes.
+    /// Number of bytes that a declaration occupies.
     pub fn size(prefix: &[u8], iri: &[u8]) -> u64 {
         (2 * prefix.len() + iri.len() + 64) as u64
     }
 
-    /// Binds a prefix; the empty one is the default namespace.
+    /// Binds a prefix; the empty prefix is the default namespace.
     pub fn bind(&mut self, prefix: &[u8], iri: &[u8]) {
         self.bytes += Self::size(prefix, iri);
         let old = self.current.insert(prefix.into(), iri.into());
         self.undo.push((prefix.into(), old));
     }
 
-    /// Undoes what was bound since a mark.
+    /// Undoes all bindings made after a mark.
     pub fn back(&mut self, mark: u32) {
         while self.undo.len() > mark as usize {
             let Some((prefix, old)) = self.undo.pop() else {
@@ -65,7 +65,7 @@ impl Scope {
         }
     }
 
-    /// What a prefix is bound to; nothing is an empty namespace.
+    /// Returns the namespace bound to a prefix. The namespace is empty after `xmlns=""`.
     #[inline]
     pub fn get(&self, prefix: &[u8]) -> Option<&[u8]> {
         if prefix == b"xml" {

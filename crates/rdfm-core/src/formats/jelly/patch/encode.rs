@@ -1,11 +1,12 @@
-//! Batches to logs of Jelly-Patch.
+//! Encoder for Jelly-Patch logs.
 //!
 //! - In: batches, cut anywhere between patches or (parts) inside one.
-//! - Out: frames, one a patch or of a number of rows; patches end as the stream type says.
-//! - Cost: memory holds the lookups and a frame.
-//! - Law: the bytes depend on the patches alone, not on how they were cut into batches, except where the first patch
-//!   comes in parts and nothing says what statements are. After an error nothing more is written. Labels of blank
-//!   nodes are those of the log.
+//! - Out: frames, one per patch or of a fixed number of rows; the stream type decides how patches
+//!   end.
+//! - Cost: memory contains the lookups and one frame.
+//! - Law: the bytes depend only on the patches, not on how they are cut into batches, unless the
+//!   first patch arrives in parts and neither the options nor the source give the statement type.
+//!   After an error nothing more is written. Blank nodes keep the labels of the log.
 
 use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
@@ -25,7 +26,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 use crate::syntax::wire::put_bytes;
 
-/// Tags of the rows' kinds.
+/// Tags of the row kinds.
 const OPTIONS: u8 = 0x0a;
 const ADD: u8 = 0x12;
 const DELETE: u8 = 0x1a;
@@ -42,14 +43,14 @@ const ENTRIES: EntryTags = EntryTags {
 const HEADER: u8 = 0x72;
 const PUNCTUATION: u8 = 0x7a;
 
-/// What the fields of a namespace's and a quad's graph come after.
+/// Field number before the graph fields of a namespace, and of a quad.
 const NAMESPACE_GRAPH: u8 = 2;
 const QUAD_GRAPH: u8 = 12;
 
-/// An encoder of Jelly-Patch at the start of a log.
+/// Creates an encoder of Jelly-Patch for a new log.
 ///
 /// # Errors
-/// An option does not fit; the text says which.
+/// Returns a message that names the invalid option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
     let writer = PatchWriter::new(Stream::of(values, source)?);
     Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
@@ -61,7 +62,7 @@ struct PatchWriter {
     terms: TermWriter,
     in_transaction: bool,
     frames: FrameWriter,
-    /// Graph names left out.
+    /// Number of graph names that were omitted.
     merged: u64,
 }
 
@@ -76,7 +77,7 @@ impl PatchWriter {
         }
     }
 
-    /// Whether frames end within patches.
+    /// Whether a frame may end inside a patch.
     fn cuts(&self) -> bool {
         self.stream.delimited && self.stream.kind != StreamType::Frame
     }
@@ -146,7 +147,7 @@ impl PatchWriter {
         Ok(())
     }
 
-    /// Appends a graph, unless it repeats the one before.
+    /// Appends a graph, unless it repeats the previous one.
     #[inline]
     fn graph(&mut self, table: &TermTable, graph: TermId, before: u8) -> Refused<()> {
         if self.stream.statements == StatementType::Quads {
@@ -219,7 +220,7 @@ impl Writer for PatchWriter {
         Ok(false)
     }
 
-    // Apart from the loop of all formats, as Jelly's.
+    // Separate from the loop that all formats share, as in Jelly.
     #[inline(never)]
     fn write(&mut self, batch: &PatchBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         let table = batch.table();

@@ -1,6 +1,8 @@
-//! Jelly-Patch, a draft: logs of RDF patches in frames of rows, with the terms and lookups of Jelly-RDF.
+//! Jelly-Patch, a draft: logs of RDF patches in frames of rows, with the terms and lookups of
+//! Jelly-RDF.
 //!
-//! `rows` reads the rows of frames; [`encode`] writes them; [`options`] and `stream` describe the log's options.
+//! `rows` reads the rows of frames, and [`encode`] writes them. [`options`] and `stream` define the
+//! options of a log.
 
 pub mod encode;
 pub mod options;

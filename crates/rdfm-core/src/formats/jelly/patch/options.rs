@@ -1,15 +1,15 @@
-//! The options that Jelly-Patch has of its own, and what a log says about itself (specification, section "Patch
-//! stream options").
+//! Options specific to Jelly-Patch, and the values of its options row (specification, section
+//! "Patch stream options").
 
 use super::super::options::OptionsRow;
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::Value;
 
 const GROUP: &str = "Jelly-Patch";
-/// Most bytes at which a frame may be told to end.
+/// Largest frame size in bytes that can be requested.
 const MOST_FRAME_BYTES: u64 = 1 << 30;
 
-/// What delimits patches.
+/// The delimiter of patches.
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
     "stream_type",
     ValueKind::Choice(&["frame", "flat", "punctuated"]),
@@ -19,7 +19,7 @@ pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// What statements are.
+/// The type of statements.
 pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
     "statement_type",
     ValueKind::Choice(&["triples", "quads"]),
@@ -29,7 +29,7 @@ pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
 .default(Default::Source)
 .group(GROUP);
 
-/// Bytes of a frame.
+/// Number of bytes per frame.
 pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
     "frame_bytes",
     ValueKind::Bytes(1, MOST_FRAME_BYTES),
@@ -38,18 +38,18 @@ pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
 .default(Default::Number(512 << 10))
 .group(GROUP);
 
-/// Newest protocol version read and written.
+/// Newest protocol version that is read and written.
 pub const MAX_VERSION: u32 = 1;
 
-/// What delimits patches.
+/// The delimiter of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StreamType {
-    /// A frame is a patch.
+    /// Each frame is a patch.
     Frame = 1,
-    /// The log is one patch.
+    /// The entire log is one patch.
     Flat = 2,
-    /// A mark ends a patch.
+    /// A punctuation row ends a patch.
     Punctuated = 3,
 }
 
@@ -57,14 +57,14 @@ pub enum StreamType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StatementType {
-    /// They have none.
+    /// Statements without a graph.
     Triples = 1,
-    /// They have one.
+    /// Statements with a graph.
     Quads = 2,
 }
 
 impl StreamType {
-    /// The type of a number.
+    /// Returns the type for a number.
     pub const fn from_number(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::Frame),
@@ -74,14 +74,14 @@ impl StreamType {
         }
     }
 
-    /// The type of a word of its option.
+    /// Returns the type for an option value.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Frame, Self::Flat, Self::Punctuated]
             .into_iter()
             .find(|kind| kind.name().eq_ignore_ascii_case(word))
     }
 
-    /// The name in the specification.
+    /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Frame => "FRAME",
@@ -92,7 +92,7 @@ impl StreamType {
 }
 
 impl StatementType {
-    /// The type of a number.
+    /// Returns the type for a number.
     pub const fn from_number(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::Triples),
@@ -101,14 +101,14 @@ impl StatementType {
         }
     }
 
-    /// The type of a word of its option.
+    /// Returns the type for an option value.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Triples, Self::Quads]
             .into_iter()
             .find(|kind| kind.name().eq_ignore_ascii_case(word))
     }
 
-    /// The name in the specification.
+    /// Returns the name in the specification.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Triples => "TRIPLES",
@@ -117,7 +117,7 @@ impl StatementType {
     }
 }
 
-/// The options of an encoder that write an options row.
+/// Returns the encoder options that reproduce an options row.
 pub(super) fn values(options: &OptionsRow) -> Vec<(&'static str, Value)> {
     let word = |name: &str| Value::Text(name.to_ascii_lowercase());
     let stream = StreamType::from_number(options.physical_type);

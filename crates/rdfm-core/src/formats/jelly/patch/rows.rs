@@ -1,9 +1,10 @@
-//! Rows to operations: the state of a log of patches being read, row by row.
+//! Decodes rows to operations, and stores the state of a log of patches between rows.
 //!
 //! - In: the payload of one row ([`Rows::row`]), and the ends of patches.
-//! - Out: operations in the builder; a patch is opened by its first operation, unless it is open.
-//! - Law: what the specification calls an error is one. What it lets a consumer pass over is one unless `lenient`:
-//!   transactions that do not match, and graphs where statements have none.
+//! - Out: operations in the builder. The first operation of a patch opens it, unless it is open.
+//! - Law: everything that the specification calls an error is an error. Deviations that it allows a
+//!   consumer to ignore are errors unless `lenient`: unbalanced transactions, and graphs in a log
+//!   of triples.
 
 use super::super::decode::{Ends, Rows};
 use super::super::frames::EMPTY_ROW;
@@ -36,21 +37,21 @@ const ROWS: [&str; 16] = [
     "header",
     "punctuation",
 ];
-/// The fields of a graph in a quad.
+/// Fields of the graph in a quad, as a bit set.
 const GRAPH_FIELDS: u32 = QUAD_FIELDS & !TRIPLE_FIELDS;
 
-/// The state of a log.
+/// Decoding state of a log.
 pub(in super::super) struct PatchRows {
     terms: TermReader<Operation>,
     stream_type: StreamType,
     statement_type: StatementType,
     lenient: bool,
     in_transaction: bool,
-    /// The byte of the log at which the row begins.
+    /// Byte offset of the current row in the log.
     position: u64,
-    /// Whether the row before is a mark.
+    /// Whether the previous row was a mark.
     marked: bool,
-    /// IRIs of deleted prefixes, which say nothing.
+    /// Number of deleted prefixes with an IRI; the IRI has no effect.
     deleted_iris: u64,
 }
 
@@ -168,12 +169,12 @@ impl Rows for PatchRows {
 }
 
 impl PatchRows {
-    /// Whether a transaction is open that the log must end.
+    /// Whether a transaction is open that must be closed first.
     fn lacks_end(&self) -> bool {
         self.in_transaction && !self.lenient
     }
 
-    /// Ends what the log says is a patch.
+    /// Ends the current patch.
     fn end_patch(&mut self) -> Checked<()> {
         if self.lacks_end() {
             return Err(malformed(
@@ -241,7 +242,7 @@ impl PatchRows {
         self.add(Operation::of(code, quad))
     }
 
-    /// A triple whose fields stand in an unusual order, or that has a graph.
+    /// Reads a triple with fields in an unusual order, or with a graph.
     #[cold]
     fn odd_triple(&mut self, bytes: &[u8]) -> Checked<[TermId; 4]> {
         let mut wire = Wire::new(bytes);
@@ -253,7 +254,7 @@ impl PatchRows {
         self.terms.odd_statement(bytes, TRIPLE_FIELDS)
     }
 
-    /// A graph where there is none.
+    /// Rejects a graph in a log of triples, unless `lenient`.
     fn refuse_graph(&self, what: &str) -> Checked<()> {
         if self.lenient {
             return Ok(());
@@ -286,7 +287,7 @@ impl PatchRows {
             )));
         }
         let name = self.literal(fields.name, "a header's key")?;
-        // The fields of a header's value stand one behind those of a subject.
+        // Header value fields are one higher than the subject fields.
         let slot = Slot {
             field: fields.term.field - 1,
             bytes: &fields.term.bytes,
@@ -326,10 +327,10 @@ impl PatchRows {
                 self.refuse_graph("namespace")?;
             }
         } else if fields.term.field == 0 {
-            // Jelly-JVM leaves out the graph of a namespace before the first graph.
+            // Jelly-JVM omits the graph of a namespace before the first graph.
             operation.graph = self.terms.repeated_graph()?.unwrap_or_default();
         } else {
-            // Its graph's fields stand ten before those of a quad's.
+            // Its graph fields are ten lower than those of a quad.
             operation.graph = self.terms.set_graph(Slot {
                 field: fields.term.field + 10,
                 bytes: &fields.term.bytes,
@@ -354,7 +355,7 @@ struct Fields<'a> {
     term: Field,
 }
 
-/// The field that is set of several; 0 is none.
+/// The field that is set, out of several; 0 for none.
 #[derive(Default)]
 struct Field {
     field: usize,
@@ -362,15 +363,16 @@ struct Field {
 }
 
 impl<'a> Fields<'a> {
-    /// Field 1 is the name, `terms` are those of which one is set; a message in field 2 that is none of them is an
-    /// IRI. The last one counts, equal ones in a row are merged where they are messages.
+    /// Reads the fields. Field 1 is the name, and `terms` is the set of fields of which one is set.
+    /// If field 2 is not in the set, it is an IRI message. The last of several fields counts;
+    /// consecutive messages in the same field are merged.
     fn of(bytes: &'a [u8], terms: u32, what: &'static str) -> Checked<Self> {
         let mut found = Self {
             name: &[],
             value: None,
             term: Field::default(),
         };
-        // The label of a blank node is the second of the terms' fields.
+        // A blank node label is the second of the term fields.
         let label = terms.trailing_zeros() as usize + 1;
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {

@@ -1,4 +1,4 @@
-//! What Jelly-Patch is.
+//! The format Jelly-Patch.
 
 use super::super::decode::FrameReader;
 use super::super::options::{

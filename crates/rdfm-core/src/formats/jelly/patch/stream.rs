@@ -1,9 +1,9 @@
-//! How a log of patches is written.
+//! Settings for writing a log of patches.
 //!
-//! - In: the options that were given, and where the patches come from.
-//! - Out: the patch stream options, and how everything else is written.
-//! - Law: what was given always wins; the options are fixed at the first patch, since what follows is not known
-//!   then.
+//! - In: the given options, and the source of the patches.
+//! - Out: the patch stream options, and all other settings.
+//! - Law: a given option always takes precedence. The options are fixed at the first patch, because
+//!   later patches are not known then.
 
 use super::super::options::{
     DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,
@@ -15,26 +15,26 @@ use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS};
 use crate::codec::values::{Given, Values};
 
-/// How a log is written.
+/// Settings for writing a log.
 pub(super) struct Stream {
     pub options: OptionsRow,
     pub kind: StreamType,
-    /// Whether statements have room for a graph.
+    /// Whether statements have a graph.
     pub statements: StatementType,
-    /// All patches become one.
+    /// Whether all patches become one.
     pub flat: bool,
-    /// Where a frame ends, if a patch may take many.
+    /// The size at which a frame ends, if a patch may take several frames.
     pub frame_size: FrameSize,
-    /// Length-prefix frames. Without it a log of more than one frame is refused.
+    /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
     pub merge_graphs: bool,
 }
 
 impl Stream {
-    /// How to write what comes from `source`.
+    /// Returns the settings for patches from `source`.
     ///
     /// # Errors
-    /// Options contradict each other.
+    /// The options contradict each other.
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
         let mut stream = Self {
             options: OptionsRow::preset(),
@@ -72,7 +72,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Takes what the log says that the patches come from, or else what its format can hold.
+    /// Applies the options of the source log, or, without any, the capabilities of its format.
     fn follow(&mut self, source: &Source) {
         if source.options.is_empty() {
             self.options.rdf_star = source.carries.triple_terms != TripleTerms::No;
@@ -84,7 +84,7 @@ impl Stream {
             match (name.as_str(), given) {
                 ("stream_type", Given::Text(word)) => {
                     let found = StreamType::named(word).unwrap_or(self.kind);
-                    // A log of one patch that is read as many is none any more.
+                    // If a log of one patch is read as many, it does not remain one patch.
                     if source.asked || source.flat || found != StreamType::Flat {
                         self.kind = found;
                     }

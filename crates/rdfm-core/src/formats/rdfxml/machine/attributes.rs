@@ -1,10 +1,10 @@
-//! The attributes of a tag: their values, the namespaces, bases, languages and versions that they put in force,
-//! and what RDF/XML means by the others.
+//! The attributes of a tag: their values, the namespaces, bases, languages and versions that they
+//! set, and the meaning of the others in RDF/XML.
 //!
-//! - In: the attributes of a tag, as they are written.
+//! - In: the attributes of a tag, as written.
 //! - Out: [`Values`], bindings of the scope, the element's frame, [`RdfAttributes`].
-//! - Cost: a copy of each value; what bases and languages take together is bounded.
-//! - Law: no name stands twice in a tag; every prefix is declared.
+//! - Cost: a copy of each value. The total size of bases and languages is limited.
+//! - Law: no name occurs twice in a tag; every prefix is declared.
 
 use oxiri::Iri;
 use rustc_hash::FxHashSet;
@@ -20,10 +20,10 @@ use crate::syntax::xml::entities::Place;
 use crate::syntax::xml::scope::Scope;
 use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, malformed};
 
-/// Attributes from which on repeated names are looked for in a table.
+/// Number of attributes from which duplicate names are found with a hash table.
 const MANY_ATTRIBUTES: usize = 12;
 
-/// What the attributes of an element say, the values by their number in [`Values`].
+/// The attributes of an element; values are indexes into [`Values`].
 #[derive(Default)]
 pub(super) struct RdfAttributes {
     pub about: Option<usize>,
@@ -34,11 +34,11 @@ pub(super) struct RdfAttributes {
     pub parse_type: Option<usize>,
     pub annotation: Option<usize>,
     pub annotation_node_id: Option<usize>,
-    /// `rdf:type` and all that are properties.
+    /// `rdf:type` and all property attributes.
     pub properties: Vec<usize>,
 }
 
-/// The values of a tag's attributes, one after the other, and where each ends.
+/// The attribute values of a tag, concatenated, and the end of each.
 #[derive(Default)]
 pub(super) struct Values {
     bytes: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// The value of an attribute, by its place in the tag.
+    /// Returns the value of an attribute, by its index in the tag.
     pub fn get(&self, at: usize) -> &[u8] {
         let from = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[from..self.ends[at]]
@@ -54,7 +54,7 @@ impl Values {
 }
 
 impl Machine {
-    /// Decodes the values of a tag's attributes, and refuses names that stand twice.
+    /// Decodes the attribute values of a tag, and rejects duplicate names.
     pub(super) fn read_values(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
         let most = self.most();
         self.values.bytes.clear();
@@ -139,7 +139,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Sorts the attributes of an element of RDF, and takes those that hold for all within.
+    /// Classifies the attributes of an RDF element, and applies those that are inherited.
     pub(super) fn read_attributes(
         &mut self,
         text: &[u8],
@@ -258,7 +258,8 @@ impl Machine {
         }
     }
 
-    /// The number of the language of an `xml:lang`; the empty one ends any.
+    /// Returns the number of the language in an `xml:lang`. An empty value ends the enclosing
+    /// language.
     fn language(&mut self, at: usize, position: usize) -> Read<u32> {
         let tag = self.values.get(at);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
@@ -281,7 +282,7 @@ impl Machine {
         Ok(self.languages.len() as u32)
     }
 
-    /// The number of the base of an `xml:base`.
+    /// Returns the number of the base in an `xml:base`.
     fn base(&mut self, at: usize, outer: u32, position: usize) -> Read<u32> {
         let text = String::from_utf8_lossy(self.values.get(at)).into_owned();
         let resolved = match outer

@@ -1,10 +1,10 @@
-//! Documents, one after the other: what stands between them and before their first element, and where the log
-//! ends.
+//! The sequence of documents: the text between them and before their first element, and the end of
+//! the log.
 //!
-//! - In: the tokens outside every element.
+//! - In: the tokens outside the root element.
 //! - Out: an open message at the first element; the entities of its DOCTYPE.
-//! - Law: each document but the first begins on a line of its own, and is in UTF-8. A log that ends inside a
-//!   document is truncated.
+//! - Law: each document but the first begins on a new line, and is in UTF-8. A log that ends inside
+//!   a document is truncated.
 
 use super::Machine;
 use crate::model::chars::{SPACE, is};
@@ -12,23 +12,23 @@ use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
 use crate::syntax::xml::{self, Read, Token, check_characters, fail, malformed};
 
-/// Where in a document, or between two, the machine is.
+/// Progress before the root element of a document, or between two documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prolog {
-    /// A document was read before; the next stands on another line.
+    /// Whether a document was read before, so that the next must begin on a new line.
     pub after: bool,
-    /// The line of that document ended.
+    /// Whether the last line of that document has ended.
     pub line_ended: bool,
-    /// The XML declaration, a comment or a DOCTYPE of the next document was read.
+    /// Whether the XML declaration, a comment or a DOCTYPE of the next document was read.
     pub begun: bool,
-    /// Its DOCTYPE was read.
+    /// Whether its DOCTYPE was read.
     pub doctype: bool,
-    /// Where it began.
+    /// Byte offset of its start.
     pub position: Option<u64>,
 }
 
 impl Machine {
-    /// A token outside every element.
+    /// Processes a token outside the root element.
     pub(super) fn between(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// What stands between documents, up to `end`.
+    /// Checks the text between documents, up to `end`.
     fn white_space(&mut self, text: &[u8], end: usize) -> Read<()> {
         let mut from = self.pos;
         if self.offset + from as u64 == 0 && text.starts_with("\u{feff}".as_bytes()) {
@@ -104,7 +104,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Where the text ends.
+    /// Handles the end of the buffered text.
     pub(super) fn pause(&mut self, text: &[u8], ended: bool) -> Read<Pause> {
         if !ended {
             return Ok(Pause::Need);

@@ -1,9 +1,9 @@
-//! Nodes and properties: what their elements and attributes say.
+//! Nodes and properties: the meaning of their elements and attributes.
 //!
-//! - In: the name and the attributes of an element, and the frame around it.
+//! - In: the name and the attributes of an element, and the enclosing frame.
 //! - Out: quads, and the frame's terms and state.
-//! - Law: a quad is said as soon as its object is known; within `parseType="Triple"` nothing is said, and one
-//!   triple is kept.
+//! - Law: a quad is emitted as soon as its object is known. Inside `parseType="Triple"` nothing is
+//!   emitted, and one triple is kept.
 
 use super::attributes::RdfAttributes;
 use super::{
@@ -82,7 +82,7 @@ impl Machine {
         self.property_attributes(text, attributes, rdf, subject, frame)
     }
 
-    /// Says what a new node is to the element that it stands in.
+    /// Connects a new node to its parent element.
     fn belongs(&mut self, node: TermId, at: usize) -> Read<()> {
         let Some(parent) = self.frames.last().copied() else {
             return Ok(());
@@ -234,7 +234,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The quads of attributes that are properties of a node.
+    /// Emits the quads of the property attributes of a node.
     fn property_attributes(
         &mut self,
         text: &[u8],
@@ -266,7 +266,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The quads of a property, now that its object is known.
+    /// Emits the quads of a property after its object is known.
     pub(super) fn state_property(
         &mut self,
         property: Frame,
@@ -303,7 +303,7 @@ impl Machine {
         Ok(self.builder.push_triple_term(triple))
     }
 
-    /// Says a triple; within `parseType="Triple"`, that is what it holds.
+    /// Emits a triple, or keeps it inside `parseType="Triple"`.
     pub(super) fn emit(
         &mut self,
         [subject, predicate, object]: [TermId; 3],

@@ -1,10 +1,10 @@
-//! XML literals: the markup within a property with `parseType="Literal"`.
+//! XML literals: the markup inside a property with `parseType="Literal"`.
 //!
-//! - In: the tags, comments and instructions within such a property.
+//! - In: the tags, comments and instructions inside such a property.
 //! - Out: their canonical form in the text of the property; at its end the literal.
-//! - Cost: that of [`canonical`](crate::formats::rdfxml::canonical); the namespaces of attributes are counted,
-//!   since putting attributes in order compares them.
-//! - Law: the markup means nothing as RDF.
+//! - Cost: that of [`canonical`](crate::formats::rdfxml::canonical). The namespaces of attributes
+//!   count as repeated bytes, because sorting attributes compares them.
+//! - Law: the markup has no meaning as RDF.
 
 use super::{Frame, Machine, State};
 use crate::formats::rdfxml::canonical::Canonical;
@@ -19,7 +19,7 @@ impl Machine {
             .is_some_and(|frame| matches!(frame.state, State::Literal | State::Markup))
     }
 
-    /// Takes a comment or an instruction into the literal.
+    /// Adds a comment or a processing instruction to the literal.
     pub(super) fn copy_markup(&mut self, text: &[u8], start: usize, end: usize) -> Read<()> {
         let most = self.most();
         Canonical::copy(&text[start..end], most, &mut self.text)
@@ -36,7 +36,7 @@ impl Machine {
     ) -> Read<()> {
         frame.state = State::Markup;
         for attribute in attributes {
-            // Namespaces are compared to put attributes in order.
+            // Sorting the attributes compares their namespaces.
             let namespace = self.scope.get(attribute.name.prefix(text));
             let length = namespace.map_or(0, <[u8]>::len);
             self.repeat(length, attribute.name.start)?;
@@ -59,7 +59,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The end tag of an element of the literal.
+    /// Closes an element of the literal.
     pub(super) fn close_markup(&mut self, frame: &Frame, at: usize) -> Read<()> {
         let most = self.most();
         let name = &self.open_names[frame.name as usize..];
@@ -68,7 +68,7 @@ impl Machine {
             .map_err(|exceeded| limit(at, exceeded))
     }
 
-    /// The end of the property: its object is the literal.
+    /// Closes the property, whose object is the literal.
     pub(super) fn close_literal(&mut self, frame: Frame, at: usize) -> Read<()> {
         let datatype = self.rdf_term(b"XMLLiteral", at)?;
         let text = std::mem::take(&mut self.text);

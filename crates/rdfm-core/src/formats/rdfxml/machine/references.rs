@@ -1,9 +1,11 @@
-//! The terms that names, references, labels and texts stand for.
+//! Terms from names, references, labels and texts.
 //!
-//! - In: names of elements and attributes, values of attributes, texts; the base and the language in force.
-//! - Out: term ids of the batch under construction.
-//! - Cost: a look-up in the terms' cache; every `rdf:ID` of a document is kept, within a bound.
-//! - Law: what a base or a language repeats is counted; an IRI is absolute unless reading is lenient.
+//! - In: names of elements and attributes, values of attributes, texts; the base and the language
+//!   in force.
+//! - Out: term ids of the current batch.
+//! - Cost: a look-up in the cache of terms. Every `rdf:ID` of a document is kept, within a limit.
+//! - Law: bytes repeated by a base or a language are counted. An IRI is absolute unless decoding is
+//!   lenient.
 
 use super::{Frame, Machine};
 use crate::formats::rdfxml::terms::Terms;
@@ -17,7 +19,7 @@ use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
 
 impl Machine {
-    /// The term of an element's or attribute's name.
+    /// Returns the term for the name of an element or attribute.
     pub(super) fn name_term(&mut self, namespace: &[u8], local: &[u8], at: usize) -> Read<TermId> {
         if !self.lenient && (!has_scheme(namespace) || !chars::is_iri_text(namespace)) {
             return malformed(
@@ -40,7 +42,7 @@ impl Machine {
             .map_err(|exceeded| limit(at, exceeded))
     }
 
-    /// The IRI that an attribute refers to.
+    /// Returns the IRI to which an attribute refers.
     pub(super) fn reference(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
         let result = self.resolve(values.get(at), base, position);
@@ -48,7 +50,7 @@ impl Machine {
         result
     }
 
-    /// The IRI of a reference.
+    /// Resolves a reference to an IRI.
     fn resolve(&mut self, text: &[u8], base: u32, position: usize) -> Read<TermId> {
         let whole = |machine: &mut Self| {
             machine
@@ -86,7 +88,7 @@ impl Machine {
             .map_err(|exceeded| limit(position, exceeded))
     }
 
-    /// The IRI that an `rdf:ID` names, which no other of the document may name.
+    /// Returns the IRI of an `rdf:ID`, which must be unique in the document.
     pub(super) fn id(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let value = self.values.get(at);
         if !is_nc_name(value) {
@@ -124,7 +126,7 @@ impl Machine {
         Ok(id)
     }
 
-    /// The blank node of an `rdf:nodeID`.
+    /// Returns the blank node of an `rdf:nodeID`.
     pub(super) fn label(&mut self, at: usize, position: usize) -> Read<TermId> {
         let values = std::mem::take(&mut self.values);
         let label = values.get(at);
@@ -142,7 +144,7 @@ impl Machine {
         result
     }
 
-    /// A literal with the language in force, or with a datatype.
+    /// Returns a literal with the language in force, or with a datatype.
     pub(super) fn text_term(
         &mut self,
         text: &[u8],

@@ -1,9 +1,9 @@
-//! Texts and CDATA within a document.
+//! Text and CDATA inside a document.
 //!
-//! - In: a text as it is written, and the innermost element's state.
-//! - Out: the text of the open property, with entities replaced and line ends as LF.
-//! - Law: text stands only where a property may hold it; elsewhere white space alone does. What is kept is
-//!   bounded before it is copied.
+//! - In: text as written, and the state of the innermost element.
+//! - Out: the text of the open property, with entities replaced and line ends converted to LF.
+//! - Law: text is allowed only in a property that may contain it; elsewhere only white space is
+//!   allowed. The size is checked before text is copied.
 
 use super::{Machine, State, expected};
 use crate::formats::rdfxml::canonical::Canonical;
@@ -15,7 +15,7 @@ use crate::syntax::xml::entities::Place;
 use crate::syntax::xml::{Read, append_lines, check_characters, fail, malformed};
 
 impl Machine {
-    /// Text or CDATA.
+    /// Processes text or CDATA.
     pub(super) fn characters(
         &mut self,
         text: &[u8],
@@ -46,7 +46,7 @@ impl Machine {
         }
         let mut from = start;
         if !cdata {
-            // A reference may stand for a space.
+            // A character reference may represent a space.
             while from < end && is(text[from], SPACE) {
                 from += 1;
             }
@@ -75,7 +75,7 @@ impl Machine {
         )
     }
 
-    /// Appends what stands in CDATA.
+    /// Appends the content of CDATA.
     fn verbatim(&mut self, text: &[u8], (start, end): (usize, usize)) -> Read<()> {
         check_characters(text, start, end)?;
         if (self.text.len() + end - start) as u64 > self.most() {
