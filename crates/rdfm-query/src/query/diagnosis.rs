@@ -283,8 +283,8 @@ fn is_open(word: &str) -> bool {
     quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote))
 }
 
-/// Returns the length in bytes of the string at the start of a text, or of the entire text if the
-/// string is not terminated.
+/// Returns the length in bytes of the string at the start of a text. An unterminated string extends
+/// to the end of the line, or of the text if it has long quotes.
 fn string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[0];

@@ -23,11 +23,11 @@ use super::rows::Rows;
 use super::stack::with_stack;
 use super::view::View;
 
-/// Rows, or triples, at which a message ends what is given at once.
+/// Number of rows or triples after which no further message is added to the current result.
 const ENOUGH: usize = 1 << 16;
-/// Terms of results at which a message ends what is given at once: about 64 MiB.
+/// Number of result terms after which no further message is added: about 64 MiB.
 const KEPT: u64 = 1 << 20;
-/// Cells of rows that count as one term.
+/// Number of cells in rows that count as one term.
 pub(super) const CELLS: u64 = 4;
 /// Messages with at most this number of quads reuse the query plan.
 const FEW_QUADS: usize = 16;
