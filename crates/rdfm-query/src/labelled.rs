@@ -1,9 +1,9 @@
-//! Rows that say whose they are: behind cells for the name of a log and the index of a message.
+//! Result rows labelled with the log and the index of the message that they come from.
 //!
-//! - In: rows, each of a message. Out: the same rows with two cells more.
-//! - Cost: each term is copied once a batch, blank nodes once a message.
-//! - Law: blank nodes of different messages get different labels, one to one: `m`, the number of the message over all
-//!   logs, `_`, and the label.
+//! - In: rows, each from one message. Out: the same rows with two more cells at the start.
+//! - Cost: each term is copied once per batch, each blank node once per message.
+//! - Law: blank nodes of different messages get different labels, one to one: `m`, the number of
+//!   the message over all logs, `_`, and the original label.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
-/// The names of the cells before the others.
+/// Names of the two leading cells.
 pub const NAMES: [&str; 2] = ["source", "message"];
 const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 
-/// The rows behind cells for a source and the index of each row's message in it; `first` more is the message's number
-/// over all logs.
+/// Returns the rows with two leading cells: the source, and the index of the row's message in that
+/// source. The number of a message over all logs is `first` plus this index.
 ///
 /// # Errors
-/// They are too large.
+/// The rows are too large.
 pub fn labelled(
     rows: &ResultBatch,
     source: &str,
@@ -47,7 +47,7 @@ pub fn labelled(
     };
     let mut of = None;
     for (row, &message) in messages.iter().enumerate().take(rows.len()) {
-        // The builder's ids are those of all rows: the batch is taken at the end.
+        // Ids of the builder are valid for all rows, because the batch is taken only at the end.
         let (source, index) = match of {
             Some((last, terms)) if last == message => terms,
             _ => {
@@ -70,20 +70,22 @@ pub fn labelled(
     Ok(taken.unwrap_or_else(|| copies.builder.take_head()))
 }
 
-/// Terms of rows, copied.
+/// Copies of the terms of rows.
 struct Copies<'a> {
     table: &'a TermTable,
     builder: ResultBuilder,
     /// Copies of terms that are the same in all messages.
     same: FxHashMap<TermId, TermId>,
-    /// Those of the message alone: blank nodes, and triple terms, which may hold some.
+    /// Copies for the current message only: blank nodes, and triple terms, which may contain blank
+    /// nodes.
     own: FxHashMap<TermId, TermId>,
-    /// What its labels begin with.
+    /// Prefix of the message's blank node labels.
     label: String,
 }
 
 impl Copies<'_> {
-    /// Begins a message: gives the terms of its source, of which there may be a copy, and of its index.
+    /// Begins a message. Returns the terms for its source, which may have been copied before, and
+    /// for its index.
     fn begin(
         &mut self,
         source: &str,
@@ -108,7 +110,7 @@ impl Copies<'_> {
         Ok((source, index))
     }
 
-    /// The copy of a cell. Recursion is as deep as triple terms nest.
+    /// Returns the copy of a cell. Recursion is as deep as triple terms nest.
     fn cell(&mut self, id: TermId) -> Result<TermId, LimitExceeded> {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);

@@ -1,8 +1,9 @@
-//! What evaluation may take: time, memory, rows.
+//! Limits on the time, memory and rows of an evaluation.
 //!
-//! - In: the limits of a message, and every step of its evaluation. Out: the work's result, or what ended it.
-//! - Law: work of a library that knows no limits ends where ours is called: it unwinds, as a cancelled computation
-//!   does, and drops what it holds.
+//! - In: the limits of a message, and every step of its evaluation. Out: the result, or the reason
+//!   why the evaluation stopped.
+//! - Law: a library without limits is interrupted when it calls our code. The call unwinds, as for
+//!   a cancelled computation, and drops everything that it owns.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,26 +11,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The option for [`Limits::max_rows`].
+/// Name of the option for [`Limits::max_rows`].
 const MAX_ROWS: &str = "max_rows";
-/// Steps between two looks at the clock.
+/// Number of steps between two checks of the clock.
 const STEPS: u32 = 1 << 12;
-/// Bytes of a text that is computed which count as one term.
+/// Number of bytes of computed text that count as one term.
 pub const BYTES: u64 = 16;
 
-/// What a message, or a whole dataset, may take.
+/// Limits for a message or for a complete dataset.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Time.
+    /// Time limit.
     pub timeout: Option<Duration>,
-    /// Rows of the result.
+    /// Maximum number of rows in the result.
     pub max_rows: u64,
-    /// Terms that evaluation holds at a time, in units of 16 bytes of text where they are computed.
+    /// Maximum number of terms that evaluation keeps at a time. Computed texts count in units of 16
+    /// bytes.
     pub max_terms: u64,
 }
 
 impl Default for Limits {
-    /// No timeout, a million rows, 16 Mi terms (about 1 GiB).
+    /// Returns limits without a timeout, with a million rows and 16 Mi terms (about 1 GiB).
     fn default() -> Self {
         Self {
             timeout: None,
@@ -39,23 +41,23 @@ impl Default for Limits {
     }
 }
 
-/// What ends an evaluation before its end.
+/// Reason for stopping an evaluation early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Somebody cancelled it.
+    /// The evaluation was cancelled.
     Cancelled,
-    /// It took longer than it may.
+    /// The evaluation exceeded this time limit.
     Timeout(Duration),
-    /// It gave more rows than it may.
+    /// The result exceeded this number of rows.
     Rows(u64),
-    /// It held more terms than it may.
+    /// The evaluation exceeded the limit of terms.
     Memory,
-    /// The evaluator says why.
+    /// The evaluator failed with this message.
     Failed(String),
 }
 
 impl Stop {
-    /// A sentence, and the option that allows more.
+    /// Returns a sentence, and the option that raises the limit.
     pub fn text(&self) -> (String, Option<&'static str>) {
         match self {
             Self::Cancelled => ("the query was cancelled".to_owned(), None),
@@ -81,38 +83,38 @@ impl Stop {
     }
 }
 
-/// What ends evaluations from outside.
+/// Handle for cancelling evaluations from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Ends what runs.
+    /// Cancels the running evaluations.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Lets what runs next run.
+    /// Allows the next evaluations to run.
     pub fn reset(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether what runs is to end.
+    /// Whether the running evaluations are cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What evaluation on this thread has taken.
+/// Resources used by the evaluation on this thread.
 struct Taken {
     steps: Cell<u32>,
     terms: Cell<u64>,
-    /// Bytes of text that make no whole term yet.
+    /// Bytes of text that do not yet add up to a term.
     bytes: Cell<u64>,
-    /// Terms of texts of the expression that is being evaluated, if it makes texts.
+    /// Terms for the texts of the current expression, if it makes texts.
     made: Cell<u64>,
     /// Terms that are part of a result.
     kept: Cell<u64>,
-    /// Expressions that make texts and are being evaluated, each within the one before.
+    /// Number of nested expressions that make texts and are being evaluated.
     open: Cell<u32>,
     most: Cell<u64>,
     until: Cell<Option<Instant>>,
@@ -137,10 +139,10 @@ thread_local! {
     };
 }
 
-/// Does work within limits.
+/// Runs `work` within limits.
 ///
 /// # Errors
-/// What ended it.
+/// The reason why it was stopped.
 pub fn within<T>(
     limits: &Limits,
     cancel: &Cancel,
@@ -172,7 +174,7 @@ pub fn within<T>(
     })
 }
 
-/// Counts a step. Unwinds to [`within`] where the time is up.
+/// Counts a step. Unwinds to [`within`] if the time is up.
 #[inline]
 pub fn step() {
     TAKEN.with(|taken| {
@@ -184,12 +186,13 @@ pub fn step() {
     });
 }
 
-/// Looks at the clock at once. Unwinds to [`within`] where the time is up.
+/// Checks the clock immediately. Unwinds to [`within`] if the time is up.
 pub fn look() {
     TAKEN.with(Taken::look);
 }
 
-/// Counts a step, and terms that are held from now on. Unwinds to [`within`] where they are too many.
+/// Counts a step and terms that are in use from now on. Unwinds to [`within`] if there are too
+/// many.
 #[inline]
 pub fn hold(terms: u64) {
     TAKEN.with(|taken| {
@@ -203,7 +206,7 @@ pub fn hold(terms: u64) {
     });
 }
 
-/// Counts bytes of text that are held from now on, as [`hold`] does.
+/// Counts bytes of text that are in use from now on, like [`hold`].
 pub fn hold_bytes(bytes: u64) {
     let terms = TAKEN.with(|taken| {
         let held = taken.bytes.get() + bytes;
@@ -213,8 +216,9 @@ pub fn hold_bytes(bytes: u64) {
     hold(terms);
 }
 
-/// Counts steps for bytes that are copied or scanned. They are held as well if an expression that makes texts is being
-/// evaluated. Unwinds to [`within`] where the time is up, or they are too many.
+/// Counts steps for bytes that are copied or scanned. While an expression that makes texts is being
+/// evaluated, the bytes also count as memory. Unwinds to [`within`] if the time is up or the memory
+/// limit is exceeded.
 #[inline]
 pub fn copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
@@ -232,33 +236,34 @@ pub fn scanned(bytes: usize) {
     TAKEN.with(|taken| taken.advance(bytes as u64 / BYTES));
 }
 
-/// Counts terms that are part of a result: they count until [`forget_kept`]. Unwinds to [`within`] if they are too
-/// many.
+/// Counts terms that are part of a result, until [`forget_kept`]. Unwinds to [`within`] if there
+/// are too many.
 #[inline]
 pub fn keep(terms: u64) {
     TAKEN.with(|taken| taken.kept.set(taken.kept.get() + terms));
     hold(terms);
 }
 
-/// Terms that are part of a result.
+/// Returns the number of terms that are part of a result.
 pub fn kept() -> u64 {
     TAKEN.with(|taken| taken.kept.get())
 }
 
-/// Releases the terms of a result that was handed over.
+/// Releases the terms of a result that was passed on.
 pub fn forget_kept() {
     release(TAKEN.with(|taken| taken.kept.take()));
 }
 
-/// Ends the evaluation: unwinds to [`within`].
+/// Ends the evaluation by unwinding to [`within`].
 pub fn end_by(stop: Stop) {
     if !std::thread::panicking() {
-        // No panic: nothing is wrong, and no hook is called.
+        // This is not a panic, so the panic hook is not called.
         resume_unwind(Box::new(stop));
     }
 }
 
-/// Begins an expression that makes texts: they count until [`end`]. Returns what `end` takes.
+/// Begins an expression that makes texts, which count until [`end`]. Returns the argument for
+/// `end`.
 pub fn begin() -> u64 {
     TAKEN.with(|taken| {
         taken.open.set(taken.open.get() + 1);
@@ -275,7 +280,7 @@ pub fn end(before: u64) {
     });
 }
 
-/// Counts terms that are held no more.
+/// Releases terms that are no longer in use.
 #[inline]
 pub fn release(terms: u64) {
     TAKEN.with(|taken| taken.terms.set(taken.terms.get().saturating_sub(terms)));

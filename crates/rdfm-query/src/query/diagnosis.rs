@@ -1,9 +1,10 @@
-//! Where a text ceases to be a query, and why.
+//! Position and cause of syntax errors in a query.
 //!
-//! - In: a text that the parser refuses, and its error. Out: the position of the first word that is not expected where it
-//!   does, and a sentence.
-//! - Cost: a parse for each halving of the text. The library names what it tried last, which may lie behind the error,
-//!   and in the words of its grammar.
+//! - In: a text that the parser rejects, and the error. Out: the position of the first unexpected
+//!   word, and a sentence that explains it.
+//! - Cost: a binary search that parses part of the text in each step. The library reports the
+//!   alternative that it tried last, which may come after the actual error, and uses the terms of
+//!   its grammar.
 
 use std::ops::Range;
 
@@ -11,15 +12,16 @@ use spargebra::SparqlParser;
 
 use super::parse::QueryError;
 
-/// Spaces put behind the beginning of a query. A beginning that can go on fails behind them; another one fails at
-/// what it cannot have, or as many characters behind as the longest keyword has.
+/// Number of spaces appended to a prefix of a query. If the prefix can be continued, parsing fails
+/// after these spaces. Otherwise it fails at the invalid part, or after it by at most the length of
+/// the longest keyword.
 const ROOM: usize = 64;
-/// Bytes of a text that is too long to be parsed again and again.
+/// Size in bytes above which a text is too long to be parsed repeatedly.
 const LONG: usize = 1 << 16;
-/// Longest word that an error shows, in characters.
+/// Longest word shown in an error, in characters.
 const SHOWN: usize = 40;
 
-/// Sentences of the library, and what says more.
+/// Sentences of the library, and clearer replacements.
 const PLAINER: [(&str, &str); 3] = [
     (
         "the SELECT contains a variable that is unbound",
@@ -35,7 +37,8 @@ const PLAINER: [(&str, &str); 3] = [
     ),
 ];
 
-/// The term that is missing before the end of a triple, if `word` ends one. `before` are the words before it.
+/// Returns the term that is missing before the end of a triple, if `word` ends one. `before` are
+/// the preceding words.
 fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<String> {
     if !matches!(word, "}" | "." | ";" | ",") {
         return None;
@@ -65,8 +68,8 @@ fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<Strin
     }
 }
 
-/// Where a text is wrong, and why. `error` is the library's: "error at LINE:COLUMN: what it expected". `is_declared`
-/// says whether a prefix is.
+/// Finds the position and the cause of an error. `error` is the message of the library: "error at
+/// LINE:COLUMN: what it expected". `is_declared` returns whether a prefix is declared.
 pub fn diagnose(
     text: &str,
     error: &str,
@@ -91,7 +94,7 @@ pub fn diagnose(
         let end = count.checked_sub(1).map_or(0, |last| words[last].end);
         begins(&text[..end], parser)
     };
-    // The first word with which the text begins no query: those before it do.
+    // Find the first word that cannot follow the text before it.
     let (mut known, mut wrong) = (0, words.len() + 1);
     while wrong - known > 1 {
         let middle = known.midpoint(wrong);
@@ -139,7 +142,7 @@ pub fn diagnose(
         },
         (None, None) => "the query ends before it is complete".to_owned(),
     };
-    // What is wrong with the query as a whole is found at its end.
+    // Errors that concern the complete query are reported at its end.
     let is_whole = ["the SELECT", "SELECT *", "duplicated"]
         .iter()
         .any(|beginning| reason.starts_with(beginning));
@@ -154,7 +157,8 @@ pub fn diagnose(
     }
 }
 
-/// The position of the one word of a text that is meant; None where there are several, or none.
+/// Returns the position of the only word for which `is_meant` is true, or `None` if there are
+/// several or none.
 pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     let words = words(text);
     let mut found = words.iter().filter(|word| is_meant(&text[(*word).clone()]));
@@ -162,7 +166,7 @@ pub fn find(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<(u64, u64)> {
     found.next().is_none().then(|| position(text, first.start))
 }
 
-/// The variable of a `BIND` at the end of a text, if it stands before that.
+/// Returns the variable of a `BIND` at the end of a text, if it also occurs earlier.
 fn overridden(text: &str) -> Option<&str> {
     let at = text.rfind("BIND").or_else(|| text.rfind("bind"))?;
     let (before, bind) = text.split_at(at);
@@ -177,7 +181,7 @@ fn overridden(text: &str) -> Option<&str> {
     (is_name(&name[1..]) && stands).then_some(name)
 }
 
-/// Whether a query may begin so.
+/// Whether a text can be the beginning of a query.
 fn begins(text: &str, parser: &SparqlParser) -> bool {
     let longer = format!("{text}{}", " ".repeat(ROOM));
     let Err(error) = parser.clone().parse_query(&longer) else {
@@ -188,14 +192,15 @@ fn begins(text: &str, parser: &SparqlParser) -> bool {
     located(&error).is_some_and(|(found, _)| found >= end)
 }
 
-/// The position of the library's error, and what it expected.
+/// Splits an error of the library into its position and what was expected.
 fn located(error: &str) -> Option<((u64, u64), &str)> {
     let (position, expected) = error.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = position.split_once(':')?;
     Some(((line.parse().ok()?, column.parse().ok()?), expected))
 }
 
-/// What the library says in words. The rest of what it expected are tokens of its grammar.
+/// Returns the part of an error that is a sentence. The rest of the expectations are tokens of the
+/// grammar.
 fn sentence(error: &str) -> Option<&str> {
     let Some((_, expected)) = located(error) else {
         return Some(error);
@@ -208,7 +213,7 @@ fn sentence(error: &str) -> Option<&str> {
     })
 }
 
-/// The prefix of a prefixed name.
+/// Returns the prefix of a prefixed name.
 fn prefix(word: &str) -> Option<&str> {
     let (prefix, _) = word.split_once(':')?;
     let is_name = |one: char| one.is_alphanumeric() || "-_.".contains(one);
@@ -224,7 +229,8 @@ fn shown(word: &str) -> String {
     safe.chain(rest.chars()).collect()
 }
 
-/// Line and column of a byte, from 1, the column in characters.
+/// Returns the line and the column of a byte offset, both from 1. The column is counted in
+/// characters.
 fn position(text: &str, at: usize) -> (u64, u64) {
     let before = &text[..at];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -232,7 +238,7 @@ fn position(text: &str, at: usize) -> (u64, u64) {
     (line, before[line_start..].chars().count() as u64 + 1)
 }
 
-/// The words of a text: IRIs, strings, brackets and punctuation, and what stands between them.
+/// Splits a text into words: IRIs, strings, brackets, punctuation, and everything between them.
 fn words(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut words = Vec::new();
@@ -251,7 +257,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
             }
             b'"' | b'\'' => at += string(rest),
             b'<' => {
-                // An IRI, or a comparison.
+                // An IRI or a comparison operator.
                 let end = rest.find(['>', ' ', '\n', '"', '{', '}']);
                 let iri = end.filter(|end| rest.as_bytes()[*end] == b'>');
                 at += iri.map_or(1, |end| end + 1);
@@ -260,7 +266,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
             _ => {
                 let ends = |one: char| one.is_whitespace() || "\"'<(){}[],;#".contains(one);
                 at += rest.find(ends).unwrap_or(rest.len()).max(1);
-                // A full stop behind a name ends its triple.
+                // A full stop after a name ends the triple.
                 if at - start > 1 && bytes[at - 1] == b'.' {
                     at -= 1;
                 }
@@ -271,13 +277,14 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether a word is a string without its end.
+/// Whether a word is an unterminated string.
 fn is_open(word: &str) -> bool {
     let quote = word.chars().next().filter(|one| "\"'".contains(*one));
     quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote))
 }
 
-/// Bytes of the string that a text begins with; of one without end, all of the text.
+/// Returns the length in bytes of the string at the start of a text. An unterminated string extends
+/// to the end of the line, or of the text if it has long quotes.
 fn string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes[0];
@@ -294,7 +301,7 @@ fn string(text: &str) -> usize {
         }
         at += 1;
     }
-    // An escape may go beyond the end.
+    // An escape at the end of the text may have moved the position past the end.
     (at.min(bytes.len())..=bytes.len())
         .find(|end| text.is_char_boundary(*end))
         .unwrap_or(bytes.len())

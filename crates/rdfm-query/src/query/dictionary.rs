@@ -1,10 +1,11 @@
-//! Classes of equal terms of a batch.
+//! Classes of equal terms in a batch.
 //!
-//! - In: the terms that stand in the quads of a batch. Out: for each the class of those equal to it, and the class of
-//!   a term of a query.
-//! - Cost: each distinct term is hashed once a batch.
-//! - Law: terms are equal as RDF 1.2 has it: language tags are compared without case. Blank nodes are compared by
-//!   label, so a class means the same blank node within one message only.
+//! - In: the terms in the quads of a batch. Out: the class of equal terms for each of them, and the
+//!   class of a query term.
+//! - Cost: each distinct term is hashed once per batch.
+//! - Law: terms are equal as defined by RDF 1.2, so language tags are compared case-insensitively.
+//!   Blank nodes are compared by label, so a class means the same blank node only within one
+//!   message.
 
 use std::hash::{Hash, Hasher};
 
@@ -16,13 +17,13 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind, flags};
 use rustc_hash::FxHasher;
 
-/// The class of the default graph.
+/// Class of the default graph.
 pub const DEFAULT_GRAPH: u32 = TermId::DEFAULT_GRAPH.0;
-/// A cell of a row that has no value.
+/// Cell without a value.
 pub const UNBOUND: u32 = u32::MAX;
 const RDF_LANG_STRINGS: u8 = flags::LTR | flags::RTL;
 
-/// What a term is, by which it is found.
+/// Content of a term, used to find equal terms.
 #[derive(Clone, Copy)]
 pub(super) enum Content<'a> {
     DefaultGraph,
@@ -67,7 +68,8 @@ impl Content<'_> {
     }
 }
 
-/// What a term of a table is. `class` gives those of the parts of a triple term.
+/// Returns the content of a term in a table. `class` returns the classes of the parts of a triple
+/// term.
 pub(super) fn content(
     table: &TermTable,
     id: TermId,
@@ -90,12 +92,12 @@ pub(super) fn content(
     }
 }
 
-/// Classes by what their terms are.
+/// Index of classes by the content of their terms.
 #[derive(Default)]
 pub(super) struct Index(HashTable<(u64, u32)>);
 
 impl Index {
-    /// The class of a hash that is asked for.
+    /// Returns the class with this hash for which `of` is true.
     pub fn find(&self, hash: u64, of: impl Fn(u32) -> bool) -> Option<u32> {
         let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
         found.map(|entry| entry.1)
@@ -106,20 +108,20 @@ impl Index {
     }
 }
 
-/// Classes of equal terms of a batch.
+/// Classes of equal terms in a batch.
 pub struct Dictionary<'b> {
     table: &'b TermTable,
-    /// Of each term of the table that stands in a quad; [`UNBOUND`] for the others.
+    /// Class of each term in the table, or [`UNBOUND`] if the term is not in a quad.
     classes: Vec<u32>,
-    /// Of each class a number that is the same in every batch.
+    /// Hash of each class, which is the same in every batch.
     hashes: Vec<u32>,
     index: Index,
-    /// Whether a class has terms that are written in different ways.
+    /// Whether a class has terms with different spellings.
     varies: bool,
 }
 
 impl<'b> Dictionary<'b> {
-    /// The classes of the terms in a batch's quads, or in its rows.
+    /// Creates the dictionary of the terms in a batch's quads or rows.
     pub fn of<R: Record>(batch: &'b LogBatch<R>) -> Self {
         let table = batch.table();
         let mut dictionary = Self {
@@ -140,7 +142,7 @@ impl<'b> Dictionary<'b> {
         dictionary
     }
 
-    /// Recursion is as deep as triple terms nest.
+    /// Adds a term and returns its class. Recursion is as deep as triple terms nest.
     fn add(&mut self, id: TermId) -> u32 {
         let known = self.classes[id.index()];
         if known != UNBOUND {
@@ -170,39 +172,39 @@ impl<'b> Dictionary<'b> {
         content(self.table, TermId(class), |part| self.classes[part.index()])
     }
 
-    /// Whether equal terms are written in different ways: their tags are.
+    /// Whether two equal terms have different spellings, which can only occur in language tags.
     fn is_other(&self, a: TermId, b: TermId) -> bool {
         !self.table.same_term(a, self.table, b)
     }
 
-    /// The class of a term that stands in a quad.
+    /// Returns the class of a term that is in a quad.
     #[inline]
     pub fn class(&self, id: TermId) -> u32 {
         self.classes[id.index()]
     }
 
-    /// A number by which the terms of classes are ordered and hashed: unlike the class the same in every batch.
+    /// Returns a number for ordering and hashing. Unlike the class, it is the same in every batch.
     #[inline]
     pub fn hash(&self, class: u32) -> u32 {
         self.hashes[class as usize]
     }
 
-    /// How many terms the table has: every class is below.
+    /// Returns the number of terms in the table. Every class is below it.
     pub fn terms(&self) -> u32 {
         self.classes.len() as u32
     }
 
-    /// Whether a class has terms that are written in different ways.
+    /// Whether a class has terms with different spellings.
     pub fn varies(&self) -> bool {
         self.varies
     }
 
-    /// The terms.
+    /// Returns the table of terms.
     pub fn table(&self) -> &'b TermTable {
         self.table
     }
 
-    /// The class of a term, if one of the batch is equal to it.
+    /// Returns the class of a term, if the batch contains an equal term.
     pub fn find(&self, term: &Term) -> Option<u32> {
         let what = match term {
             Term::Triple(triple) => Content::Triple([
@@ -216,28 +218,29 @@ impl<'b> Dictionary<'b> {
         self.index.find(what.hash(), is)
     }
 
-    /// The class of a term, if the term that it is the index of is written as this one.
+    /// Returns the class of a term, if the representative term of the class has the same spelling.
     pub fn find_as_written(&self, term: &Term) -> Option<u32> {
         self.find(term).filter(|class| self.writes(*class, term))
     }
 
-    /// Whether the term that a class is the index of is written as a term that is equal to it.
+    /// Whether the representative term of a class has the same spelling as an equal term.
     pub fn writes(&self, class: u32, term: &Term) -> bool {
         !may_vary(term) || self.term(class).as_ref() == Some(term)
     }
 
-    /// A term of the table as it is written. None for a triple term that RDF 1.2 does not have, such as one with a
-    /// literal as its subject.
+    /// Returns a term of the table as written. Returns `None` for a triple term that is not valid
+    /// in RDF 1.2, such as one with a literal as its subject.
     pub fn term(&self, id: u32) -> Option<Term> {
         self.read(id, false)
     }
 
-    /// A term of the table as expressions have it, with tags in lower case, as those of queries are. None as `term`.
+    /// Returns a term of the table as expressions use it, with lower-case tags like those of
+    /// queries. Returns `None` in the same cases as `term`.
     pub fn value(&self, id: u32) -> Option<Term> {
         self.read(id, true)
     }
 
-    /// Recursion is as deep as triple terms nest.
+    /// Reads a term. Recursion is as deep as triple terms nest.
     fn read(&self, id: u32, lower: bool) -> Option<Term> {
         let term = self.table.term(TermId(id));
         let text = owned(self.table.text_of(term));
@@ -284,7 +287,7 @@ impl<'b> Dictionary<'b> {
     }
 }
 
-/// What a term of a query is, unless it is a triple term.
+/// Returns the content of a query term that is not a triple term.
 pub(super) fn simple(term: &Term) -> Content<'_> {
     match term {
         Term::NamedNode(iri) => Content::Iri(iri.as_str().as_bytes()),
@@ -303,7 +306,7 @@ pub(super) fn simple(term: &Term) -> Content<'_> {
     }
 }
 
-/// The number of a term of a query, as [`Dictionary::hash`] has it for a class.
+/// Returns the hash of a query term, equal to [`Dictionary::hash`] of its class.
 pub fn hash_of(term: &Term) -> u32 {
     match term {
         Term::Triple(triple) => of_triple([
@@ -321,7 +324,7 @@ fn of_triple(parts: [u32; 3]) -> u32 {
     (state.finish() >> 32) as u32
 }
 
-/// Whether terms that are written otherwise may be equal to a term.
+/// Whether a term can be equal to a term with another spelling.
 pub fn may_vary(term: &Term) -> bool {
     match term {
         Term::Literal(literal) => literal.language().is_some(),
@@ -330,7 +333,7 @@ pub fn may_vary(term: &Term) -> bool {
     }
 }
 
-/// The flag of a base direction.
+/// Returns the flag of a base direction.
 pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
     match direction {
         None => 0,
@@ -339,7 +342,7 @@ pub(super) const fn direction(direction: Option<BaseDirection>) -> u8 {
     }
 }
 
-/// A text of a table, which is valid UTF-8.
+/// Converts a text of a table, which is valid UTF-8.
 fn owned(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

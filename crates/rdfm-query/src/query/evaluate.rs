@@ -1,8 +1,9 @@
-//! Queries over the messages of batches, each by itself.
+//! Evaluation of queries on each message of a batch separately.
 //!
 //! - In: a query, and batches. Out: rows, triples or answers of each message, in order.
-//! - Cost: a dictionary a batch; then what the query costs in each message.
-//! - Law: a message's result depends on that message alone; what ends the evaluation of one leaves those before whole.
+//! - Cost: a dictionary per batch, and the cost of the query on each message.
+//! - Law: the result of a message depends only on that message. If an evaluation stops early, the
+//!   results of the messages before it are complete.
 
 use std::time::Duration;
 
@@ -22,63 +23,64 @@ use super::rows::Rows;
 use super::stack::with_stack;
 use super::view::View;
 
-/// Rows, or triples, at which a message ends what is given at once.
+/// Number of rows or triples after which no further message is added to the current result.
 const ENOUGH: usize = 1 << 16;
-/// Terms of results at which a message ends what is given at once: about 64 MiB.
+/// Number of result terms after which no further message is added: about 64 MiB.
 const KEPT: u64 = 1 << 20;
-/// Cells of rows that count as one term.
+/// Number of cells in rows that count as one term.
 pub(super) const CELLS: u64 = 4;
-/// Quads of a message for which a query is not planned anew.
+/// Messages with at most this number of quads reuse the query plan.
 const FEW_QUADS: usize = 16;
-/// Parts of a query beyond which it takes too long to plan.
+/// Queries with more parts than this take too long to plan.
 const MANY_PARTS: usize = 100;
-/// Longest time of planning, in which nothing cancels.
+/// Time limit for planning, which cannot be cancelled.
 const PLANNED: Duration = Duration::from_millis(100);
-/// Triples up to which repeated ones are looked for one by one.
+/// Maximum number of triples for which duplicates are found by linear search.
 const FEW: usize = 16;
 
-/// What is called now and then.
+/// Callback that is called periodically.
 type Look = Box<dyn Fn(&Cancel) + Send + Sync>;
 
-/// A query that is evaluated.
+/// A query that is ready to be evaluated.
 pub struct Evaluation {
     /// The query.
     pub query: Query,
-    /// What a message may take.
+    /// Limits for each message.
     pub limits: Limits,
-    /// What ends it.
+    /// Handle that cancels the evaluation.
     pub cancel: Cancel,
-    /// Called now and then while messages are evaluated, on the thread that asked for it.
+    /// Called periodically while messages are evaluated, on the calling thread.
     look: Option<Look>,
     evaluator: QueryEvaluator,
-    /// For messages whose query costs less than to plan it better.
+    /// Evaluator for messages on which the query costs less than a better plan.
     plain: QueryEvaluator,
-    /// How the pattern is matched without the evaluator, if it is covered.
+    /// Plan for matching the pattern without the evaluator, if it is supported.
     plan: Option<Plan>,
 }
 
-/// How far an evaluation came.
+/// Progress of an evaluation.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// The first message of the batch that was not evaluated; it is that of `stop`.
+    /// Index of the first message in the batch that was not evaluated. If `stop` is set, it refers
+    /// to this message.
     pub done: usize,
-    /// What ended it.
+    /// Reason for stopping early.
     pub stop: Option<Stop>,
     /// Whether a message had named graphs.
     pub has_named: bool,
 }
 
-/// Triples of messages, by cell.
+/// Triples of messages, as cells.
 #[derive(Default)]
 pub struct Triples {
-    /// All triples, each once in its message.
+    /// All triples, without duplicates within a message.
     pub triples: Vec<[u32; 3]>,
-    /// Behind which triple each message ends.
+    /// Number of triples up to the end of each message.
     pub ends: Vec<usize>,
 }
 
 impl Triples {
-    /// Takes the triples of a message, as often as they come.
+    /// Adds the triples of a message and removes duplicates.
     pub(super) fn add(&mut self, give: impl FnOnce(&mut dyn FnMut([u32; 3]))) {
         let start = self.triples.len();
         let mut seen = FxHashSet::default();
@@ -94,7 +96,7 @@ impl Triples {
                 seen.insert(triple)
             };
             if is_new {
-                // Many are also in a set.
+                // If there are many, they are also stored in a set.
                 budget::keep(1);
                 triples.push(triple);
             }
@@ -102,21 +104,21 @@ impl Triples {
         self.ends.push(triples.len());
     }
 
-    /// Forgets all.
+    /// Removes all triples and messages.
     pub fn clear(&mut self) {
         self.triples.clear();
         self.ends.clear();
     }
 }
 
-/// A message, and what is known of its batch.
+/// A message, and the dictionary of its batch.
 pub(super) struct Scene<'b> {
     pub dictionary: Dictionary<'b>,
     pub message: Message,
 }
 
 impl Scene<'_> {
-    /// The cell of a term of a solution.
+    /// Returns the cell for a term in a solution.
     pub fn cell(&self, rows: &mut Rows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
         let Self {
             dictionary,
@@ -138,10 +140,11 @@ impl Scene<'_> {
 }
 
 impl Evaluation {
-    /// Prepares a query. Patterns that are covered are matched natively, unless not wanted so.
+    /// Prepares a query. Supported patterns are matched natively if `native` is true.
     pub fn new(query: Query, limits: Limits, native: bool) -> Self {
         let cancel = Cancel::default();
-        // Constant expressions are evaluated here. One that meets a limit is left to each message, and fails there.
+        // Constant expressions are evaluated here. If one exceeds a limit, it is evaluated again
+        // for each message and fails there.
         let short = Limits {
             timeout: Some(limits.timeout.map_or(PLANNED, |time| time.min(PLANNED))),
             ..limits.clone()
@@ -159,12 +162,12 @@ impl Evaluation {
         }
     }
 
-    /// Whether a query's pattern is matched natively where that is wanted.
+    /// Whether the pattern of a query can be matched natively.
     pub fn is_covered(query: &Query) -> bool {
         Plan::of(query.pattern(), &query.variables).is_some()
     }
 
-    /// Has something called now and then while messages are evaluated, which may cancel.
+    /// Sets a function that is called periodically during evaluation and may cancel it.
     #[must_use]
     pub fn looked_after(mut self, look: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
         self.look = Some(Box::new(look));
@@ -182,7 +185,7 @@ impl Evaluation {
         }
     }
 
-    /// Appends the rows of messages, from one on, until they are enough.
+    /// Appends the rows of messages, starting at `from`, until there are enough rows.
     pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut Rows) -> Progress {
         let progress = self.each(batch, from, |scene, matcher, index| {
             let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
@@ -190,14 +193,14 @@ impl Evaluation {
             rows.messages.extend(messages);
             Ok(rows.messages.len() < ENOUGH && budget::kept() < KEPT)
         });
-        // Those of a message that was not finished.
+        // Remove the cells of a message that was not finished.
         rows.cells
             .truncate(rows.messages.len() * self.query.variables.len());
         progress
     }
 
-    /// Appends the triples that a template makes of messages, from one on, until they are enough. `rows` gets the
-    /// terms that no quad has.
+    /// Appends the triples that the template makes of messages, starting at `from`, until there are
+    /// enough triples. Terms that no quad contains are added to `rows`.
     pub fn triples(
         &self,
         batch: &MessageBatch,
@@ -230,13 +233,13 @@ impl Evaluation {
             rows.cells = cells;
             Ok(made.triples.len() < ENOUGH && budget::kept() < KEPT)
         });
-        // Those of a message that was not finished.
+        // Remove the triples of a message that was not finished.
         let whole = made.ends.last().copied().unwrap_or_default();
         made.triples.truncate(whole);
         progress
     }
 
-    /// Appends for each message, from one on, whether the query holds in it.
+    /// Appends, for each message starting at `from`, whether the query is true for it.
     pub fn holds(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
         let mut rows = Rows::default();
         self.each(batch, from, |scene, matcher, _| {
@@ -248,7 +251,7 @@ impl Evaluation {
         })
     }
 
-    /// Evaluates messages one by one, as long as `work` says so.
+    /// Evaluates messages one by one while `work` returns true.
     fn each<'b>(
         &self,
         batch: &'b MessageBatch,
@@ -302,7 +305,8 @@ impl Evaluation {
         })
     }
 
-    /// Appends the rows of one message, and gives their number; an ASK that holds has one row without cells.
+    /// Appends the rows of one message and returns their number. An ASK query that is true has one
+    /// row without cells.
     fn message(
         &self,
         scene: &Scene<'_>,
@@ -327,7 +331,7 @@ impl Evaluation {
         Ok(count as usize)
     }
 
-    /// Appends the rows of one message without the evaluator.
+    /// Appends the rows of one message without using the evaluator.
     fn matched(
         &self,
         scene: &Scene<'_>,
@@ -346,7 +350,7 @@ impl Evaluation {
         let mut cells = std::mem::take(&mut rows.cells);
         let (mut before, weight) = (0, self.weight());
         let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
-            // Many quads were looked at where there is no new row.
+            // If there is no new row, many quads were checked.
             if found == before {
                 budget::look();
             } else {
@@ -371,12 +375,12 @@ impl Evaluation {
         found
     }
 
-    /// What the cells of a row take.
+    /// Memory used by the cells of a row, in terms.
     pub(super) fn weight(&self) -> u64 {
         1 + self.query.variables.len() as u64 / CELLS
     }
 
-    /// Refuses one row too many.
+    /// Returns an error if there are too many rows.
     pub(super) fn check_rows(&self, count: u64) -> Result<(), Stop> {
         if count > self.limits.max_rows {
             return Err(Stop::Rows(self.limits.max_rows));
@@ -384,7 +388,8 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Gives the solutions of the message of a scene. An ASK that holds has one without terms.
+    /// Passes the solutions of the message to `each`. An ASK query that is true has one solution
+    /// without terms.
     pub(super) fn evaluate(
         &self,
         scene: &Scene<'_>,

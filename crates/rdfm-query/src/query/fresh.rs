@@ -1,7 +1,7 @@
-//! Labels for blank nodes that a query makes.
+//! Labels for the blank nodes that a query makes.
 //!
 //! - In: the quads of a message. Out: labels that none of its blank nodes has.
-//! - Law: labels depend on the message and on how many were asked for, and on nothing else.
+//! - Law: labels depend only on the message and on the number of labels requested before.
 
 use oxrdf::BlankNode;
 use rdfm_core::model::term::{TermId, TermKind};
@@ -10,18 +10,19 @@ use rustc_hash::FxHashMap;
 use super::budget;
 use super::dictionary::{Dictionary, UNBOUND};
 
-/// Labels for new blank nodes of a message.
+/// Source of labels for new blank nodes in a message.
 #[derive(Default)]
 pub struct Fresh {
-    /// What they begin with, once one was asked for.
+    /// Prefix of the labels, set by the first request.
     prefix: Option<String>,
     made: u64,
-    /// Numbers of the nodes that `BNODE()` made, whose own labels are random.
+    /// Numbers of the nodes that `BNODE()` made. Their original labels are random.
     numbers: FxHashMap<BlankNode, u64>,
 }
 
 impl Fresh {
-    /// A new node. Its label is `b`, what else it takes to differ from the labels of `classes`, and a number.
+    /// Returns a new node. Its label is `b`, any characters needed to differ from the labels in
+    /// `classes`, and a number.
     pub fn node(
         &mut self,
         dictionary: &Dictionary<'_>,
@@ -31,7 +32,7 @@ impl Fresh {
         self.numbered(self.made, dictionary, classes)
     }
 
-    /// The node in place of one that `BNODE()` made.
+    /// Returns the replacement for a node that `BNODE()` made.
     pub fn of(
         &mut self,
         node: BlankNode,
@@ -66,7 +67,8 @@ impl Fresh {
     }
 }
 
-/// Whether a term is, or holds, a blank node with such a label. Recursion is as deep as triple terms nest.
+/// Whether a term is or contains a blank node whose label has this prefix. Recursion is as deep as
+/// triple terms nest.
 fn has_label(dictionary: &Dictionary<'_>, id: TermId, prefix: &str) -> bool {
     let table = dictionary.table();
     if id.0 == UNBOUND {

@@ -1,10 +1,11 @@
-//! Functions and aggregates that take the place of those of `spareval`, which know no limit.
+//! Functions and aggregates that replace those of `spareval`, which have no limits.
 //!
-//! - In: a query; the arguments of `CONCAT`, `ENCODE_FOR_URI`, `REGEX` and `REPLACE`, and the values of `GROUP_CONCAT`
-//!   and `SAMPLE`. Out: the query that calls these functions; what `spareval` makes of the arguments.
-//! - Cost: the regular expressions used last stay compiled, on each thread.
-//! - Law: a text counts while it grows and as long as it is part of an expression, so that no expression makes more
-//!   than a message may take.
+//! - In: a query; the arguments of `CONCAT`, `ENCODE_FOR_URI`, `REGEX` and `REPLACE`, and the
+//!   values of `GROUP_CONCAT` and `SAMPLE`. Out: a query that calls these functions; the same
+//!   results as from `spareval`.
+//! - Cost: each thread caches the most recently used regular expressions.
+//! - Law: a text counts towards the limit while it grows and as long as it is part of an
+//!   expression, so no expression uses more memory than a message may take.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -24,37 +25,37 @@ use super::parse::QueryError;
 use super::view::length;
 use super::walk::{Part, walk};
 
-/// As `spareval` has it.
+/// Size limit of a regular expression, the same as in `spareval`.
 const REGEX_BYTES: usize = 1_000_000;
 const REPLACE: &str = "urn:uuid:00000000-0000-0000-0001-000000000000";
-/// The name of the function through which the value of `SAMPLE` goes.
+/// Name of the function that wraps the value of `SAMPLE`.
 const HELD: &str = "urn:uuid:00000000-0000-0000-0002-000000000000";
 const CONCAT: &str = "urn:uuid:00000000-0000-0000-0006-000000000000";
 const ENCODE: &str = "urn:uuid:00000000-0000-0000-0007-000000000000";
-/// The name of `REGEX` in what is evaluated.
+/// Name of the replacement for `REGEX`.
 pub(super) const REGEX: &str = "urn:uuid:00000000-0000-0000-0008-000000000000";
-/// The names of the functions that begin and end an expression that makes texts.
+/// Names of the functions that begin and end an expression that makes texts.
 const BEGIN: &str = "urn:uuid:00000000-0000-0000-0009-000000000000";
 const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
-/// Expressions that stay compiled: each takes some MB at most.
+/// Number of compiled expressions in the cache. Each takes a few MB at most.
 const MOST_KEPT: usize = 64;
-/// Bytes of a text that are scanned between two looks at the clock.
+/// Bytes of text that are scanned between two checks of the clock.
 const SCANNED: usize = 1 << 16;
-/// The datatypes of texts.
+/// Datatypes of texts.
 pub(super) const TEXTS: [NamedNodeRef<'_>; 3] =
     [xsd::STRING, rdf::LANG_STRING, rdf::DIR_LANG_STRING];
 
-/// A `GROUP_CONCAT` of a query.
+/// A `GROUP_CONCAT` in a query.
 #[derive(Clone, Debug)]
 pub(super) struct Join {
     separator: String,
     distinct: bool,
 }
 
-/// A function that takes the place of one of `spareval`.
+/// A replacement for a function of `spareval`.
 type Call = fn(&[Term]) -> Option<Term>;
 
-/// An evaluator with the functions that a query calls. It copies them for each message.
+/// Returns an evaluator with the functions that a query calls. They are copied for each message.
 pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     let mut evaluator = with_order(QueryEvaluator::new(), calls);
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
@@ -81,12 +82,12 @@ pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     evaluator
 }
 
-/// The names of the functions and aggregates of ours that a query calls.
+/// Names of the replacement functions and aggregates that a query calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls(FxHashSet<String>);
 
 impl Calls {
-    /// Those of a pattern.
+    /// Returns the names that a pattern calls.
     ///
     /// # Errors
     /// The query nests too deeply.
@@ -120,13 +121,13 @@ impl Calls {
         }
     }
 
-    /// Whether a query calls a function.
+    /// Whether the query calls a function.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 }
 
-/// Makes a call of a function that knows no limit one of ours.
+/// Replaces a call of an unlimited function by its limited version.
 pub(super) fn limit(expression: &mut Expression) {
     if let Expression::FunctionCall(function, _) = expression {
         let ours = match function {
@@ -140,7 +141,8 @@ pub(super) fn limit(expression: &mut Expression) {
     }
 }
 
-/// Has aggregates and expressions that make texts count them. Returns each `GROUP_CONCAT`.
+/// Rewrites aggregates and expressions that make texts so that the texts are counted. Returns each
+/// `GROUP_CONCAT`.
 ///
 /// # Errors
 /// The query nests too deeply.
@@ -201,7 +203,7 @@ fn limit_aggregate(
             *name = AggregateFunction::Custom(join_name(joins.len() - 1));
         }
         AggregateFunction::Sample => *expr = call(HELD, vec![expr.clone()]),
-        // The values of a variable count while they are remembered.
+        // Distinct values of a variable are counted while they are remembered.
         AggregateFunction::Count if *distinct && !matches!(expr, Expression::Variable(_)) => {
             *counted += 1;
             let variable = Variable::new_unchecked(format!("counted {counted}"));
@@ -224,7 +226,7 @@ fn call(name: &str, arguments: Vec<Expression>) -> Expression {
     Expression::FunctionCall(Function::Custom(NamedNode::new_unchecked(name)), arguments)
 }
 
-/// Has the texts of an expression count until it ends, also by an error.
+/// Wraps an expression so that its texts count until it ends, including when it fails.
 fn limit_expression(expression: &mut Expression) {
     match expression {
         Expression::And(left, right) | Expression::Or(left, right) => {
@@ -241,12 +243,13 @@ fn limit_expression(expression: &mut Expression) {
     }
 }
 
-/// The value of an expression that fails.
+/// Value of an expression that fails.
 fn failed() -> NamedNode {
     NamedNode::new_unchecked(END)
 }
 
-/// Whether an expression makes texts that may be longer than those of the data. Patterns in it have their own.
+/// Whether an expression makes texts that may be longer than those in the data. Patterns inside it
+/// are handled separately.
 fn makes_texts(expression: &Expression) -> bool {
     match expression {
         Expression::NamedNode(_)
@@ -278,7 +281,7 @@ fn makes_texts(expression: &Expression) -> bool {
     }
 }
 
-/// The value of an expression that began with [`BEGIN`].
+/// Returns the value of an expression that began with [`BEGIN`].
 fn ended(given: &[Term]) -> Option<Term> {
     let [Term::Literal(before), value] = given else {
         return None;
@@ -288,18 +291,18 @@ fn ended(given: &[Term]) -> Option<Term> {
     (!is_failed).then(|| value.clone())
 }
 
-/// A value, which counts from now on.
+/// Returns a value and counts it from now on.
 fn held(given: &[Term]) -> Option<Term> {
     let [value] = given else { return None };
     budget::hold_bytes(length(value) as u64);
     Some(value.clone())
 }
 
-/// Texts that are put together. The result has the language and the direction that all of them have.
+/// Concatenated texts. The result has a language or direction only if all of them share it.
 #[derive(Default)]
 struct Joined {
     text: String,
-    /// Whether there was a text.
+    /// Whether a text has been added.
     has_text: bool,
     language: Option<(String, Option<BaseDirection>)>,
 }
@@ -335,7 +338,7 @@ fn text_literal(text: String, language: Option<(String, Option<BaseDirection>)>)
     }
 }
 
-/// A literal that is a text.
+/// Returns the literal if a term is a text.
 fn text(term: &Term) -> Option<&Literal> {
     match term {
         Term::Literal(text) if TEXTS.contains(&text.datatype()) => Some(text),
@@ -343,7 +346,7 @@ fn text(term: &Term) -> Option<&Literal> {
     }
 }
 
-/// The texts of `CONCAT`. None if one of them is not a text.
+/// Concatenates the arguments of `CONCAT`. Returns `None` if one of them is not a text.
 fn concatenated(given: &[Term]) -> Option<Term> {
     let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
     budget::copied(texts.iter().map(|text| text.value().len()).sum());
@@ -354,12 +357,12 @@ fn concatenated(given: &[Term]) -> Option<Term> {
     Some(joined.finish().into())
 }
 
-/// The values of a group of `GROUP_CONCAT`.
+/// State of `GROUP_CONCAT` for one group.
 struct Joining {
     join: Join,
     joined: Option<Joined>,
     seen: FxHashSet<Term>,
-    /// Bytes that count.
+    /// Bytes counted so far.
     held: u64,
 }
 
@@ -385,7 +388,7 @@ impl Joining {
 
 impl AggregateFunctionAccumulator for Joining {
     fn accumulate(&mut self, element: Term) {
-        /// Bytes of an entry of a set of terms.
+        /// Estimated size of an entry in a set of terms, in bytes.
         const ENTRY: usize = 128;
         if self.joined.is_none() || self.join.distinct && self.seen.contains(&element) {
             return;
@@ -413,7 +416,7 @@ impl AggregateFunctionAccumulator for Joining {
     }
 }
 
-/// A text as a part of an IRI. None if it is not a text.
+/// Percent-encodes a text for use in an IRI. Returns `None` if the term is not a text.
 fn encoded(given: &[Term]) -> Option<Term> {
     const HEXADECIMAL: &[u8; 16] = b"0123456789ABCDEF";
     let [given] = given else { return None };
@@ -436,7 +439,7 @@ fn encoded(given: &[Term]) -> Option<Term> {
     Some(Literal::new_simple_literal(result).into())
 }
 
-/// Whether a text has what a regular expression matches. None if the arguments are not such texts.
+/// Whether a regular expression matches a text. Returns `None` if the arguments have other types.
 fn matches(given: &[Term]) -> Option<Term> {
     let [given, pattern, flags @ ..] = given else {
         return None;
@@ -451,7 +454,8 @@ fn matches(given: &[Term]) -> Option<Term> {
     Some(Literal::from(found).into())
 }
 
-/// A text with what an expression matches replaced. None where the arguments are no such texts.
+/// Replaces the matches of a regular expression in a text. Returns `None` if the arguments have
+/// other types.
 fn replaced(given: &[Term]) -> Option<Term> {
     let [given, pattern, replacement, flags @ ..] = given else {
         return None;
@@ -467,7 +471,7 @@ fn replaced(given: &[Term]) -> Option<Term> {
     Some(text_literal(value, language).into())
 }
 
-/// A text without a language.
+/// Returns the text of an `xsd:string`.
 fn plain(term: &Term) -> Option<&str> {
     match term {
         Term::Literal(text) if text.datatype() == xsd::STRING => Some(text.value()),
@@ -475,18 +479,18 @@ fn plain(term: &Term) -> Option<&str> {
     }
 }
 
-/// As `Regex::replace_all`, and counted.
+/// Like `Regex::replace_all`, but counts the bytes.
 fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     let (mut result, mut copied, mut held, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
-        // Each reference is a part of the match, at most all of it.
+        // Each reference inserts at most the complete match.
         let most = replacement.len() + references * whole.len();
         let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(held);
         budget::hold(more);
         held += more;
-        // To find a match, all of the rest may have been scanned.
+        // The search for a match may have scanned all of the remaining text.
         scanned += text.len() - copied;
         if scanned > SCANNED {
             scanned = 0;
@@ -502,17 +506,18 @@ fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
     result
 }
 
-/// A regular expression that was compiled, or could not be.
+/// A compiled regular expression, or a record that it is not valid.
 struct Compiled {
     pattern: String,
     flags: String,
     regex: Option<Regex>,
 }
 
-/// Does something with an expression; None if it is not valid. Unwinds to [`budget::within`] if it is too large.
+/// Calls `work` with a compiled expression. Returns `None` if the expression is not valid. Unwinds
+/// to [`budget::within`] if it is too large.
 fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> Option<T> {
     thread_local! {
-        /// Those used last, the last one first.
+        /// Recently used expressions, the most recent first.
         static KEPT: RefCell<VecDeque<Compiled>> = const { RefCell::new(VecDeque::new()) };
     }
     let mut kept = KEPT.take();
@@ -540,7 +545,7 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
 /// A regular expression takes too much memory.
 pub(super) struct TooLarge;
 
-/// A regular expression as `spareval` compiles it; None if it is not valid.
+/// Compiles a regular expression as `spareval` does. Returns `None` if it is not valid.
 ///
 /// # Errors
 /// It takes too much memory.
@@ -580,7 +585,7 @@ mod tests {
 
     use super::{Literal, QueryEvaluator, Term, concatenated, encoded, matches, replaced};
 
-    /// What `spareval` gives.
+    /// Returns the result of the original `spareval` function.
     fn expected(function: &str, given: &[Term]) -> Option<Term> {
         let call: Vec<_> = given.iter().map(Term::to_string).collect();
         let query = format!("SELECT ({function}({}) AS ?x) {{}}", call.join(", "));
@@ -635,7 +640,7 @@ mod tests {
         assert!(replaced_some > 2000, "{replaced_some}");
     }
 
-    /// Texts with and without a language, and terms that are not texts.
+    /// Returns texts with and without a language, and terms that are not texts.
     fn texts() -> Vec<Term> {
         let tagged = |text, tag| Literal::new_language_tagged_literal_unchecked(text, tag);
         let towards = |direction| {

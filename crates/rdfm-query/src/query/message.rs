@@ -1,7 +1,8 @@
-//! The quads of a message as SPARQL sees them: a dataset.
+//! The quads of a message as a SPARQL dataset.
 //!
-//! - In: a message of a batch, and which of its graphs are queried. Out: its quads by class, each once, in order.
-//! - Law: how the message came to its batch changes nothing but the numbers of classes.
+//! - In: a message of a batch, and the graphs to query. Out: its quads by class, without
+//!   duplicates, in order.
+//! - Law: batch boundaries change only the numbers of the classes.
 
 use std::cell::OnceCell;
 
@@ -13,26 +14,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::budget;
 use super::dictionary::{DEFAULT_GRAPH, Dictionary};
 
-/// Quads up to which repeated ones are looked for one by one.
+/// Maximum number of quads for which duplicates are found by linear search.
 const FEW: usize = 16;
 
-/// Subject, predicate, object and graph, by class.
+/// Classes of the subject, predicate, object and graph.
 pub type Quad = [u32; 4];
 
-/// Which graphs are queried.
+/// The graphs to query.
 #[derive(Clone, Debug, Default)]
 pub enum Graphs {
     /// The default graph, and all named graphs.
     #[default]
     AsTheyAre,
-    /// All graphs together as the default graph, and all named graphs.
+    /// The union of all graphs as the default graph, and all named graphs.
     Union,
-    /// Those of `FROM` together as the default graph, and those of `FROM NAMED`.
+    /// The union of the `FROM` graphs as the default graph, and the `FROM NAMED` graphs.
     Named(Vec<NamedNode>, Vec<NamedNode>),
 }
 
 impl Graphs {
-    /// By classes of a batch.
+    /// Converts the graph names to classes of a batch.
     pub fn by_class(&self, dictionary: &Dictionary<'_>) -> GraphClasses {
         let classes = |names: &[NamedNode]| {
             let found = names.iter().map(|name| name.clone().into());
@@ -46,18 +47,18 @@ impl Graphs {
     }
 }
 
-/// As [`Graphs`], by classes of a batch.
+/// Like [`Graphs`], with classes of a batch.
 pub enum GraphClasses {
     /// The default graph, and all named graphs.
     AsTheyAre,
-    /// All graphs together as the default graph, and all named graphs.
+    /// The union of all graphs as the default graph, and all named graphs.
     Union,
-    /// These graphs together as the default graph, and these.
+    /// The union of the first graphs as the default graph, and the second as named graphs.
     Named(Vec<u32>, Vec<u32>),
 }
 
 impl GraphClasses {
-    /// Whether a graph's triples are of the default graph, and whether it is a named graph.
+    /// Whether the triples of a graph belong to the default graph, and whether it is a named graph.
     #[inline]
     fn has(&self, graph: u32) -> (bool, bool) {
         let is_default = graph == DEFAULT_GRAPH;
@@ -69,23 +70,23 @@ impl GraphClasses {
     }
 }
 
-/// The quads of a message, each once.
+/// The quads of a message, without duplicates.
 #[derive(Default)]
 pub struct Message {
-    /// In order of their first appearance.
+    /// Quads in the order of their first occurrence.
     pub quads: Vec<Quad>,
-    /// Those of many, to find repeated ones.
+    /// Set of the quads, used to find duplicates if there are many quads.
     seen: FxHashSet<Quad>,
-    /// How terms are written in this message whose class is written in different ways.
+    /// For classes with several spellings, the term that this message uses.
     written: FxHashMap<u32, u32>,
-    /// The classes of the terms of many quads, once somebody asks for one.
+    /// Classes of the terms, computed on first use if there are many quads.
     present: OnceCell<FxHashSet<u32>>,
     /// Whether a named graph has quads.
     pub has_named: bool,
 }
 
 impl Message {
-    /// Takes a message of a batch.
+    /// Reads a message of a batch.
     pub fn read(
         &mut self,
         dictionary: &Dictionary<'_>,
@@ -107,7 +108,7 @@ impl Message {
         }
     }
 
-    /// Takes quads that lie in memory, each once.
+    /// Reads quads that are already in memory, without duplicates.
     pub fn read_all(&mut self, graphs: &GraphClasses, quads: impl Iterator<Item = Quad>) {
         self.clear();
         for quad in quads {
@@ -152,19 +153,19 @@ impl Message {
         }
     }
 
-    /// The classes of its terms.
+    /// Returns the classes of its terms, with duplicates.
     pub fn classes(&self) -> impl Iterator<Item = u32> + Clone {
         self.quads.iter().flatten().copied()
     }
 
-    /// The class of a term of a query. None as well where other messages have the term, written otherwise: then it is
-    /// as the query has it.
+    /// Returns the class of a query term. Also returns `None` if only other messages contain the
+    /// term, with another spelling. The term then keeps the spelling of the query.
     pub fn find(&self, dictionary: &Dictionary<'_>, term: &Term) -> Option<u32> {
         let class = dictionary.find(term)?;
         (dictionary.writes(class, term) || self.has(class)).then_some(class)
     }
 
-    /// Whether a quad has a term of a class.
+    /// Whether a quad contains a term of a class.
     pub fn has(&self, class: u32) -> bool {
         if self.quads.len() <= FEW {
             return self.quads.iter().any(|quad| quad.contains(&class));
@@ -176,7 +177,7 @@ impl Message {
         self.present.get_or_init(all).contains(&class)
     }
 
-    /// The term of a class as this message has it.
+    /// Returns the term of a class as spelled in this message.
     #[inline]
     pub fn written(&self, class: u32) -> TermId {
         TermId(self.written.get(&class).copied().unwrap_or(class))

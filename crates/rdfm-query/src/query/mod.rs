@@ -1,9 +1,10 @@
-//! SPARQL over messages.
+//! SPARQL queries over messages.
 //!
-//! - In: a query ([`parse`]), and batches of messages. Out: rows, triples or answers, of each message by itself
-//!   ([`evaluate`]) or of all as one dataset ([`whole`]).
-//! - Cost: each distinct term of a batch is hashed once ([`dictionary`]); then what the query costs in each message.
-//! - Law: a query neither asks the network nor runs without bounds ([`budget`]).
+//! - In: a query ([`parse`]), and batches of messages. Out: rows, triples or answers, for each
+//!   message separately ([`evaluate`]) or for all messages as one dataset ([`whole`]).
+//! - Cost: each distinct term of a batch is hashed once ([`dictionary`]), plus the cost of the
+//!   query on each message.
+//! - Law: a query neither accesses the network nor runs without limits ([`budget`]).
 
 pub mod budget;
 mod diagnosis;

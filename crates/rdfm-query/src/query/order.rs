@@ -1,14 +1,16 @@
-//! The order of ORDER BY, MIN and MAX.
+//! Order of terms for ORDER BY, MIN and MAX.
 //!
-//! - In: a query, and terms. Out: the query with keys in place of what it sorts by; keys of terms, texts whose order
-//!   by bytes is the order of the terms.
-//! - Law: the order is total and extends that of SPARQL 1.1, section 15.1. The evaluator's comparison is not a total
-//!   order for numbers among texts of other datatypes, nor for dates with and without a time zone.
+//! - In: a query, and terms. Out: the query with its sort expressions replaced by keys; the key of
+//!   each term, a text whose byte order is the order of the terms.
+//! - Law: the order is total and extends the order of SPARQL 1.1, section 15.1. The comparison of
+//!   the evaluator is not a total order for numbers mixed with texts of other datatypes, or for
+//!   dates with and without a time zone.
 //!
-//! Blank nodes come first, then IRIs, literals and triple terms. Literals are in order of their kind: numbers, dates
-//! and times by datatype, durations, booleans, texts, and all others. Within a kind they are in order of the value, then
-//! of the datatype, then of the lexical form. A moment without a time zone is compared as if it were in UTC, and
-//! durations are compared by their end when they begin in September 1696, the first reference date of XML Schema.
+//! Blank nodes come first, then IRIs, literals and triple terms. Literals are ordered by kind:
+//! numbers, dates and times by datatype, durations, booleans, texts, and all others. Within a kind
+//! they are ordered by value, then by datatype, then by lexical form. A moment without a time zone
+//! is compared as if it were in UTC. Durations are compared by their end if they begin in September
+//! 1696, the first reference date of XML Schema.
 
 use std::fmt::Write as _;
 
@@ -31,19 +33,19 @@ use super::parse::QueryError;
 use super::walk::{Part, walk};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
-/// The name of the function that marks the value of a variable as one to sort by.
+/// Name of the function that marks the value of a variable as a sort key.
 const SORTED: &str = "urn:uuid:00000000-0000-0000-0003-000000000000";
 const MIN: &str = "urn:uuid:00000000-0000-0000-0004-000000000000";
 const MAX: &str = "urn:uuid:00000000-0000-0000-0005-000000000000";
-/// The end of a text within a key: below any other text, since NUL is written as [`NUL`].
+/// End of a text within a key. It sorts below any other text, because NUL is written as [`NUL`].
 const END: &str = "\0\0";
 const NUL: &str = "\0\u{1}";
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: i128 = 86_400;
-/// Units of a second in decimals.
+/// Units of the fractional part per second.
 const UNIT: i128 = 1_000_000_000_000_000_000;
 
-/// Has a query sort by keys, and its aggregates compare by them.
+/// Rewrites a query to sort by keys, and its aggregates to compare by keys.
 ///
 /// # Errors
 /// The query nests too deeply.
@@ -69,10 +71,10 @@ pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError>
     })
 }
 
-/// Replaces an expression by the variable of its key. The expression is evaluated once for each row, since the values
-/// of some, such as `RAND()`, differ from call to call.
+/// Replaces an expression by the variable of its key. The expression is evaluated once for each
+/// row, because some, such as `RAND()`, return a different value on each call.
 fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
-    // No variable of a query has a space in its name.
+    // A space cannot occur in the name of a variable of the query.
     let mut extend = |name: &str, expression: Expression| {
         let variable = Variable::new_unchecked(format!("{name} {number}"));
         *inner = GraphPattern::Extend {
@@ -91,7 +93,7 @@ fn add_key(inner: &mut GraphPattern, by: &mut Expression, number: usize) {
     *by = extend("key", Expression::FunctionCall(name, vec![value]));
 }
 
-/// Has `MIN` and `MAX` compare by keys. They need not know which values are repeated.
+/// Rewrites `MIN` and `MAX` to compare by keys. They do not need to remove duplicate values.
 fn compare_by_keys(aggregate: &mut AggregateExpression) {
     if let AggregateExpression::FunctionCall { name, distinct, .. } = aggregate {
         let ours = match name {
@@ -122,15 +124,15 @@ pub(super) fn with_order(mut evaluator: QueryEvaluator, calls: &Calls) -> QueryE
     evaluator
 }
 
-/// Whether a value stands for the key of the variable that was read last.
+/// Whether a value represents the key of the variable that was read last.
 pub(super) fn is_marker(value: &ExpressionTerm) -> bool {
     matches!(value, ExpressionTerm::OtherTypedLiteral { datatype, .. } if datatype.as_str() == SORTED)
 }
 
-/// The least or the greatest value of a group.
+/// The smallest or the largest value of a group.
 struct Extreme {
     is_max: bool,
-    /// The value with its key.
+    /// Value with its key.
     found: Option<(String, Term)>,
 }
 
@@ -142,7 +144,7 @@ impl Extreme {
         }
     }
 
-    /// What the value takes: about as much as its key, twice.
+    /// Memory used by the value: about twice the size of its key.
     fn weight(&self) -> u64 {
         let length = self.found.as_ref().map_or(0, |(key, _)| key.len());
         2 + 2 * length as u64 / budget::BYTES
@@ -176,21 +178,21 @@ impl AggregateFunctionAccumulator for Extreme {
     }
 }
 
-/// The key of a term.
+/// Returns the key of a term.
 pub(super) fn key(term: &Term) -> String {
     let mut key = String::new();
     add_term(&mut key, term);
     key
 }
 
-/// The key of a term of a table.
+/// Returns the key of a term in a table.
 pub(super) fn key_of(table: &TermTable, id: TermId) -> String {
     let mut key = String::new();
     add_id(&mut key, table, id);
     key
 }
 
-/// Recursion is as deep as triple terms nest.
+/// Adds the key of a term. Recursion is as deep as triple terms nest.
 fn add_term(key: &mut String, term: &Term) {
     if let Term::Triple(triple) = term {
         key.push('4');
@@ -202,7 +204,7 @@ fn add_term(key: &mut String, term: &Term) {
     }
 }
 
-/// Recursion is as deep as triple terms nest.
+/// Adds the key of a term in a table. Recursion is as deep as triple terms nest.
 fn add_id(key: &mut String, table: &TermTable, id: TermId) {
     match content(table, id, |part| part.0) {
         Content::Triple(parts) => {
@@ -215,7 +217,7 @@ fn add_id(key: &mut String, table: &TermTable, id: TermId) {
     }
 }
 
-/// Adds the key of a term that is not a triple term. No key is the beginning of another one.
+/// Adds the key of a term that is not a triple term. A key is never a prefix of another key.
 fn add(key: &mut String, content: Content<'_>) {
     let text = |text| String::from_utf8_lossy(text);
     match content {
@@ -266,7 +268,8 @@ fn add_text(key: &mut String, text: &str) {
     key.push_str(END);
 }
 
-/// Adds the kind and the value of a literal; nothing if the text is not one of the datatype.
+/// Adds the kind and the value of a literal. Returns `None` if the text is not valid for the
+/// datatype.
 fn add_value(key: &mut String, datatype: &str, text: &str) -> Option<()> {
     match datatype {
         "boolean" => {
@@ -304,15 +307,15 @@ fn add_value(key: &mut String, datatype: &str, text: &str) -> Option<()> {
     Some(())
 }
 
-/// Adds a double. Numbers are first compared by the nearest double, as SPARQL does if one of them is a double: that
-/// never contradicts the order of their exact values.
+/// Adds a double. Numbers are first compared by the nearest double, as SPARQL does if one of them
+/// is a double. This never contradicts the order of their exact values.
 fn add_double(key: &mut String, value: f64) {
     add_nearest(key, value);
     key.push('0');
 }
 
 fn add_nearest(key: &mut String, value: f64) {
-    // Zeros are equal, and all that is not a number comes last.
+    // Both zeros are equal, and all NaN values come last.
     let value = if value == 0.0 { 0.0 } else { value };
     let bits = value.to_bits();
     let ordered = match (value.is_nan(), value.is_sign_negative()) {
@@ -323,7 +326,7 @@ fn add_nearest(key: &mut String, value: f64) {
     let _ = write!(key, "c{ordered:016x}");
 }
 
-/// Adds a decimal number of any length; nothing if the text is not one.
+/// Adds a decimal number of any length. Returns `None` if the text is not a decimal number.
 fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     let is_negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -346,7 +349,8 @@ fn add_decimal(key: &mut String, text: &str) -> Option<()> {
         key.push('1');
         return Some(());
     }
-    // By sign, then by the place of the first digit, then by the digits; the larger the less below zero.
+    // Ordered by sign, then by the position of the first digit, then by the digits. Below zero, all
+    // but the sign is inverted.
     let exponent = (1_u64 << 63) + whole.len() as u64 - zeros as u64;
     if is_negative {
         let _ = write!(key, "0{:016x}", !exponent);
@@ -358,7 +362,7 @@ fn add_decimal(key: &mut String, text: &str) -> Option<()> {
     Some(())
 }
 
-/// Adds a moment of `oxsdatatypes`: seconds, and its time zone.
+/// Adds a moment in the encoding of `oxsdatatypes`: seconds, and a time zone.
 fn add_moment(key: &mut String, kind: char, bytes: [u8; 18]) {
     let mut seconds = [0; 16];
     seconds.copy_from_slice(&bytes[..16]);
@@ -372,7 +376,7 @@ fn add_duration(key: &mut String, value: Duration) {
     months.copy_from_slice(&bytes[..8]);
     seconds.copy_from_slice(&bytes[8..]);
     let (months, seconds) = (i64::from_be_bytes(months), i128::from_be_bytes(seconds));
-    // September is month 8 from 0.
+    // September is month 8, counted from 0.
     let end = first_day(1696 * 12 + 8 + i128::from(months)) * DAY + seconds.div_euclid(UNIT);
     key.push('l');
     add_integer(key, end);
@@ -380,7 +384,8 @@ fn add_duration(key: &mut String, value: Duration) {
     add_integer(key, months.into());
 }
 
-/// The number of the first day of a month, counted from January of the year 0, in the Gregorian calendar.
+/// Number of the first day of a month in the Gregorian calendar. Months are counted from January of
+/// the year 0.
 fn first_day(months: i128) -> i128 {
     // Years that begin in March have their leap day at the end.
     let months = months - 2;

@@ -1,7 +1,8 @@
-//! Batches of results and of messages, made of what a query gives.
+//! Batches of rows and of messages, built from the results of a query.
 //!
-//! - In: rows or triples by cell. Out: batches with terms of their own, numbered on.
-//! - Law: messages that a query makes are in the namespaces of their source, and those that the query declares.
+//! - In: rows or triples, as cells. Out: batches with their own terms, numbered consecutively.
+//! - Law: messages that a query makes use the namespaces of their source, and those that the query
+//!   declares.
 
 use std::sync::Arc;
 
@@ -15,14 +16,14 @@ use super::evaluate::Triples;
 use super::parse::Query;
 use super::rows::{Copied, Rows};
 
-/// Makes batches of rows.
+/// Builder of row batches.
 pub struct RowOutput {
     copied: Copied<TermId>,
     head: Arc<ResultHead>,
 }
 
 impl RowOutput {
-    /// For the rows of a query.
+    /// Creates a builder for the rows of a query.
     pub fn new(query: &Query) -> Self {
         let variables = query.variables.iter();
         let head = ResultHead {
@@ -38,7 +39,8 @@ impl RowOutput {
         }
     }
 
-    /// A batch of rows of one source batch. Of no rows it has the variables.
+    /// Returns the batch of rows for one source batch. If there are no rows, it contains only the
+    /// variables.
     ///
     /// # Errors
     /// The rows are too large.
@@ -64,7 +66,7 @@ impl RowOutput {
     }
 }
 
-/// Makes batches of messages.
+/// Builder of message batches.
 pub struct MessageOutput {
     copied: Copied<Quad>,
     in_force: InForce,
@@ -82,7 +84,8 @@ impl Default for MessageOutput {
 }
 
 impl MessageOutput {
-    /// A batch of the messages of one source batch from `from` on; None of no messages.
+    /// Returns a batch of the messages for one source batch, starting at `from`, or `None` if there
+    /// are no messages.
     ///
     /// # Errors
     /// The messages are too large.
@@ -121,7 +124,7 @@ impl MessageOutput {
         Ok(self.copied.builder.take())
     }
 
-    /// A batch of messages that are each made of a row of a whole log.
+    /// Returns a batch with one message for each row of a complete log.
     ///
     /// # Errors
     /// The messages are too large.
@@ -145,7 +148,7 @@ impl MessageOutput {
         Ok(self.copied.builder.take())
     }
 
-    /// The namespaces of a query, once.
+    /// Declares the namespaces of a query, once.
     fn declare(&mut self, query: &Query) -> Result<(), LimitExceeded> {
         if !self.begun {
             self.begun = true;

@@ -1,8 +1,10 @@
-//! Paths that match without a step, from or to a term that the data lack.
+//! Zero-length paths from or to a term that is not in the data.
 //!
-//! - In: a pattern. Out: the same, where such a path also gives its constant end.
-//! - Law: SPARQL 1.1, section 18.4: a path of zero steps between a term and a variable matches that term, also if no
-//!   quad of the graph has it. The evaluator only begins at terms of the graph.
+//! - In: a pattern. Out: the same pattern, extended so that these paths also match their constant
+//!   end.
+//! - Law: SPARQL 1.1, section 18.4: a path of zero steps between a term and a variable matches that
+//!   term, even if no quad of the graph contains it. The evaluator starts only at terms of the
+//!   graph.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,7 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 use super::parse::{QueryError, is_node};
 use super::walk::{Part, walk};
 
-/// Gives paths that match without a step their constant end where the graph lacks it.
+/// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
 /// # Errors
 /// The query nests too deeply.
@@ -37,7 +39,7 @@ pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryE
         let Part::Pattern(pattern) = part else {
             return Ok(());
         };
-        // The pattern within the union below, which is visited next.
+        // The original pattern inside the union below, which is visited next.
         if matches!(pattern, GraphPattern::Path { .. }) && std::mem::take(&mut is_original) {
             return Ok(());
         }
@@ -58,7 +60,7 @@ pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryE
     })
 }
 
-/// Whether a path matches without a step.
+/// Whether a path matches with zero steps.
 fn matches_without_step(path: &Path) -> bool {
     match path {
         Path::NamedNode(_) | Path::NegatedPropertySet(_) => false,
@@ -71,8 +73,9 @@ fn matches_without_step(path: &Path) -> bool {
     }
 }
 
-/// Constants that the nodes between the parts of a sequence get without a step. Two constants of one node never give
-/// a solution together, so the first one is enough.
+/// Returns the constants that zero-length paths assign to the nodes between the parts of a
+/// sequence. Two different constants for one node never give a solution together, so the first one
+/// is enough.
 fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     let mut from: HashMap<&Variable, Vec<&TermPattern>> = HashMap::new();
     let mut reached = HashMap::new();
@@ -99,7 +102,7 @@ fn reached(ends: &[[TermPattern; 2]]) -> HashMap<Variable, Term> {
     reached
 }
 
-/// The solutions of a path without a step for constants that the graph lacks.
+/// Returns the zero-length solutions of a path for constants that are not in the graph.
 fn without_step(
     subject: &TermPattern,
     path: &Path,
@@ -131,7 +134,7 @@ fn without_step(
             variables,
         };
         let inner = GraphPattern::Join {
-            // An empty pattern within GRAPH ?g gives ?g its values.
+            // An empty pattern within GRAPH ?g binds ?g.
             left: Box::default(),
             right: Box::new(repeated(&row, path)?),
         };
@@ -146,7 +149,7 @@ fn without_step(
     })
 }
 
-/// A row as often as a path matches without a step.
+/// Returns a row as many times as a path matches with zero steps.
 fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
     match path {
         Path::NamedNode(_) | Path::NegatedPropertySet(_) => None,
@@ -167,7 +170,7 @@ fn repeated(row: &GraphPattern, path: &Path) -> Option<GraphPattern> {
     }
 }
 
-/// Whether a term is neither the subject nor the object of a quad of the graph.
+/// Returns the test that a term is neither the subject nor the object of a quad in the graph.
 fn is_absent(term: &TermPattern) -> Expression {
     let variable = |name: &str| Variable::new_unchecked(name);
     let exists = |subject: TermPattern, object: TermPattern| {

@@ -1,19 +1,20 @@
-//! Work that nests as deeply as a query does.
+//! Execution of work that nests as deeply as a query.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
-/// Bytes of stack; memory is taken as it is used.
+/// Size of the stack in bytes. Memory is allocated only when it is used.
 const STACK: usize = 256 << 20;
-/// Time between two calls of what looks after the work.
+/// Interval between calls of `look`.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Does work on a thread with a stack for queries that nest deeply. `look` is called now and then meanwhile.
+/// Runs `work` on a thread with a stack for deeply nested queries. Meanwhile `look` is called
+/// periodically.
 ///
 /// # Errors
-/// There can be no such thread.
+/// The thread cannot be started.
 pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send, look: impl Fn()) -> std::io::Result<T> {
     scope(|scope| {
         let (ended, end) = channel::<()>();

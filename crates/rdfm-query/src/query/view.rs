@@ -1,7 +1,8 @@
-//! The quads of a message as the evaluator asks for them.
+//! Access to the quads of a message for the evaluator.
 //!
-//! - In: a message by class, and its dictionary. Out: quads by pattern.
-//! - Cost: a message of few quads is scanned; one of many is sorted once for each order that a query needs.
+//! - In: a message by class, and its dictionary. Out: the quads that match a pattern.
+//! - Cost: a message with few quads is scanned. Otherwise its quads are sorted once for each order
+//!   that a query needs.
 
 use std::cell::{OnceCell, RefCell};
 use std::hash::{Hash, Hasher};
@@ -18,30 +19,31 @@ use super::dictionary::{DEFAULT_GRAPH, Dictionary, hash_of};
 use super::message::{Message, Quad};
 use super::order::{is_marker, key, key_of};
 
-/// Quads up to which a message is scanned.
+/// Maximum number of quads in a message that is scanned.
 const FEW: usize = 24;
-/// Bytes of keys of ORDER BY that are kept, each with the size of its entry.
+/// Maximum size of the cached ORDER BY keys, in bytes, and the overhead of each entry.
 const KEYS: usize = 64 << 20;
 const KEY: usize = 48;
-/// Positions of the quads in the order in which each index has them.
+/// Order of the quad positions in each index.
 const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0, 1, 2]];
 
-/// A term during evaluation: a class, or a term that the query computed and no quad of the batch has.
+/// A term during evaluation: a class, or a term that the query computed and that no quad of the
+/// batch contains.
 #[derive(PartialEq, Eq)]
 pub struct Key(Inner);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Inner {
-    /// A class, and its hash.
+    /// A class and its hash.
     Class(u32, u32),
     Computed(Rc<Computed>),
-    /// The key of a class in the order of ORDER BY.
+    /// ORDER BY key of a class.
     KeyOf(u32),
-    /// The key of a computed term in that order.
+    /// ORDER BY key of a computed term.
     KeyOfComputed(Rc<Computed>),
 }
 
-/// A computed term, which counts while it is held.
+/// A computed term. It counts towards the limit until it is dropped.
 #[derive(PartialEq, Eq)]
 struct Computed(Term);
 
@@ -51,11 +53,11 @@ impl Computed {
     }
 }
 
-/// Bytes of text of a term. Recursion is as deep as triple terms nest.
+/// Number of bytes of text in a term. Recursion is as deep as triple terms nest.
 pub(super) fn length(term: &Term) -> usize {
     match term {
         Term::Literal(literal) => {
-            // Names of datatypes are short, unless a query computes them.
+            // Datatype names are short unless a query computes them.
             let datatype = literal.datatype().as_str().len().saturating_sub(64);
             literal.value().len() + literal.language().map_or(0, str::len) + datatype
         }
@@ -104,7 +106,7 @@ impl Drop for Key {
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
-            // The order of rows may follow from it.
+            // The order of rows may depend on this hash.
             Inner::Class(_, hash) => hash.hash(state),
             Inner::Computed(term) | Inner::KeyOfComputed(term) => hash_of(&term.0).hash(state),
             Inner::KeyOf(class) => class.hash(state),
@@ -112,19 +114,19 @@ impl Hash for Key {
     }
 }
 
-/// The quads of a message as the evaluator asks for them.
+/// The quads of a message, for the evaluator.
 pub struct View<'d> {
     dictionary: &'d Dictionary<'d>,
     message: &'d Message,
-    /// Those of `FROM NAMED`, which are graphs of the dataset also where they have no quad.
+    /// Graphs named by `FROM NAMED`. They belong to the dataset even if they have no quads.
     named: Option<&'d [NamedNode]>,
     sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
-    /// The term that an expression read last.
+    /// Term that an expression read last.
     last: RefCell<Option<Inner>>,
     keys: RefCell<Keys>,
 }
 
-/// Keys of classes, as long as they are few.
+/// Cache of the keys of classes, of limited size.
 #[derive(Default)]
 struct Keys {
     by_class: FxHashMap<u32, Box<str>>,
@@ -132,7 +134,7 @@ struct Keys {
 }
 
 impl<'d> View<'d> {
-    /// A view of a message. `named` are the names of its graphs, if a query says them.
+    /// Creates a view of a message. `named` are the names of its graphs, if the query lists them.
     pub fn new(
         dictionary: &'d Dictionary<'d>,
         message: &'d Message,
@@ -148,7 +150,7 @@ impl<'d> View<'d> {
         }
     }
 
-    /// The key of a class in the order of ORDER BY.
+    /// Returns the ORDER BY key of a class.
     fn key(&self, class: u32) -> String {
         let mut keys = self.keys.borrow_mut();
         if let Some(key) = keys.by_class.get(&class) {
@@ -162,7 +164,7 @@ impl<'d> View<'d> {
         key
     }
 
-    /// The key of a term of the query.
+    /// Returns the representation of a query term.
     fn internalize(&self, term: Term) -> Key {
         if let Some(class) = self.message.find(self.dictionary, &term) {
             return Key::of(self.dictionary, class);
@@ -172,12 +174,12 @@ impl<'d> View<'d> {
         Key(Inner::Computed(computed))
     }
 
-    /// By what classes are ordered: the same in every batch.
+    /// Sort key of classes. It is the same in every batch.
     fn rank(&self, class: u32) -> (u32, u32) {
         (self.dictionary.hash(class), class)
     }
 
-    /// The quads in one of the orders, as numbers.
+    /// Returns the numbers of the quads, sorted in one of the orders.
     fn sorted(&self, order: usize) -> &[u32] {
         self.sorted[order].get_or_init(|| {
             let quads = &self.message.quads;
@@ -206,7 +208,7 @@ impl<'d> View<'d> {
             let prefix = order.iter().take_while(|&&part| bound[part].is_some());
             prefix.count()
         };
-        // The order that says most of what is wanted by its first positions; the first one of equals.
+        // The order with the most bound positions at its start; of equal ones the first.
         let best = (0..ORDERS.len())
             .rev()
             .max_by_key(|&at| length(&ORDERS[at]));
@@ -237,13 +239,13 @@ impl<'d> View<'d> {
     }
 }
 
-/// A pattern of a quad.
+/// A quad pattern.
 #[derive(Clone, Copy)]
 struct Wanted {
     triple: [Option<u32>; 3],
-    /// A graph; or any named one.
+    /// Class of the graph. `None` matches any named graph.
     graph: Option<u32>,
-    /// Nothing matches.
+    /// True if no quad matches.
     never: bool,
 }
 
@@ -267,7 +269,7 @@ impl Wanted {
     }
 }
 
-/// The quads of a pattern.
+/// Iterator over the quads that match a pattern.
 struct Found<'d> {
     quads: &'d [Quad],
     numbers: Option<&'d [u32]>,
@@ -291,7 +293,7 @@ impl Iterator for Found<'_> {
     }
 }
 
-/// A term of the data that SPARQL's expressions do not have.
+/// A term in the data that SPARQL expressions do not support.
 #[derive(Debug)]
 pub struct NoTerm;
 
@@ -303,7 +305,7 @@ impl std::fmt::Display for NoTerm {
 
 impl std::error::Error for NoTerm {}
 
-/// A key as the evaluator compares it.
+/// Returns a key in the form that the evaluator compares.
 fn of_key(key: String) -> ExpressionTerm {
     budget::scanned(key.len());
     ExpressionTerm::StringLiteral(key)

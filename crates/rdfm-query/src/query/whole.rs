@@ -1,10 +1,11 @@
 //! Queries over all messages of logs as one dataset.
 //!
-//! - In: the messages, taken in one by one; a query. Out: batches of rows, or messages that are each made of a row.
-//! - Cost: the dataset in memory: each distinct term once, 16 bytes a quad, and 4 bytes a quad for each order that a
-//!   query needs.
-//! - Law: blank nodes of different messages are different ones (RDF 1.1 Semantics, section 4.1: merging); those that
-//!   would share a label get another one.
+//! - In: messages, added one by one; a query. Out: batches of rows, or messages that are each made
+//!   of one row.
+//! - Cost: the dataset in memory: each distinct term once, 16 bytes per quad, and 4 bytes per quad
+//!   for each order that a query needs.
+//! - Law: blank nodes of different messages are different (RDF 1.1 Semantics, section 4.1:
+//!   merging). Blank nodes that would share a label are relabelled.
 
 use oxrdf::BlankNode;
 use rdfm_core::model::batch::{MessageBatch, ResultBatch};
@@ -24,18 +25,18 @@ use super::parse::Form;
 use super::rows::Rows;
 use super::stack::with_stack;
 
-/// Rows that are given at once.
+/// Number of rows in a piece of the result.
 const ROWS: usize = 4096;
-/// Terms of rows that are given at once.
+/// Number of terms in the rows of a piece.
 const KEPT: u64 = 1 << 18;
 
-/// Takes messages in.
+/// Collects messages into one dataset.
 pub struct Collector {
     builder: BatchBuilder,
     index: Index,
-    /// Copies of the blank nodes of the message that is taken in, by label.
+    /// Copies of the blank nodes of the current message, by label.
     nodes: FxHashMap<Box<[u8]>, TermId>,
-    /// How many nodes had a label so far, to look for another one.
+    /// Number of nodes with each label so far, used to find another label.
     labels: FxHashMap<Box<[u8]>, u64>,
     has_named: bool,
 }
@@ -55,10 +56,10 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Takes the messages of a batch in.
+    /// Adds the messages of a batch.
     ///
     /// # Errors
-    /// The dataset becomes larger than 2 GiB.
+    /// The dataset would exceed 2 GiB.
     pub fn add(&mut self, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         let mut ids = vec![UNBOUND; batch.table().terms().len()];
         self.has_named |= batch.has_graphs();
@@ -89,13 +90,13 @@ impl Collector {
         self.has_named
     }
 
-    /// The dataset: one message.
+    /// Returns the dataset, as a batch with one message.
     pub fn finish(mut self) -> MessageBatch {
         self.builder.end_message();
         self.builder.take().unwrap_or_else(MessageBatch::empty)
     }
 
-    /// Recursion is as deep as triple terms nest.
+    /// Copies a term. Recursion is as deep as triple terms nest.
     fn copy(
         &mut self,
         table: &TermTable,
@@ -111,7 +112,7 @@ impl Collector {
         }
         let term = table.term(id);
         let copy = match term.kind {
-            // Of its message alone, as are triple terms that may hold one.
+            // Specific to its message, like triple terms that may contain a blank node.
             TermKind::Bnode => return self.node(table.text_of(term)),
             TermKind::TripleTerm => {
                 let mut triple = table.triple(term);
@@ -139,7 +140,7 @@ impl Collector {
     }
 
     fn simple(&mut self, table: &TermTable, id: TermId) -> Result<TermId, LimitExceeded> {
-        // Written as it stands first.
+        // The first spelling of the term is kept.
         if let Some(known) = self.find(content(table, id, |part| part.0)) {
             return Ok(known);
         }
@@ -180,22 +181,22 @@ impl Collector {
     }
 }
 
-/// What a query gives, piece by piece.
+/// A part of the result of a query.
 pub enum Piece {
-    /// Rows of a SELECT; the first piece may have none.
+    /// Rows of a SELECT query. The first piece may have no rows.
     Rows(ResultBatch),
-    /// Messages of a CONSTRUCT, one for each row.
+    /// Messages of a CONSTRUCT query, one for each row.
     Messages(MessageBatch),
-    /// The answer of an ASK.
+    /// Answer of an ASK query.
     Answer(bool),
 }
 
 impl Evaluation {
-    /// Evaluates the query over a dataset: the one message of a batch. `give` says whether to go on. Gives whether
-    /// the dataset has named graphs.
+    /// Evaluates the query over a dataset, which is the only message of a batch. `give` returns
+    /// whether to continue. Returns whether the dataset has named graphs.
     ///
     /// # Errors
-    /// What ended the evaluation; the rows before it were given.
+    /// The reason why the evaluation stopped. All rows before it were passed to `give`.
     pub fn whole(
         &self,
         data: &MessageBatch,
@@ -271,8 +272,8 @@ impl Evaluation {
         hand(pieces.take().map_err(|error| too_large(&error))?)
     }
 
-    /// The messages that the template of a CONSTRUCT makes of rows of results, one of each. Variables that the
-    /// results lack are unbound.
+    /// Makes messages of result rows with the template of a CONSTRUCT query, one for each row.
+    /// Variables that are not in the results are unbound.
     ///
     /// # Errors
     /// The messages are too large.
@@ -316,14 +317,14 @@ fn too_large(error: &LimitExceeded) -> Stop {
     Stop::Failed(error.0.text().to_owned())
 }
 
-/// What is made of the rows of a dataset.
+/// Builder of pieces from the rows of a dataset.
 struct Pieces<'e> {
     evaluation: &'e Evaluation,
     data: &'e MessageBatch,
     rows: Rows,
     triples: Triples,
     output: Output,
-    /// The cells of the template's constants among `rows`.
+    /// Cells of the template's constants in `rows`.
     constants: Option<Vec<u32>>,
     is_first: bool,
 }
@@ -350,7 +351,7 @@ impl<'e> Pieces<'e> {
         }
     }
 
-    /// Takes the cells of the last row.
+    /// Adds the last row, whose cells have been appended already.
     fn add_row(&mut self, dictionary: &Dictionary<'_>, node: impl FnMut() -> BlankNode) {
         self.rows.messages.push(0);
         if let Form::Construct(template) = &self.evaluation.query.form {
@@ -374,7 +375,7 @@ impl<'e> Pieces<'e> {
             || budget::kept() >= KEPT
     }
 
-    /// What was made of the rows so far.
+    /// Returns the piece made of the rows so far.
     fn take(&mut self) -> Result<Option<Piece>, LimitExceeded> {
         let is_first = std::mem::take(&mut self.is_first);
         let piece = match &mut self.output {

@@ -1,12 +1,13 @@
-//! Numbers by hash.
+//! Lookup of numbers by hash.
 //!
-//! - In: hashes of 0, 1, 2 and so on. Out: the numbers with a hash, ascending; others may be among them.
-//! - Cost: 8 bytes a number; memory is kept for the next ones.
+//! - In: the hashes of 0, 1, 2 and so on. Out: the numbers with a hash in ascending order, possibly
+//!   with false positives.
+//! - Cost: 8 bytes per number; the memory is reused.
 
-/// No number.
+/// Marks the end of a chain.
 const NONE: u32 = u32::MAX;
 
-/// Numbers in chains of equal hashes.
+/// Chains of numbers with equal hashes.
 #[derive(Default)]
 pub(super) struct Chains {
     heads: Vec<u32>,
@@ -14,7 +15,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Takes the hashes of 0, 1, 2 and so on instead of those before.
+    /// Replaces the contents by the hashes of 0, 1, 2 and so on.
     pub(super) fn fill(&mut self, count: usize, hash: impl Fn(usize) -> u64) {
         self.heads.clear();
         self.heads.resize((2 * count).next_power_of_two(), NONE);
@@ -31,14 +32,14 @@ impl Chains {
         (hash >> 32) as usize & (self.heads.len() - 1)
     }
 
-    /// The first number that may have a hash.
+    /// Returns the first number that may have this hash.
     #[inline]
     pub(super) fn first(&self, hash: u64) -> Option<usize> {
         let head = self.heads[self.slot(hash)];
         (head != NONE).then_some(head as usize)
     }
 
-    /// The one after a number.
+    /// Returns the next number in the chain.
     #[inline]
     pub(super) fn after(&self, number: usize) -> Option<usize> {
         let next = self.next[number];
@@ -46,7 +47,7 @@ impl Chains {
     }
 }
 
-/// The hash of classes.
+/// Returns the hash of classes.
 #[inline]
 pub(super) fn hash(classes: impl Iterator<Item = u32>) -> u64 {
     classes.fold(0, |state: u64, class| {

@@ -1,9 +1,11 @@
-//! Expressions of filters.
+//! Evaluation of filter expressions.
 //!
-//! - In: an expression, and which of its variables are in scope. Out: whether it holds for terms.
-//! - Cost: it is evaluated by `spareval`, once a batch for each term, or each combination of terms. A constant regular
-//!   expression is compiled once, where `spareval` would compile it each time.
-//! - Law: nothing else than these terms decides: no dataset, no clock, no random numbers, no base IRI.
+//! - In: an expression, and those of its variables that are in scope. Out: whether it is true for
+//!   given terms.
+//! - Cost: `spareval` evaluates it once per batch for each term or combination of terms. A constant
+//!   regular expression is compiled once, while `spareval` would compile it each time.
+//! - Law: the result depends only on these terms, not on a dataset, clock, random number or base
+//!   IRI.
 
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term, Variable};
@@ -15,26 +17,28 @@ use super::super::budget;
 use super::super::functions::{Calls, REGEX, TEXTS, evaluator, regex};
 use super::super::view::length;
 
-/// How deep expressions may nest.
+/// Maximum nesting depth of expressions.
 const DEPTH: usize = 100;
 
-/// Bytes of texts that are copied without counting.
+/// Number of bytes of text that are copied without being counted.
 const FEW_BYTES: usize = 1 << 14;
 
-/// An expression that is to hold.
+/// A filter expression.
 pub(super) struct Filter {
     expression: sparopt::algebra::Expression,
     evaluator: QueryEvaluator,
-    /// Whether it is no variable, constant, or choice of such: `spareval` gives those as they are written.
+    /// False for a variable, a constant, or a choice between them: `spareval` returns these as
+    /// written.
     pub(super) is_computed: bool,
-    /// Those in scope, with their numbers; others have no value.
+    /// Variables in scope, with their numbers. Others have no value.
     pub(super) variables: Vec<(Variable, u32)>,
-    /// How often it names a variable.
+    /// Number of uses of variables.
     uses: usize,
 }
 
 impl Filter {
-    /// An expression, with the numbers of its variables in scope. None where its value depends on more than terms.
+    /// Creates a filter. `number` returns the numbers of the variables in scope. Returns `None` if
+    /// the value depends on more than terms.
     pub(super) fn new(
         expression: &Expression,
         number: impl Fn(&Variable) -> Option<u32>,
@@ -76,7 +80,7 @@ impl Filter {
         })
     }
 
-    /// Its value for terms of its variables.
+    /// Returns the value of the expression for the terms of its variables.
     pub(super) fn value(&self, terms: impl IntoIterator<Item = Option<Term>>) -> Option<Term> {
         let mut length = 0;
         let given = self.given(terms, &mut length);
@@ -85,7 +89,7 @@ impl Filter {
         })
     }
 
-    /// Terms of its variables by name, and the bytes of text of all uses of them.
+    /// Returns the terms of the variables by name. Adds up the bytes of text over all uses.
     fn given(
         &self,
         terms: impl IntoIterator<Item = Option<Term>>,
@@ -98,7 +102,7 @@ impl Filter {
             .collect()
     }
 
-    /// Whether it holds for terms of its variables.
+    /// Whether the expression is true for the terms of its variables.
     pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
         let given = self.given(terms, &mut length);
@@ -110,7 +114,7 @@ impl Filter {
     }
 }
 
-/// Evaluates an expression with the copies of texts that it reads counted.
+/// Evaluates an expression and counts the copies of the texts that it reads.
 fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
     if bytes < FEW_BYTES {
         return evaluate();
@@ -122,7 +126,7 @@ fn counted<T>(bytes: usize, evaluate: impl FnOnce() -> T) -> T {
     value
 }
 
-/// The expressions that have to hold, one by one, for an expression to hold.
+/// Splits an expression into conditions that must all be true.
 pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
     let mut found = Vec::new();
     let mut rest = vec![expression];
@@ -135,7 +139,7 @@ pub(super) fn conjuncts(expression: &Expression) -> Vec<&Expression> {
     found
 }
 
-/// An expression as `sparopt` has it, which translates patterns only.
+/// Translates an expression to `sparopt`, which only translates patterns.
 fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
     let inner = Box::default();
     match sparopt::algebra::GraphPattern::from(&GraphPattern::Filter { expr, inner }) {
@@ -144,8 +148,8 @@ fn translated(expr: Expression) -> Option<sparopt::algebra::Expression> {
     }
 }
 
-/// Whether the value of an expression depends on those of its parts alone. `sameTerm` is left out: it tells tags of
-/// another case apart where terms are not compared by class.
+/// Whether the value of an expression depends only on the values of its parts. False for
+/// `sameTerm`, which is case-sensitive for tags, unlike the comparison by class.
 fn depends_on_terms(expression: &Expression) -> bool {
     !matches!(
         expression,
@@ -163,7 +167,7 @@ fn depends_on_terms(expression: &Expression) -> bool {
     )
 }
 
-/// Makes a call of `REGEX` with constants the call of a function of its own.
+/// Replaces a call of `REGEX` with constant arguments by a call of a precompiled function.
 fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     let Expression::FunctionCall(function, arguments) = expression else {
         return;
@@ -180,7 +184,7 @@ fn compile(expression: &mut Expression, regexes: &mut Vec<(NamedNode, Regex)>) {
     else {
         return;
     };
-    // One that is too large ends the evaluation when it is called.
+    // An expression that is too large ends the evaluation when it is called.
     if let Ok(Some(regex)) = regex(pattern, flags) {
         let name = format!("urn:uuid:00000000-0000-0000-0000-{:012}", regexes.len());
         let name = NamedNode::new_unchecked(name);
@@ -200,7 +204,8 @@ fn found(regex: &Regex, given: &[Term]) -> Option<Term> {
     }
 }
 
-/// Whether a test holds of an expression and all its parts, each before its own parts; false where they nest deeper.
+/// Whether a test is true for an expression and all its parts. Parents are tested before their
+/// parts. Returns false if the expression nests too deeply.
 fn every(
     expression: &mut Expression,
     depth: usize,

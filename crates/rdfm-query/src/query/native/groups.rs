@@ -1,8 +1,10 @@
-//! The algebra of a pattern as groups, whose parts are matched one after the other.
+//! Conversion of a pattern into groups, whose parts are matched one after the other.
 //!
-//! - In: a pattern. Out: a group, or None where matching part by part would not give the rows of the algebra.
-//! - Law: a part that is matched sees the values of all parts before it. That gives the rows of the algebra unless an
-//!   `OPTIONAL` or a filter of an inner group sees a value that its own group does not give: such are not covered.
+//! - In: a pattern. Out: a group, or `None` if matching part by part would not give the same rows
+//!   as the SPARQL algebra.
+//! - Law: each part sees the values of all parts before it. This gives the same rows as the algebra
+//!   unless an `OPTIONAL` or a filter of an inner group sees a value that its own group does not
+//!   bind. Such patterns are not supported.
 
 use std::collections::HashMap;
 
@@ -12,20 +14,20 @@ use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::filters::{self, Filter};
 
-/// How deep patterns may nest.
+/// Maximum nesting depth of patterns.
 const DEPTH: usize = 100;
-/// Most variables, blank nodes among them.
+/// Maximum number of variables, including blank nodes.
 const VARIABLES: usize = 128;
 
-/// Variables, by number.
+/// Set of variable numbers, as bits.
 pub(super) type Set = u128;
 
-/// The set of one variable.
+/// Returns the set of one variable.
 pub(super) const fn only(variable: u32) -> Set {
     1 << variable
 }
 
-/// What is asked of one position of a quad.
+/// Pattern for one position of a quad.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cell {
     /// A constant, by number.
@@ -36,11 +38,11 @@ pub(super) enum Cell {
     DefaultGraph,
 }
 
-/// Subject, predicate, object and graph. A variable for the graph means a named one.
+/// Subject, predicate, object and graph. A graph variable matches only named graphs.
 #[derive(Clone)]
 pub(super) struct QuadPattern {
     pub(super) cells: [Cell; 4],
-    /// Positions with the same variable.
+    /// Pairs of positions with the same variable.
     pub(super) same: Vec<(usize, usize)>,
     pub(super) variables: Set,
 }
@@ -49,7 +51,7 @@ pub(super) struct QuadPattern {
 pub(super) struct Table {
     pub(super) columns: Vec<u32>,
     pub(super) rows: Vec<Vec<Option<u32>>>,
-    /// Variables that have a value in each row.
+    /// Variables that have a value in every row.
     pub(super) certain: Set,
 }
 
@@ -57,12 +59,12 @@ pub(super) struct Table {
 pub(super) enum Part {
     Quads(QuadPattern),
     Values(Table),
-    /// Where it holds is decided by values that are there whenever the group matches: it may be tested at any point
-    /// where they are.
+    /// A filter whose result depends only on variables that have a value whenever the group
+    /// matches. It may be tested as soon as they are bound.
     Free(Filter),
-    /// It is to be tested here.
+    /// A filter that must be tested at this point.
     Here(Filter),
-    /// A variable that gets the value of an expression.
+    /// Assignment of the value of an expression to a variable.
     Extend(Filter, u32),
     /// Nothing matches.
     Never,
@@ -70,16 +72,16 @@ pub(super) enum Part {
     Union(Vec<Vec<Self>>),
 }
 
-/// The variables that a pattern gives values.
+/// Variables that a pattern binds.
 #[derive(Clone, Copy)]
 struct Scope {
-    /// In each row.
+    /// Variables bound in every row.
     certain: Set,
-    /// In some row.
+    /// Variables bound in at least one row.
     all: Set,
 }
 
-/// Makes groups, and numbers variables and constants.
+/// Builder of groups, which numbers variables and constants.
 #[derive(Default)]
 pub(super) struct Groups {
     variables: HashMap<TermPattern, u32>,
@@ -88,12 +90,12 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// How many variables there are.
+    /// Returns the number of variables.
     pub(super) fn variables(&self) -> usize {
         self.variables.len()
     }
 
-    /// The number of a variable that stands in the pattern.
+    /// Returns the number of a variable that occurs in the pattern.
     pub(super) fn variable(&self, name: &Variable) -> Option<u32> {
         let key = TermPattern::Variable(name.clone());
         self.variables.get(&key).copied()
@@ -117,14 +119,15 @@ impl Groups {
         Cell::Constant(number)
     }
 
-    /// The group of a pattern.
+    /// Returns the group for a pattern.
     pub(super) fn group(&mut self, pattern: &GraphPattern) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         self.add(pattern, None, 0, DEPTH, &mut parts)?;
         Some(parts)
     }
 
-    /// Adds the parts of a pattern to a group. `context` are the variables that may have values before them.
+    /// Adds the parts of a pattern to a group. `context` are the variables that may already have
+    /// values.
     fn add(
         &mut self,
         pattern: &GraphPattern,
@@ -136,7 +139,7 @@ impl Groups {
         let depth = depth.checked_sub(1)?;
         match pattern {
             GraphPattern::Bgp { patterns } => {
-                // `GRAPH ?g {}` has the names of graphs.
+                // `GRAPH ?g {}` returns the names of the graphs.
                 if graph.is_some() && patterns.is_empty() {
                     return None;
                 }
@@ -318,7 +321,7 @@ impl Groups {
         Some((table, Scope { certain, all }))
     }
 
-    /// Adds what a filter of a pattern asks.
+    /// Adds the conditions of a filter.
     fn filter(
         &self,
         expression: &Expression,
@@ -343,7 +346,7 @@ impl Groups {
         Some(())
     }
 
-    /// An expression of a pattern, and the variables in scope that it uses.
+    /// Returns an expression of a pattern, and the variables in scope that it uses.
     fn expression(
         &self,
         expression: &Expression,
@@ -358,7 +361,7 @@ impl Groups {
         let filter = Filter::new(expression, in_scope)?;
         let mut used = 0;
         for (name, number) in &filter.variables {
-            // Within `GRAPH ?g`, ?g has no value unless a pattern gives it one.
+            // Within `GRAPH ?g`, ?g has a value only if a pattern binds it.
             if is_name(graph, name) {
                 return None;
             }

@@ -1,8 +1,8 @@
-//! Matching of a plan over the quads of a message.
+//! Evaluation of a plan over the quads of a message.
 //!
-//! - In: a plan, the dictionary of a batch, the quads of its messages. Out: rows of classes.
-//! - Cost: a step scans the quads of its message, or those of an index where there are many and it is taken often.
-//!   Rows are found one by one: nothing but rows of the result is kept.
+//! - In: a plan, the dictionary of a batch, and the quads of its messages. Out: rows of classes.
+//! - Cost: a step scans the quads of its message. If there are many quads and the step is repeated
+//!   often, it uses an index instead. Rows are found one by one, and only result rows are kept.
 
 use hashbrown::HashTable;
 use oxrdf::Term;
@@ -16,39 +16,39 @@ use crate::query::dictionary::{DEFAULT_GRAPH, Dictionary, UNBOUND};
 use crate::query::message::{Message, Quad};
 use crate::query::view::length;
 
-/// Quads that are scanned rather than looked up.
+/// Maximum number of quads that are scanned instead of indexed.
 const FEW_QUADS: usize = 32;
-/// Times that quads are scanned before they get an index.
+/// Number of scans before quads are indexed.
 const FEW_SCANS: u32 = 2;
-/// Rows of a table that are compared one by one.
+/// Maximum number of table rows that are compared one by one.
 const FEW_ROWS: usize = 4;
-/// Quads looked at between two questions whether to stop.
+/// Number of quads examined between two calls of `stop`.
 const QUADS_A_STOP: usize = 1024;
-/// Combinations of terms that are remembered.
+/// Maximum number of cached combinations of terms.
 const COMBINATIONS: usize = 1 << 16;
 
-/// What is known of a filter.
+/// Cached results of a filter.
 #[derive(Default)]
 struct Known {
-    /// By term: 0 unknown, 1 holds, 2 does not.
+    /// Result for each term: 0 unknown, 1 true, 2 false.
     terms: Vec<u8>,
     combinations: hashbrown::HashMap<Vec<u32>, bool, rustc_hash::FxBuildHasher>,
 }
 
-/// Quads by what stands at some of their positions.
+/// Index of quads by the classes at some positions.
 #[derive(Default)]
 struct Index {
-    /// The positions, as bits.
+    /// Bit mask of the positions.
     positions: u8,
     chains: Chains,
 }
 
-/// Matches a plan.
+/// Matcher for a plan.
 pub struct Matcher<'p> {
     plan: &'p Plan,
-    /// Of each constant the class.
+    /// Class of each constant.
     constants: Vec<u32>,
-    /// Constants that the batch has, but may write otherwise.
+    /// Constants that the batch contains, possibly with another spelling.
     varying: Vec<usize>,
     /// Values of expressions that are neither terms of the batch nor constants.
     computed: Vec<Term>,
@@ -64,14 +64,14 @@ pub struct Matcher<'p> {
     distinct: HashTable<u32>,
 }
 
-/// Why matching ends before all rows are found.
+/// Reason why matching ends before all rows are found.
 enum Halt<E> {
     Enough,
     Stopped(E),
 }
 
 impl<'p> Matcher<'p> {
-    /// One for a plan.
+    /// Creates a matcher for a plan.
     pub fn new(plan: &'p Plan) -> Self {
         let mut known = Vec::new();
         known.resize_with(plan.filters.len(), Known::default);
@@ -137,7 +137,7 @@ impl<'p> Matcher<'p> {
         }
     }
 
-    /// Constants that a message lacks are as the query has them.
+    /// Makes constants that are not in the message keep the spelling of the query.
     fn resolve(&mut self, dictionary: &Dictionary<'_>, message: &Message) {
         if self.varying.is_empty() {
             return;
@@ -149,12 +149,12 @@ impl<'p> Matcher<'p> {
         self.fill_tables();
     }
 
-    /// Whether rows may hold terms that the batch lacks.
+    /// Whether rows may contain terms that are not in the batch.
     pub fn has_others(&self) -> bool {
         !self.plan.tables.is_empty() || !self.plan.expressions.is_empty()
     }
 
-    /// A term that the batch lacks: a constant, or one that an expression gave.
+    /// Returns a term that is not in the batch: a constant, or the value of an expression.
     pub fn other(&self, number: u32) -> Option<&Term> {
         let constants = &self.plan.constants;
         let computed = (number as usize).checked_sub(constants.len());
@@ -164,7 +164,7 @@ impl<'p> Matcher<'p> {
         )
     }
 
-    /// The cell of a value of an expression.
+    /// Returns the cell for the value of an expression.
     fn cell(&mut self, dictionary: &Dictionary<'_>, message: &Message, term: Term) -> u32 {
         if let Some(class) = message.find(dictionary, &term) {
             return class;
@@ -176,18 +176,20 @@ impl<'p> Matcher<'p> {
         let next = first + self.computed.len() as u32;
         let cell = *self.by_term.entry(term.clone()).or_insert(next);
         if cell == next {
-            // It is stored twice.
+            // The term is stored twice.
             budget::keep(2 + 2 * length(&term) as u64 / budget::BYTES);
             self.computed.push(term);
         }
         cell
     }
 
-    /// Adds the rows of a message, at most so many, to `rows`, and says how many they are. A row has a cell for each
-    /// variable that is asked for: a class, [`UNBOUND`], or `dictionary.terms() + k` for [`Self::other`] of `k`. `stop` is asked now and then, and at each row, with the number of rows found so far.
+    /// Appends the rows of a message to `rows`, `most` at most, and returns their number. A row has
+    /// a cell for each selected variable: a class, [`UNBOUND`], or `dictionary.terms() + k` for
+    /// [`Self::other`] of `k`. `stop` is called periodically, and for each row, with the number of
+    /// rows found so far.
     ///
     /// # Errors
-    /// Those of `stop`.
+    /// Any error that `stop` returns.
     pub fn run<E>(
         &mut self,
         dictionary: &Dictionary<'_>,
@@ -235,7 +237,7 @@ struct Run<'r, 'p, S> {
     quads: &'r [Quad],
     state: &'r mut Matcher<'p>,
     rows: &'r mut Vec<u32>,
-    /// Cells of other messages before those of this one.
+    /// Number of cells that were in `rows` before those of this message.
     first: usize,
     found: usize,
     most: usize,
@@ -244,7 +246,7 @@ struct Run<'r, 'p, S> {
 }
 
 impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
-    /// The rows that come of the values so far by the steps from one on.
+    /// Finds the rows that follow from the current values, starting at the step `at`.
     fn from(&mut self, mut at: usize) -> Result<(), Halt<E>> {
         let plan = self.plan;
         loop {
@@ -371,7 +373,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         Ok(())
     }
 
-    /// Goes on with what a quad gives to the variables that have no value.
+    /// Binds the unbound variables to the terms of a quad and continues.
     #[inline]
     fn take(
         &mut self,
@@ -407,7 +409,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    /// The index of some positions.
+    /// Returns the index for some positions.
     fn index(&mut self, positions: u8) -> usize {
         let state = &mut *self.state;
         let made = &state.indexes[..state.indexed];
@@ -446,7 +448,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         Ok(())
     }
 
-    /// Goes on with a row of a table, if it is compatible with the values so far.
+    /// Continues with a row of a table, if it is compatible with the current values.
     fn join(&mut self, at: usize, lookup: &Lookup, row: usize) -> Result<(), Halt<E>> {
         let before = self.state.bound.len();
         let mut fits = true;
@@ -469,7 +471,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    /// Goes on with the value of an expression, if it is compatible with the one so far.
+    /// Continues with the value of an expression, if it is compatible with the current value.
     fn extend(&mut self, at: usize, number: usize, variable: u32) -> Result<(), Halt<E>> {
         let expression = &self.plan.expressions[number];
         let variables = expression.variables.iter();
@@ -522,7 +524,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         holds
     }
 
-    /// The value of a variable, as the message has it.
+    /// Returns the value of a variable as spelled in the message.
     fn written(&self, variable: u32) -> u32 {
         let class = self.state.row[variable as usize];
         if class < self.dictionary.terms() && self.dictionary.varies() {
@@ -542,7 +544,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 }
 
-/// What is known of a quad that is looked for.
+/// The known parts of a quad to find.
 #[derive(Default)]
 struct Wanted {
     classes: Quad,
@@ -574,7 +576,7 @@ impl Wanted {
     }
 }
 
-/// The hash of some positions.
+/// Returns the hash of the classes at some positions.
 fn hash_of(quad: &Quad, positions: u8) -> u64 {
     let chosen = (0..4).filter(|position| positions & 1 << position != 0);
     hash(chosen.map(|position| quad[position]))

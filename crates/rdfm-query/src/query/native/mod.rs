@@ -1,11 +1,13 @@
-//! Patterns of SPARQL, matched by class over the quads of a message.
+//! Matching of SPARQL patterns over the quads of a message, by class.
 //!
-//! - In: a query's pattern, once; for each batch its dictionary, for each message its quads.
-//! - Out: rows of classes. A pattern that has more than is covered here has no plan.
-//! - Covered: triple patterns, `GRAPH`, joins, `OPTIONAL`, `UNION`, `VALUES`, filters and `BIND` without `EXISTS`,
-//!   `DISTINCT`.
-//! - Cost: small messages are scanned, those of many quads get an index once a pattern is tried a few times.
-//! - Law: the rows are those of SPARQL's algebra, in an order that how messages are cut into batches does not change.
+//! - In: the pattern of a query, once; the dictionary of each batch, and the quads of each message.
+//! - Out: rows of classes. A pattern with anything that is not supported here has no plan.
+//! - Supported: triple patterns, `GRAPH`, joins, `OPTIONAL`, `UNION`, `VALUES`, filters and `BIND`
+//!   without `EXISTS`, and `DISTINCT`.
+//! - Cost: small messages are scanned. Messages with many quads are indexed after a pattern has
+//!   been tried a few times.
+//! - Law: the rows are those of the SPARQL algebra. Their order does not depend on batch
+//!   boundaries.
 
 mod chains;
 mod filters;

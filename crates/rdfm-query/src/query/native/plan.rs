@@ -1,7 +1,9 @@
-//! The steps by which a pattern is matched.
+//! Steps for matching a pattern.
 //!
-//! - In: a pattern, and the variables that are asked for. Out: [`Plan`], or None for a pattern that is not covered.
-//! - Cost: made once a query; patterns with much that is known come first, filters as early as they can.
+//! - In: a pattern, and the selected variables. Out: a [`Plan`], or `None` if the pattern is not
+//!   supported.
+//! - Cost: the plan is made once per query. The most selective patterns come first, and filters as
+//!   early as possible.
 
 use std::collections::HashMap;
 
@@ -11,58 +13,60 @@ use spargebra::algebra::GraphPattern;
 use super::filters::Filter;
 use super::groups::{Cell, Groups, Part, QuadPattern, Set, Table, only};
 
-/// Most steps: each takes some of the stack.
+/// Maximum number of steps. Each step uses some of the stack.
 const STEPS: usize = 300;
 
-/// One step. Each row that comes out of it goes on to the next one.
+/// A step. Each row that it produces continues with the next step.
 pub(super) enum Step {
-    /// The quads that match, with their number among such steps.
+    /// Continues with the quads that match. The number counts steps of this kind.
     Quads(QuadPattern, usize),
-    /// The rows that match, of the table of a number.
+    /// Continues with the matching rows of the table with this number.
     Values(usize),
-    /// Whether the filter of a number holds.
+    /// Continues if the filter with this number is true.
     Filter(usize),
-    /// The variable of a number gets the value of the expression of another.
+    /// Sets the variable given second to the value of the expression with the number given first.
     Extend(usize, u32),
-    /// The steps up to a [`Step::Matched`] of the same number; where they give no row, on at a step.
+    /// Tries the steps up to the [`Step::Matched`] with the same number. If they produce no row,
+    /// continues at the step given second.
     Optional(usize, usize),
-    /// The end of an optional part.
+    /// End of the optional part with this number.
     Matched(usize),
-    /// The steps from each of these on.
+    /// Runs the steps from each of these positions.
     Union(Vec<usize>),
-    /// On at another step.
+    /// Continues at another step.
     Goto(usize),
-    /// No row.
+    /// Produces no rows.
     Never,
 }
 
-/// A table, and the columns by which its rows are found.
+/// A table, and the columns used to find its rows.
 pub(super) struct Lookup {
     pub(super) table: Table,
     /// Columns that have a value when the step is reached.
     pub(super) keys: Vec<usize>,
 }
 
-/// How a pattern is matched.
+/// Plan for matching a pattern.
 pub struct Plan {
     pub(super) steps: Vec<Step>,
-    /// Steps of quads.
+    /// Number of quad steps.
     pub(super) patterns: usize,
     pub(super) optionals: usize,
     pub(super) tables: Vec<Lookup>,
     pub(super) filters: Vec<Filter>,
-    /// Expressions that give variables their values.
+    /// Expressions that assign values to variables.
     pub(super) expressions: Vec<Filter>,
     pub(super) constants: Vec<Term>,
     pub(super) numbers: HashMap<Term, u32>,
     pub(super) variables: usize,
-    /// For each variable that is asked for its number, if the pattern has it.
+    /// Number of each selected variable, or `None` if the pattern does not contain it.
     pub(super) columns: Vec<Option<u32>>,
     pub(super) distinct: bool,
 }
 
 impl Plan {
-    /// The plan of a pattern, for rows of these variables. None where the pattern has something that is not covered.
+    /// Returns the plan of a pattern, for rows of these variables. Returns `None` if the pattern is
+    /// not supported.
     pub fn of(pattern: &GraphPattern, variables: &[Variable]) -> Option<Self> {
         let (mut pattern, mut distinct) = (pattern, false);
         if let GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } = pattern {
@@ -90,7 +94,7 @@ impl Plan {
         (plan.steps.len() <= STEPS).then_some(plan)
     }
 
-    /// The constants that rows may hold.
+    /// Returns the constants that rows may contain.
     pub(super) fn constants(&self) -> &[Term] {
         if self.tables.is_empty() && self.expressions.is_empty() {
             return &[];
@@ -98,7 +102,8 @@ impl Plan {
         &self.constants
     }
 
-    /// Adds the steps of a group, before which some variables have values, and gives those that have them after it.
+    /// Adds the steps of a group. `before` are the variables bound before it. Returns those bound
+    /// after it.
     fn add(&mut self, group: Vec<Part>, before: Set) -> Set {
         let mut certain = before;
         let mut free = Vec::new();
@@ -212,7 +217,7 @@ impl Plan {
     }
 }
 
-/// Parts whose order makes no difference to the rows.
+/// Parts that can be reordered without changing the rows.
 #[derive(Default)]
 struct Block {
     quads: Vec<QuadPattern>,
@@ -220,7 +225,8 @@ struct Block {
 }
 
 impl Block {
-    /// A table whose variables have all the values that they get from patterns: then its rows are looked up.
+    /// Returns a table whose variables that occur in patterns are all bound, so that its rows can
+    /// be looked up.
     fn next_table(&mut self, certain: Set) -> Option<Table> {
         let coming = self
             .quads
@@ -237,7 +243,7 @@ impl Block {
         Some(self.tables.remove(at))
     }
 
-    /// The pattern of which most is known; of several the first.
+    /// Returns the pattern with the most known positions; of equal ones the first.
     fn next_quads(&mut self, certain: Set) -> Option<QuadPattern> {
         let known = |quads: &QuadPattern| {
             let weights = quads.cells.iter().zip([6, 2, 4, 2]);
