@@ -51,9 +51,9 @@ impl Terms {
 /// Requested kind of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// A message, a patch, or a row of results.
+    /// One row per message, patch, or row of results.
     Whole(Layout),
-    /// A quad.
+    /// One row per quad.
     Quads(QuadLayout),
 }
 

@@ -1,7 +1,7 @@
 //! Builder of rows with one quad each.
 //!
-//! - In: messages of batches, or parts of messages. Out: record batches of the requested columns, of
-//!   even size ([`QuadCoalescer`]) or one of all quads ([`quad_record_batch`]).
+//! - In: messages of batches, or parts of messages. Out: record batches of the requested columns,
+//!   of even size ([`QuadCoalescer`]) or one of all quads ([`quad_record_batch`]).
 //! - Cost: only the requested columns are built.
 //! - Law: each quad appears once and in order, however the input was divided into batches; the
 //!   graph is null for the default graph. Messages without quads, and metadata, which rows cannot

@@ -139,7 +139,7 @@ impl TermColumns {
         Ok(())
     }
 
-    /// Adds a term, or null for the default graph, to a column that does not use [`add`](Self::add).
+    /// Adds a term, or null for the default graph, to a column not filled by [`add`](Self::add).
     #[inline]
     pub fn add_optional(
         &mut self,

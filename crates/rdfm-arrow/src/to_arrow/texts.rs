@@ -13,7 +13,7 @@ use arrow_array::{BinaryArray, StringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-/// Maximum capacity, in bytes, reserved for a column based on the size of the previous record batch.
+/// Maximum capacity in bytes that a column reserves from the size of the previous record batch.
 const MAX_ROOM_BYTES: usize = 8 << 20;
 
 /// Returns an empty vector with capacity for about as much as `other`, so that it need not grow.

@@ -1,4 +1,4 @@
-//! Helpers shared by the tests: batches from texts, and the contents of batches and arrays as texts.
+//! Test helpers: batches from texts, and the contents of batches and arrays as texts.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 #![allow(
     clippy::unwrap_used,
