@@ -89,8 +89,8 @@ impl ArrowCoalescer {
     ///     source: Text of their source column; null by default.
     /// Raises:
     ///     LimitError: If the strings of one message exceed 2 GiB.
-    ///     ValueError: If the batch is of another kind, has results with other variables than earlier
-    ///         rows, or is the answer of an ASK query.
+    ///     ValueError: If the batch is of another kind, has results with other variables than
+    ///         earlier rows, or is the answer of an ASK query.
     #[pyo3(signature = (batch, source=None))]
     fn push(
         &self,
@@ -112,8 +112,8 @@ impl ArrowCoalescer {
     /// Return counts of the data that the rows of quads so far do not contain.
     ///
     /// Returns:
-    ///     The number of messages without quads, of metadata entries, and of messages that cannot be
-    ///     distinguished from the previous one because it has the same source and index.
+    ///     The number of messages without quads, of metadata entries, and of messages that cannot
+    ///     be distinguished from the previous one because it has the same source and index.
     fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
         Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
@@ -279,8 +279,8 @@ impl QuadRows {
     /// Return the next batch; None means "more input", and after `finish` "done".
     ///
     /// Raises:
-    ///     DecodeError: If a row is invalid. Raised after the messages before that row, and again on
-    ///         later calls.
+    ///     DecodeError: If a row is invalid. Raised after the messages before that row, and again
+    ///         on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let batch = self.with(py, QuadReader::next_batch)?;
         batch

@@ -265,8 +265,8 @@ impl MessageBatch {
     /// Convert the batch to Arrow, with one row per message or quad.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in the
-    ///         requested order; the first four by default. For rows of quads, any of "source",
+    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in
+    ///         the requested order; the first four by default. For rows of quads, any of "source",
     ///         "message", "subject", "predicate", "object", "graph"; all by default.
     ///     source: Text of the source column; null by default.
     ///     rows: Kind of rows: "messages" or "quads".
@@ -314,10 +314,10 @@ impl MessageBatch {
     /// Create a batch from Arrow rows with one message or quad each.
     ///
     /// Args:
-    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column `quads`
-    ///         as in `to_arrow`; the column `metadata` is read too, if present. Or rows of quads, with
-    ///         columns `message`, `subject`, `predicate` and `object`: consecutive rows with the same
-    ///         source and message form a message.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column
+    ///         `quads` as in `to_arrow`; the column `metadata` is read too, if present. Or rows of
+    ///         quads, with columns `message`, `subject`, `predicate` and `object`: consecutive rows
+    ///         with the same source and message form a message.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
     ///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.

@@ -157,8 +157,8 @@ impl Decoder {
     /// Return the next batch of complete messages; None means "more input", after `finish` "done".
     ///
     /// Raises:
-    ///     DecodeError: If the log breaks its format. Raised after all messages completed before the
-    ///         error, and again on later calls.
+    ///     DecodeError: If the log breaks its format. Raised after all messages completed before
+    ///         the error, and again on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut state = take(&self.state, "decoder")?;
         let batch = run(py, &mut state, codec::Decoder::next_batch)?
@@ -193,8 +193,8 @@ impl Decoder {
     ///     stop_bytes: Stop when the batches take more memory than this, in bytes.
     ///
     /// Returns:
-    ///     The batches, and whether these are all. If not, `next_batch` continues: it raises the error
-    ///     that follows them, or returns the next batch after a stop.
+    ///     The batches, and whether these are all. If not, `next_batch` continues: it raises the
+    ///     error that follows them, or returns the next batch after a stop.
     #[pyo3(signature = (log, /, stop_bytes = None))]
     fn decode_log(
         &self,
@@ -241,14 +241,15 @@ impl Decoder {
     /// The mapping is read-only, and the same object until there is more to report. Unknown
     /// properties are absent. The keys are:
     ///
-    /// - `dialect`: the dialect of the first message; `changes_dialect` is True if a later message has
-    ///   another.
+    /// - `dialect`: the dialect of the first message; `changes_dialect` is True if a later message
+    ///   has another.
     /// - `version_label`.
     /// - `options`: the stream options, with the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
-    /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames omits.
-    /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI; `dropped_key` is
-    ///   the first of them, quoted.
+    /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames
+    ///   omits.
+    /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
+    ///   `dropped_key` is the first of them, quoted.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
     ///   `look_alike_offsets` are the offsets of the first of them.
     /// - `notes`: notes for readers of the log.
@@ -521,11 +522,11 @@ impl Encoder {
     /// Args:
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
-    ///     source: Properties of the log that the messages come from, as known when the first one is
-    ///         written: `carries` (of its format), `dialect`, `options` (its stream options, if it has
-    ///         the same format), `asked` (whether these were requested), `namespaces` (whether its first
-    ///         message declares any), `flat` (whether it is one message of many frames that remains
-    ///         one).
+    ///     source: Properties of the log that the messages come from, as known when the first one
+    ///         is written: `carries` (of its format), `dialect`, `options` (its stream options, if
+    ///         it has the same format), `asked` (whether these were requested), `namespaces`
+    ///         (whether its first message declares any), `flat` (whether it is one message of many
+    ///         frames that remains one).
     /// Raises:
     ///     OptionError: If an option is unknown, or its value is invalid.
     ///     UnknownFormatError: If no native format has that name.
@@ -558,8 +559,8 @@ impl Encoder {
     ///     batch: The batch.
     ///     source: Name of the log that the messages come from; no native format stores it.
     /// Raises:
-    ///     EncodeError: If a message cannot be written; the exception's `completed` contains the bytes
-    ///         of the messages before it.
+    ///     EncodeError: If a message cannot be written; the exception's `completed` contains the
+    ///         bytes of the messages before it.
     #[pyo3(signature = (batch, /, source=None))]
     fn encode<'py>(
         &self,

@@ -183,8 +183,8 @@ impl PatchBatch {
     /// Convert the batch to Arrow, with one row per patch.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces", in
-    ///         the requested order; the first four by default. Patches have neither metadata nor
+    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces",
+    ///         in the requested order; the first four by default. Patches have neither metadata nor
     ///         namespaces.
     ///     source: Text of the source column; null by default.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
@@ -234,8 +234,8 @@ impl PatchBatch {
     ///         `operations` as in `to_arrow`.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
-    ///     DecodeError: If an operation has a value that it cannot have, or lacks a required one; the
-    ///         error names the row, operation and part.
+    ///     DecodeError: If an operation has a value that it cannot have, or lacks a required one;
+    ///         the error names the row, operation and part.
     ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
@@ -377,7 +377,8 @@ impl ResultBatch {
         self.view.position(row)
     }
 
-    /// Return the rows with leading `source` and `message` cells, and blank nodes labelled by message.
+    /// Return the rows with leading `source` and `message` cells, and blank nodes labelled by
+    /// message.
     ///
     /// Args:
     ///     source: Name of the log.
@@ -457,7 +458,8 @@ impl ResultBatch {
     ///     first_index: Index of the first row.
     /// Raises:
     ///     TypeError: If anything else is given.
-    ///     ValueError: If a row has too many or too few terms, or both rows and an answer are given.
+    ///     ValueError: If a row has too many or too few terms, or both rows and an answer are
+    ///         given.
     #[staticmethod]
     #[pyo3(
         signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0),
