@@ -1,10 +1,10 @@
-//! Rows of results as typed columns, with the messages that they are of.
+//! Result rows as typed columns, with the message that each row belongs to.
 //!
-//! - In: variables and the types that are asked for; rows of terms, and the message of each.
-//! - Out: `source` and `message` if they are wanted, then a column for each variable: terms as canonical N-Triples, or
-//!   values of the type.
-//! - Law: the schema follows from variables and types alone. A value that does not fit its type is an error, or null and
-//!   counted; never another value.
+//! - In: variables and the requested types; rows of terms, and the message of each row.
+//! - Out: `source` and `message` if requested, then a column for each variable: terms as canonical
+//!   N-Triples, or values of the requested type.
+//! - Law: the schema depends only on the variables and types. A value that does not fit its type is
+//!   an error, or null and counted; it is never replaced by another value.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -36,9 +36,9 @@ use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 const TOO_LARGE: &str = "the texts of the rows pass 2 GiB in one batch; make smaller batches";
-/// The columns that stand before those of the variables.
+/// Names of the columns that precede those of the variables.
 const OF_MESSAGES: [&str; 2] = ["source", "message"];
-/// Digits of a decimal, and those of them that are behind the point.
+/// Precision and scale of a decimal: digits in total, and digits after the decimal point.
 const DECIMAL: (u8, i8) = (38, 18);
 /// xsd:integer and the types derived from it.
 const INTEGERS: [&[u8]; 13] = [
@@ -57,37 +57,37 @@ const INTEGERS: [&[u8]; 13] = [
     b"unsignedByte",
 ];
 
-/// The type of a variable's column.
+/// Type of a variable's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Any term, as canonical N-Triples.
     Term,
-    /// The text of an IRI, or the lexical form of any literal.
+    /// Text of an IRI, or lexical form of any literal.
     String,
-    /// The text of an IRI.
+    /// Text of an IRI.
     Iri,
-    /// Of xsd:boolean.
+    /// Value of an xsd:boolean.
     Boolean,
-    /// Of xsd:integer and the types derived from it, in 64 bits.
+    /// 64-bit value of an xsd:integer or a type derived from it.
     Integer,
-    /// Of xsd:decimal and integers: 38 digits, 18 of them behind the point.
+    /// Value of an xsd:decimal or an integer: 38 digits, 18 of them after the decimal point.
     Decimal,
-    /// Of xsd:float, decimals and integers.
+    /// Value of an xsd:float, a decimal or an integer.
     Float,
-    /// Of any number.
+    /// Value of any numeric literal.
     Double,
-    /// Of xsd:dateTime, in microseconds of UTC, which is also the time zone of those that say none.
+    /// Value of an xsd:dateTime, in microseconds of UTC. UTC if it has no time zone.
     DateTime,
-    /// Of xsd:date, as it is written: without its time zone.
+    /// Value of an xsd:date as written, without its time zone.
     Date,
-    /// Of xsd:time, in microseconds of a day in UTC, which is also the time zone of those that say none.
+    /// Value of an xsd:time, in microseconds of the day in UTC. UTC if it has no time zone.
     Time,
-    /// Of xsd:dayTimeDuration, or an xsd:duration without months, in microseconds.
+    /// Value of an xsd:dayTimeDuration, or of an xsd:duration without months, in microseconds.
     Duration,
 }
 
 impl Type {
-    /// All that can be asked for, by their names.
+    /// Types that can be requested, with their names.
     pub const NAMES: [(&'static str, Self); 11] = [
         ("string", Self::String),
         ("iri", Self::Iri),
@@ -122,7 +122,7 @@ impl Type {
         }
     }
 
-    /// What fits, as the end of a sentence.
+    /// Description of the values that fit, to end an error text with.
     const fn wanted(self) -> &'static str {
         match self {
             Self::Term => "a term",
@@ -144,24 +144,24 @@ impl Type {
 /// A value that does not fit the type of its column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// The row among those that were given.
+    /// Index of the row in the input.
     pub row: usize,
-    /// The message that it is of, where rows are of messages.
+    /// Index of the row's message, if rows belong to messages.
     pub message: Option<u64>,
-    /// Variable and value, and what would fit.
+    /// The variable, the value, and what was expected.
     pub reason: String,
 }
 
-/// Why there are no columns.
+/// Error from [`Columns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A value does not fit.
     Misfit(Misfit),
-    /// Something else.
+    /// Any other error.
     Error(Error),
 }
 
-/// The columns of rows.
+/// Typed columns of result rows.
 #[derive(Clone, Debug)]
 pub struct Columns {
     variables: Vec<Box<str>>,
@@ -170,10 +170,11 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those of variables, by the types that are asked for; `of_messages`: behind `source` and `message`.
+    /// Creates the columns of `variables` with the requested `types`; with `of_messages`, they
+    /// follow `source` and `message`.
     ///
     /// # Errors
-    /// There is no such type or variable, or two columns would have one name.
+    /// A type or variable is unknown, or two columns would have the same name.
     pub fn new<'a>(
         variables: impl IntoIterator<Item = &'a str>,
         types: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -222,7 +223,7 @@ impl Columns {
         })
     }
 
-    /// The schema, whatever the rows hold.
+    /// Returns the schema, which does not depend on the rows.
     pub fn schema(&self) -> SchemaRef {
         let [source, message] = OF_MESSAGES;
         let mut fields = Vec::with_capacity(self.types.len() + 2);
@@ -235,13 +236,15 @@ impl Columns {
         Arc::new(Schema::new(fields))
     }
 
-    /// The columns of rows, and how many values are null since they did not fit.
+    /// Returns the columns of the rows, and the number of values that are null because they did not
+    /// fit.
     ///
-    /// `messages` are the indexes of the messages that the rows are of, and `source` their log, where these are columns.
+    /// `messages` contains the message index of each row, and `source` names their log; both are
+    /// used only if these columns were requested.
     ///
     /// # Errors
-    /// A value does not fit, unless such values are to be null; the rows have other variables or no message each; their
-    /// texts pass 2 GiB.
+    /// A value does not fit and misfits are not replaced by null; the rows have other variables or
+    /// lack a message each; the strings exceed 2 GiB.
     pub fn record_batch(
         &self,
         rows: &ResultBatch,
@@ -290,7 +293,7 @@ impl From<MakeError> for Failure {
     }
 }
 
-/// Makes the columns of some rows.
+/// Builder of the columns of some rows.
 struct Maker<'a> {
     columns: &'a Columns,
     rows: &'a ResultBatch,
@@ -357,7 +360,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The cells of a variable.
+    /// Returns the cells of a variable.
     fn cells(&self, at: usize) -> impl Iterator<Item = TermId> + use<'_> {
         let width = self.columns.variables.len();
         self.rows.records().iter().skip(at).step_by(width).copied()
@@ -412,7 +415,7 @@ impl Maker<'_> {
         Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls(valid))))
     }
 
-    /// The values of a variable that literals say, and which of them there are.
+    /// Returns the values that a variable's literals represent, and which of them are present.
     fn values<T: Default>(
         &mut self,
         at: usize,
@@ -438,7 +441,7 @@ impl Maker<'_> {
         Ok((values, valid))
     }
 
-    /// Counts a value that does not fit, or refuses it.
+    /// Counts a value that does not fit, or rejects it.
     fn misfit(&mut self, row: usize, at: usize, id: TermId) -> Result<(), Failure> {
         self.misfits += 1;
         if self.misfits_are_null {
@@ -462,7 +465,8 @@ const fn is_literal(kind: TermKind) -> bool {
     )
 }
 
-/// A valid literal of a datatype of XSD other than xsd:string, without the space around its lexical form.
+/// A valid literal with an XSD datatype other than xsd:string, without the whitespace around its
+/// lexical form.
 #[derive(Clone, Copy)]
 struct Literal<'a> {
     datatype: &'a [u8],
@@ -500,7 +504,7 @@ fn integer(literal: Literal<'_>) -> Option<i64> {
     literal.is_integer().then(|| literal.text.parse().ok())?
 }
 
-/// The number of 10^-18.
+/// Returns the number in units of 10^-18.
 fn decimal(literal: Literal<'_>) -> Option<i128> {
     if !literal.is_integer() && literal.datatype != b"decimal" {
         return None;
@@ -521,7 +525,7 @@ fn float(literal: Literal<'_>) -> Option<f32> {
     is_number.then(|| floating(literal))?
 }
 
-/// A number as its datatype writes it; Rust's words for what is no number are others.
+/// Parses a number as its datatype writes it; Rust spells NaN and the infinities differently.
 fn floating<T: FromStr>(literal: Literal<'_>) -> Option<T> {
     let inexact = matches!(literal.datatype, b"double" | b"float");
     match literal.text {
@@ -546,7 +550,7 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
     }
     moment::micros(literal.text.as_bytes()).or_else(|| {
         let found = DateTime::from_str(literal.text).ok()?;
-        // Without a time zone it is of UTC.
+        // A value without a time zone is taken as UTC.
         let ahead = found
             .timezone()
             .map_or(Decimal::default(), DayTimeDuration::as_seconds);
@@ -592,7 +596,7 @@ fn duration(literal: Literal<'_>) -> Option<i64> {
     micros(found.as_seconds())
 }
 
-/// Microseconds, if they are whole and fit.
+/// Returns the microseconds, if they are an integer and fit 64 bits.
 fn micros(seconds: Decimal) -> Option<i64> {
     const PARTS: i128 = 1_000_000_000_000;
     let parts = i128::from_be_bytes(seconds.to_be_bytes());

@@ -1,8 +1,9 @@
-//! Why Arrow could not be made of batches, or batches of Arrow.
+//! Error of a conversion between batches and Arrow.
 //!
-//! - In: what a layer below refused. Out: what a caller can do about it, the row if it is of one, a reason.
-//! - Law: an error of the class [`Malformed`](ErrorClass::Malformed) without a row means that the columns have
-//!   other types than rows have.
+//! - In: an error of a lower layer. Out: its class, the row if a single row is at fault, and a
+//!   reason.
+//! - Law: an error of the class [`Malformed`](ErrorClass::Malformed) without a row means that the
+//!   columns do not have the types of rows.
 
 use std::fmt;
 
@@ -10,19 +11,19 @@ use arrow_schema::ArrowError;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 use rdfm_core::model::remedy::Reason;
 
-/// Why Arrow could not be made or read.
+/// Error of a conversion to or from Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What a caller can do.
+    /// Class of the error, which says what a caller can do.
     pub class: ErrorClass,
-    /// The row, counted from the index of the first message; none where it is of no single one.
+    /// Row, counted from the index of the first message; `None` if no single row is at fault.
     pub row: Option<u64>,
-    /// What is wrong, what was expected, the way out. No row.
+    /// What is wrong, what was expected, and the remedy, without the row.
     pub reason: Reason,
 }
 
 impl Error {
-    /// No rows hold it.
+    /// An error for data that rows cannot represent.
     pub(crate) fn refused(class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
@@ -31,12 +32,12 @@ impl Error {
         }
     }
 
-    /// The columns are not those of rows.
+    /// An error for columns that are not those of rows.
     pub(crate) fn shape(reason: String) -> Self {
         Self::refused(ErrorClass::Malformed, reason)
     }
 
-    /// A row breaks the rules.
+    /// An error in one row.
     pub(crate) fn in_row(row: u64, class: ErrorClass, reason: impl Into<Reason>) -> Self {
         Self {
             class,
@@ -47,7 +48,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// As in `arrow: quad 0, object: expected a term, found null (row 3)`.
+    /// Formats the error as in `arrow: quad 0, object: expected a term, found null (row 3)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "arrow: {}", self.reason)?;
         match self.row {
@@ -59,7 +60,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Arrow that cannot be read.
+/// Arrow data that cannot be read.
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::shape(error.to_string())

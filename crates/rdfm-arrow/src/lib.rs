@@ -1,13 +1,14 @@
-//! Batches as Arrow and back: rows with a message each, and columns of values that hold a message each.
+//! Batches as Arrow and back: rows with one message each, and columns of values with one message
+//! each.
 //!
 //! - [`schema`]: the columns of rows.
-//! - [`to_arrow`]: rows of batches, and rows regrouped. [`from_arrow`]: batches of rows.
-//! - [`columns`]: rows of results as typed columns, with the messages that they are of.
+//! - [`to_arrow`]: batches to rows, and rows regrouped. [`from_arrow`]: rows to batches.
+//! - [`columns`]: result rows as typed columns, with the message of each row.
 //! - [`parquet`]: sizes of Parquet pages before they are decoded.
 //! - [`values`]: columns of values, decoded and encoded.
-//! - [`error`]: why not, and in which row.
+//! - [`error`]: errors, and the rows at fault.
 //!
-//! No Python and no I/O: arrays come in and go out, whoever calls moves them across a border.
+//! No Python and no I/O: arrays come in and go out, and the caller moves them across borders.
 
 pub mod columns;
 pub mod error;

@@ -1,8 +1,8 @@
-//! The columns of Arrow rows: names and types.
+//! Columns of Arrow rows: names and types.
 //!
-//! - In: columns by name, or a schema that somebody asks for. Out: the schema of the rows.
-//! - Law: all fields are nullable, and none depends on what a batch holds, but for the variables of results. A row is
-//!   a message ([`Layout`]) or a quad ([`QuadLayout`]).
+//! - In: column names, or a requested schema. Out: the schema of the rows.
+//! - Law: all fields are nullable, and no field depends on the contents of a batch, except for the
+//!   variables of results. A row is a message ([`Layout`]) or a quad ([`QuadLayout`]).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use rdfm_core::model::error::quote;
 
 use crate::error::Error;
 
-/// How terms stand in columns.
+/// Representation of terms in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terms {
     /// As canonical N-Triples.
@@ -24,10 +24,10 @@ pub enum Terms {
 }
 
 impl Terms {
-    /// The choice of a name: `ntriples` or `structs`.
+    /// Returns the representation with a name: `ntriples` or `structs`.
     ///
     /// # Errors
-    /// The name is another; the text says so.
+    /// The name is unknown; the text names it.
     pub fn by_name(name: &str) -> Result<Self, String> {
         match name {
             "ntriples" => Ok(Self::NTriples),
@@ -39,7 +39,7 @@ impl Terms {
         }
     }
 
-    /// The type of a column of terms.
+    /// Returns the type of a column of terms.
     pub fn data_type(self) -> DataType {
         match self {
             Self::NTriples => DataType::Utf8,
@@ -48,21 +48,22 @@ impl Terms {
     }
 }
 
-/// What a row is, of those that somebody asks for.
+/// Requested kind of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// A message, a patch, or a row of results.
+    /// One row per message, patch, or row of results.
     Whole(Layout),
-    /// A quad.
+    /// One row per quad.
     Quads(QuadLayout),
 }
 
 impl Rows {
-    /// The rows of a kind of log that are asked for: `messages`, which stands for patches and rows of results too, or
-    /// `quads`, and `terms` as [`Terms::by_name`] knows them; the columns are the usual ones without names.
+    /// Returns the requested rows of a kind of log: `messages` (also for patches and rows of
+    /// results) or `quads`, with `terms` as in [`Terms::by_name`]. Without names, the rows have the
+    /// default columns.
     ///
     /// # Errors
-    /// The kind has no such rows, or a name is unknown; the text says so.
+    /// The kind has no such rows, or a name is unknown; the text says which.
     pub fn by_name(
         kind: Kind,
         names: Option<&[String]>,
@@ -91,17 +92,17 @@ impl Rows {
     }
 }
 
-/// The columns of rows that are a message each, and how terms stand in them.
+/// Columns of rows with one message each, and the representation of their terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The columns.
+    /// Columns of the rows.
     pub columns: Vec<Column>,
-    /// How terms stand in them.
+    /// Representation of terms.
     pub terms: Terms,
 }
 
 impl Layout {
-    /// These columns.
+    /// Creates a layout with these columns.
     pub fn new(columns: &[Column], terms: Terms) -> Self {
         Self {
             columns: columns.to_vec(),
@@ -110,7 +111,7 @@ impl Layout {
     }
 }
 
-/// With terms as N-Triples.
+/// A layout with terms as N-Triples.
 impl From<Vec<Column>> for Layout {
     fn from(columns: Vec<Column>) -> Self {
         Self {
@@ -138,19 +139,19 @@ impl<const N: usize> From<&[Column; N]> for Layout {
     }
 }
 
-/// A column of rows that are a quad each.
+/// A column of rows with one quad each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuadColumn {
-    /// Where the quad's message is from.
+    /// Source of the quad's message.
     Source,
-    /// The index of its message in its log.
+    /// Index of the quad's message in its log.
     Message,
-    /// The subject, predicate, object or graph: 0 to 3.
+    /// Subject, predicate, object or graph: 0 to 3.
     Part(usize),
 }
 
 impl QuadColumn {
-    /// Every column, in order.
+    /// All columns, in order.
     pub const ALL: [Self; 6] = [
         Self::Source,
         Self::Message,
@@ -160,7 +161,7 @@ impl QuadColumn {
         Self::Part(3),
     ];
 
-    /// The name in the schema.
+    /// Returns the name in the schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -169,10 +170,10 @@ impl QuadColumn {
         }
     }
 
-    /// The columns of these names; all without names.
+    /// Returns the columns with these names; all columns without names.
     ///
     /// # Errors
-    /// A name is that of no column; the text says which.
+    /// A name is unknown; the text says which.
     pub fn by_names(names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
             return Ok(Self::ALL.to_vec());
@@ -194,17 +195,17 @@ impl QuadColumn {
     }
 }
 
-/// The columns of rows that are a quad each, and how terms stand in them.
+/// Columns of rows with one quad each, and the representation of their terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuadLayout {
-    /// The columns.
+    /// Columns of the rows.
     pub columns: Vec<QuadColumn>,
-    /// How terms stand in them.
+    /// Representation of terms.
     pub terms: Terms,
 }
 
 impl QuadLayout {
-    /// The schema of the rows.
+    /// Returns the schema of the rows.
     pub fn schema(&self) -> SchemaRef {
         let columns = self.columns.iter();
         let fields: Vec<Field> = columns.map(|column| column.field(self.terms)).collect();
@@ -215,26 +216,26 @@ impl QuadLayout {
 /// A column of the row schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// Where a message is from, as whoever asks for rows says it.
+    /// Source of a message, as named by the caller.
     Source,
-    /// The index of a message in its log.
+    /// Index of a message in its log.
     Offset,
-    /// The quads: structs of terms as canonical N-Triples.
+    /// Quads: structs of terms as canonical N-Triples.
     Quads,
-    /// The operations of a patch: structs of a code, a name and terms.
+    /// Operations of a patch: structs of a code, a name and terms.
     Operations,
-    /// The metadata: a map of strings to bytes.
+    /// Metadata: a map of strings to bytes.
     Metadata,
-    /// The first byte of a message in its log.
+    /// Offset of the first byte of a message in its log.
     Position,
-    /// The namespaces that a message declares or uses: a map of names to IRIs.
+    /// Namespaces that a message declares or uses: a map of names to IRIs.
     Namespaces,
-    /// The cells of a row of results: a column for each variable, which has its name.
+    /// Cells of a row of results: a column for each variable, with the variable's name.
     Variables,
 }
 
 impl Column {
-    /// Every column of messages.
+    /// All columns of messages.
     pub const ALL: [Self; 6] = [
         Self::Source,
         Self::Offset,
@@ -244,10 +245,11 @@ impl Column {
         Self::Namespaces,
     ];
 
-    /// Those of messages unless others are asked for.
+    /// Default columns of messages.
     pub const DEFAULT: [Self; 4] = [Self::Source, Self::Offset, Self::Quads, Self::Metadata];
 
-    /// Every column of a kind of log, those first that rows have unless others are asked for; and how many these are.
+    /// Returns all columns of a kind of log, the default ones first, and the number of default
+    /// columns.
     const fn of(kind: Kind) -> (&'static [Self], usize) {
         match kind {
             Kind::Messages => (&Self::ALL, Self::DEFAULT.len()),
@@ -266,13 +268,13 @@ impl Column {
         }
     }
 
-    /// Those of a kind of log unless others are asked for.
+    /// Returns the default columns of a kind of log.
     pub fn default_of(kind: Kind) -> Vec<Self> {
         let (all, count) = Self::of(kind);
         all[..count].to_vec()
     }
 
-    /// The name in the schema.
+    /// Returns the name in the schema.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -286,16 +288,16 @@ impl Column {
         }
     }
 
-    /// The column of a name, in rows of a kind of log.
+    /// Returns the column with a name, in rows of a kind of log.
     pub fn by_name(kind: Kind, name: &str) -> Option<Self> {
         let mut named = Self::of(kind).0.iter().copied();
         named.find(|column| *column != Self::Variables && column.name() == name)
     }
 
-    /// The columns of these names; [`default_of`](Self::default_of) without names.
+    /// Returns the columns with these names; [`default_of`](Self::default_of) without names.
     ///
     /// # Errors
-    /// A name is that of no column; the text says which.
+    /// A name is unknown; the text says which.
     pub fn by_names(kind: Kind, names: Option<&[String]>) -> Result<Vec<Self>, String> {
         let Some(names) = names else {
             return Ok(Self::default_of(kind));
@@ -309,7 +311,7 @@ impl Column {
         names.iter().map(column).collect()
     }
 
-    /// The columns of a schema that somebody asks for, if rows of a kind of log can have it.
+    /// Returns the columns of a requested schema, if rows of a kind of log can have it.
     pub fn of_schema(kind: Kind, wanted: &Schema) -> Option<Vec<Self>> {
         let fields = wanted.fields().iter();
         let found: Option<Vec<Self>> = fields
@@ -337,7 +339,7 @@ impl Column {
     }
 }
 
-/// Why a name is that of no column.
+/// Returns the error text for an unknown column name.
 fn unknown(name: &str, known: &[&str]) -> String {
     format!(
         "no column is named {}; known: {}",
@@ -346,21 +348,21 @@ fn unknown(name: &str, known: &[&str]) -> String {
     )
 }
 
-/// What rows that somebody made are.
+/// Kind of rows from another producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsOf {
-    /// A message each, with a column `quads`.
+    /// Messages, with a column `quads`.
     Messages,
-    /// A patch each, with a column `operations`.
+    /// Patches, with a column `operations`.
     Patches,
-    /// A quad each, with columns `message`, `subject`, `predicate` and `object`.
+    /// Quads, with columns `message`, `subject`, `predicate` and `object`.
     Quads,
 }
 
-/// What rows are, as their columns say.
+/// Determines the kind of rows from their columns.
 ///
 /// # Errors
-/// There are both columns of lists, or none that tells.
+/// The schema has both list columns, or none of the columns that identify the kind.
 pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
     let named = |name: &str| schema.column_with_name(name).is_some();
     let has = |column: Column| named(column.name());
@@ -382,7 +384,7 @@ pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
     }
 }
 
-/// Why rows without a column are refused.
+/// Returns the error for rows without a required column.
 pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
     let fields = schema.fields().iter();
     let names: Vec<&str> = fields.map(|field| field.name().as_str()).collect();
@@ -392,19 +394,19 @@ pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
     ))
 }
 
-/// The type of a column of quads, with terms as N-Triples.
+/// Returns the type of a column of quads, with terms as N-Triples.
 pub fn quads_type() -> DataType {
     DataType::List(item_field(quad_fields(Terms::NTriples)))
 }
 
-/// The names of the fields of a quad.
+/// Names of the fields of a quad.
 pub(crate) const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
-/// The datatype of literals with a language tag.
+/// Datatype of literals with a language tag.
 pub(crate) const RDF_LANG_STRING: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
-/// The datatype of literals with a base direction too.
+/// Datatype of literals with a language tag and a base direction.
 pub(crate) const RDF_DIR_LANG_STRING: &[u8] =
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
-/// The names of the fields of a term.
+/// Names of the fields of a term.
 pub(crate) const DETAILS: [&str; 5] = ["kind", "value", "datatype", "language", "direction"];
 
 fn fields_of<'a>(names: impl IntoIterator<Item = &'a str>, data_type: &DataType) -> Vec<Field> {
@@ -414,7 +416,7 @@ fn fields_of<'a>(names: impl IntoIterator<Item = &'a str>, data_type: &DataType)
         .collect()
 }
 
-/// The fields of a term that is a struct.
+/// Returns the fields of a term as a struct.
 pub(crate) fn term_fields() -> Fields {
     fields_of(DETAILS, &DataType::Utf8).into()
 }
@@ -449,7 +451,7 @@ pub(crate) fn entries_field(value: DataType) -> FieldRef {
     ))
 }
 
-/// The schema of rows with these columns.
+/// Returns the schema of rows with these columns.
 pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
     let layout = layout.into();
     let columns = layout.columns.iter();
@@ -459,10 +461,10 @@ pub fn schema<L: Into<Layout>>(layout: L, variables: &[Box<str>]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Refuses variables that cannot each name a column.
+/// Rejects variables that cannot each name a column.
 ///
 /// # Errors
-/// A variable occurs twice, or contains a NUL, which the C data interface of Arrow ends names with.
+/// A variable occurs twice, or contains a NUL, which ends names in Arrow's C data interface.
 pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(variables.len());
     for name in variables {

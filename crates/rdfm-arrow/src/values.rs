@@ -1,10 +1,10 @@
-//! Arrow columns of values that each hold one message as a whole log, as in the rows of a table or the
-//! records of a queue.
+//! Arrow columns of values that each contain one message as a complete log, as in the rows of a
+//! table or the records of a queue.
 //!
 //! - In: arrays of binary values, or of lists of quads or of operations, and a codec.
 //! - Out: an array of such lists, or of binary values; null for null.
-//! - Cost: a codec is reset for each value, not made anew.
-//! - Law: what becomes of a value does not depend on its neighbours.
+//! - Cost: a codec is reset for each value, not rebuilt.
+//! - Law: the result for a value does not depend on its neighbours.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,25 +30,25 @@ use crate::to_arrow::texts::{Texts, nulls};
 const TOO_LARGE: &str =
     "the result passes the 2 GiB of an Arrow array; convert fewer values at once";
 
-/// Why a value of several messages is refused.
+/// Error text for a value of several messages.
 pub const SEVERAL: &str = "the value holds more than one message, expected one; a log of many is read \
     from a file (open_log, or Spark's format \"rdfm\"), and the option dialect=\"plain\" (text) or \
     frames=\"flat\" (Jelly) takes it as one message";
 
-/// What becomes of a value that breaks its format.
+/// Handling of a value that breaks its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// It is an error.
+    /// Return an error.
     Raise,
-    /// It is null.
+    /// Replace the value by null.
     Null,
 }
 
 impl OnError {
-    /// The choice of a name: `raise` or `null`.
+    /// Returns the choice with a name: `raise` or `null`.
     ///
     /// # Errors
-    /// The name is another; the text says so.
+    /// The name is unknown; the text names it.
     pub fn by_name(name: &str) -> Result<Self, String> {
         match name {
             "raise" => Ok(Self::Raise),
@@ -58,10 +58,10 @@ impl OnError {
     }
 }
 
-/// The kind of log, of a name, that values may be: rows of results are no values.
+/// Returns the kind of log with a name, if values can be of that kind; results cannot.
 ///
 /// # Errors
-/// The name is another; the text says so.
+/// The name is unknown or that of results; the text says which.
 pub fn kind(name: &str) -> Result<Kind, String> {
     match Kind::named(name)? {
         Kind::Results => Err("values are messages or patches, not results".to_owned()),
@@ -69,16 +69,16 @@ pub fn kind(name: &str) -> Result<Kind, String> {
     }
 }
 
-/// Why values could not be converted.
+/// Cause of a failed conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The array is not of this shape, a term of a row is none, or the result is too large.
+    /// The array has the wrong shape, a row contains an invalid term, or the result is too large.
     Arrow(Error),
-    /// The codec's error: the value breaks its format, unless it is an internal one.
+    /// The decoder's error: the value breaks its format, unless the error is internal.
     Decode(DecodeError),
-    /// The codec's error.
+    /// The encoder's error.
     Encode(EncodeError),
-    /// The value holds more than one message: [`SEVERAL`].
+    /// The value contains more than one message: [`SEVERAL`].
     Several,
 }
 
@@ -93,12 +93,13 @@ impl Cause {
     }
 }
 
-/// An error, and the number of the value that it is of.
+/// An error, and the index of the value at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
     /// What is wrong.
     pub cause: Box<Cause>,
-    /// The number of the value, from 0; none where it is of no single one, or where the cause has the row.
+    /// Index of the value, from 0; `None` if no single value is at fault, or if the cause contains
+    /// the row.
     pub value: Option<usize>,
 }
 
@@ -144,10 +145,10 @@ fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
     result.map_err(|error| error.into().told(TOO_LARGE))
 }
 
-/// Lists of quads or of operations from binary values, each a whole log of one message.
+/// Decodes binary values, each a complete log of one message, to lists of quads or of operations.
 ///
 /// # Errors
-/// A value breaks its format, unless it becomes null; or the result is too large.
+/// A value breaks its format and does not become null, or the result is too large.
 pub fn decode<R: lists::Listed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
@@ -187,7 +188,7 @@ pub fn decode<R: lists::Listed>(
     Ok(Arc::new(made(lists.finish(nulls(valid)))?))
 }
 
-/// The one message of a value; None where there is none.
+/// Returns the single message of a value; `None` if the value has no message.
 fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<LogBatch<R>>, Cause> {
     decoder.reset();
     decoder.feed(value);
@@ -201,7 +202,7 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
     Ok(Some(batch))
 }
 
-/// An array of bytes.
+/// Reads an array of bytes.
 fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
         let found = array.data_type();
@@ -209,10 +210,10 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     })
 }
 
-/// Binary values from lists of quads or of operations, each a whole log of one message.
+/// Encodes lists of quads or of operations to binary values, each a complete log of one message.
 ///
 /// # Errors
-/// A term breaks N-Triples, a message cannot be written, or the result is too large.
+/// A term is not valid N-Triples, a message cannot be written, or the result is too large.
 pub fn encode<R: Listed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
@@ -238,7 +239,7 @@ pub fn encode<R: Listed>(
     Ok(Arc::new(made(array)?))
 }
 
-/// Binary values under construction.
+/// Builder of binary values.
 struct Values<R: Listed> {
     texts: Texts,
     valid: Vec<bool>,
@@ -259,7 +260,7 @@ impl<R: Listed> Values<R> {
                 encoder.reset();
                 let done = encoder.encode((&one).into(), out);
                 done.and_then(|()| encoder.finish(out)).map_err(|error| {
-                    // The value is a log of its own.
+                    // Each value is a separate log, so its only message has index 0.
                     let error = EncodeError {
                         message: 0,
                         ..error

@@ -1,4 +1,4 @@
-//! Rows of results as typed columns: what fits, what does not, and which schema.
+//! Rows of results as typed columns: values that fit or do not fit, and the schema.
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
 use std::sync::Arc;
@@ -63,7 +63,7 @@ fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<Strin
 fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
     let mut array = Arc::clone(batch.column(column));
     if let Some(moments) = array.as_primitive_opt::<TimestampMicrosecondType>() {
-        // Names of time zones are not known here.
+        // This build of Arrow has no time zone names.
         array = Arc::new(moments.clone().with_timezone_opt::<Arc<str>>(None));
     }
     let text = |row| array_value_to_string(&array, row).unwrap();
@@ -249,7 +249,7 @@ fn what_does_not_fit_is_an_error_or_null() {
     }
 }
 
-/// A literal that the check of `validate` refuses has no value.
+/// A literal that `validate` rejects has no value.
 #[test]
 fn only_lexical_forms_of_a_datatype_have_values() {
     let texts = [

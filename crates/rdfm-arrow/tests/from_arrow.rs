@@ -1,4 +1,4 @@
-//! Batches of Arrow rows: every type that is taken, slices and nulls, and what is refused.
+//! Batches from Arrow rows: all accepted types, slices and nulls, and rejected input.
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod support;
@@ -47,7 +47,7 @@ fn structs(quads: &[Terms]) -> StructArray {
     StructArray::new(fields, (0..4).map(column).collect(), None)
 }
 
-/// A column of quads, a list a row.
+/// A column of quads, one list per row.
 fn column(rows: &[&[Terms]]) -> ArrayRef {
     let all: Vec<Terms> = rows.concat();
     let items = structs(&all);
@@ -58,7 +58,7 @@ fn column(rows: &[&[Terms]]) -> ArrayRef {
     Arc::new(ListArray::new(item, offsets, Arc::new(items), None))
 }
 
-/// The error of rows, whose messages before it come first.
+/// Number of messages before the error of invalid rows, and the error.
 fn refused(quads: ArrayRef) -> (usize, Error) {
     let rows = vec![record_batch(vec![("quads", quads)])];
     let whole = read(rows.clone()).unwrap_err();
@@ -79,7 +79,7 @@ fn refused(quads: ArrayRef) -> (usize, Error) {
 #[test]
 fn what_rows_hold_comes_back() {
     let given = everything();
-    // The third row uses a namespace of the first too, which is not declared again.
+    // The third row also uses a namespace of the first, which is not declared again.
     assert_eq!(messages(&read(vec![rows(&given)]).unwrap()), given);
     let twice = read(vec![rows(&given), rows(&given)]).unwrap();
     assert_eq!(twice.len(), 6);
@@ -323,7 +323,7 @@ fn batches_have_the_size_that_decoders_make() {
     while let Some(batch) = batches.next_batch().unwrap() {
         counts.push(batch.len());
     }
-    // Across the record batches.
+    // Batches span record batches.
     assert_eq!(counts, [8192, 8192, 20_000 - 2 * 8192]);
 }
 

@@ -68,7 +68,7 @@ fn structs(operations: &[Texts]) -> StructArray {
     StructArray::new(fields, (0..6).map(column).collect(), None)
 }
 
-/// A column of operations, a list a row.
+/// A column of operations, one list per row.
 fn operations(rows: &[&[Texts]]) -> ArrayRef {
     let items = structs(&rows.concat());
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
@@ -166,7 +166,7 @@ fn columns_say_what_rows_are() {
     assert_eq!(rows(&["operations", "metadata"]), Ok(RowsOf::Patches));
     let parts = ["object", "message", "predicate", "subject"];
     assert_eq!(rows(&parts), Ok(RowsOf::Quads));
-    // What stands beside the quads of messages is not looked at.
+    // Columns other than the quads of messages are ignored.
     assert_eq!(
         rows(&["quads", "message", "subject", "predicate", "object"]),
         Ok(RowsOf::Messages)

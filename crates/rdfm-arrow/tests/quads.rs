@@ -1,4 +1,4 @@
-//! Rows that are a quad each, and terms as structs.
+//! Rows with one quad each, and terms as structs.
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod support;
@@ -31,7 +31,7 @@ fn layout(terms: Terms) -> QuadLayout {
     }
 }
 
-/// What rows of quads can say of messages.
+/// The messages that rows of quads can represent.
 fn quads_of(given: &[Message]) -> Vec<Message> {
     let quads = given.iter().map(|message| Message {
         quads: message.quads.clone(),
@@ -40,7 +40,7 @@ fn quads_of(given: &[Message]) -> Vec<Message> {
     quads.filter(|message| !message.quads.is_empty()).collect()
 }
 
-/// The messages of rows, which come in such pieces.
+/// The messages of rows that are read in pieces of `piece` rows.
 fn read(rows: &RecordBatch, piece: usize, parts: bool) -> Vec<MessageBatch> {
     let mut reader = QuadReader::new(0, 8, LIMIT, parts);
     let mut found = Vec::new();
@@ -357,12 +357,12 @@ fn messages_with_structs_are_read_back() {
             .collect()
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
-    // A slice of the rows too, whose quads lie among those of others.
+    // The same for a slice of the rows, whose quads lie among those of other rows.
     let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }
 
-/// Terms that no text grammar holds as they are.
+/// Terms that no text grammar can represent unchanged.
 #[test]
 fn structs_of_odd_terms_are_read_back() {
     let mut builder = BatchBuilder::new(Limits::default());
@@ -402,7 +402,7 @@ fn structs_of_odd_terms_are_read_back() {
     assert_eq!(made.quads().len(), back.quads().len());
 }
 
-/// A term as a struct; empty texts are null.
+/// Terms as structs; empty texts are null.
 fn structs(terms: &[[&str; 5]]) -> ArrayRef {
     let names = ["kind", "value", "datatype", "language", "direction"];
     let column = |at: usize| -> ArrayRef {

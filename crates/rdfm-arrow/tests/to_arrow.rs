@@ -1,4 +1,4 @@
-//! Rows of batches: what each column holds, and how rows are regrouped.
+//! Rows from batches: the contents of each column, and regrouping.
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod support;
@@ -31,7 +31,7 @@ fn a_row_holds_what_its_message_holds() {
     let namespaces = maps(rows.column_by_name("namespaces").unwrap());
     let e = ("e".to_owned(), b"http://e/".to_vec());
     let o = (String::new(), b"http://o/".to_vec());
-    // Those that a message declares or uses.
+    // Each message has the namespaces that it declares or uses.
     let expected = [Some(vec![e.clone()]), Some(vec![]), Some(vec![e, o])];
     assert_eq!(namespaces, expected);
     assert_eq!(
@@ -105,7 +105,7 @@ fn several_batches_become_one() {
     assert_eq!(none.num_rows(), 0);
 }
 
-/// The record batches that a coalescer makes of batches.
+/// The record batches that a coalescer makes from batches.
 fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec<RecordBatch> {
     let mut coalescer = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).unwrap();
     let mut found = Vec::new();
@@ -142,7 +142,7 @@ fn rows_are_regrouped_however_they_come() {
 
 #[test]
 fn a_record_batch_ends_with_the_row_that_passes_its_bytes() {
-    // Each message has a string of 1 byte for its source, and 5 + 5 + 3 bytes of terms a quad.
+    // Each message has a source string of 1 byte, and each quad has 5 + 5 + 3 bytes of terms.
     let all = [numbers(0..1), numbers(1..3), numbers(3..4), numbers(4..5)];
     let counts = |max_bytes| -> Vec<usize> {
         coalesced(&[batch(&all)], 100, max_bytes)

@@ -1,4 +1,4 @@
-//! Columns of values: each one message, decoded and encoded by itself.
+//! Columns of values with one message each, decoded and encoded separately.
 #![allow(clippy::unwrap_used, reason = "a test says so by failing")]
 
 mod support;
@@ -45,7 +45,7 @@ fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
     values::encode::<Quad>(reader(vec![quads]), DEPTH, &mut *encoder(format))
 }
 
-/// A column of quads; none is null.
+/// A column of quads without null quads.
 fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
     let messages: Vec<_> = rows
         .iter()
@@ -163,7 +163,7 @@ fn a_row_that_cannot_be_encoded_says_which() {
     let column = column(&[None, Some(vec![]), Some(named)]);
     let error = encode("ttl", column).unwrap_err();
     assert_eq!(error.value, Some(2));
-    // The value is a log of its own.
+    // Each value is a separate log.
     assert!(matches!(&*error.cause, Cause::Encode(error) if error.message == 0));
     assert!(error.to_string().starts_with("value 2: ttl: "), "{error}");
     let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));

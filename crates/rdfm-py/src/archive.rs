@@ -1,4 +1,4 @@
-//! The members of a tar archive for Python: pieces in, tuples of members out.
+//! Members of a tar archive for Python: pieces in, tuples of members out.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,8 +9,10 @@ use rdfm_core::archive;
 use crate::codecs::contiguous;
 use crate::errors;
 
-/// The members of a tar archive: `feed` pieces, then take `parts` until it gives none; after the last
-/// piece call `finish` and take the rest.
+/// Reads the members of a tar archive.
+///
+/// Call `feed` with pieces and `parts` until it returns an empty list. After the last piece call
+/// `finish`, then `parts` for the remaining members.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct TarMembers {
     members: Mutex<archive::TarMembers>,
@@ -38,11 +40,14 @@ impl TarMembers {
         self.with(archive::TarMembers::finish);
     }
 
-    /// The members that are there, as tuples of name, bytes, whether it ends there, and why it is
-    /// refused. Without a name the bytes are those that follow of the member before.
+    /// Return the available members, or parts of them.
     ///
+    /// Returns:
+    ///     Tuples of name, bytes, whether the member ends there, and the reason if it is rejected.
+    ///     Without a name, the bytes continue the previous member.
     /// Raises:
-    ///     DecodeError: The archive is broken or cut off; raised after every member before the error.
+    ///     DecodeError: If the archive is invalid or truncated. Raised after all members before the
+    ///         error.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.with(|members| {
             let parts = members

@@ -1,7 +1,7 @@
-//! Arrow for Python: the PyCapsule interface, and the one table from the errors of `rdfm-arrow` to exceptions.
+//! Arrow for Python: the PyCapsule interface, and the mapping of `rdfm-arrow` errors to exceptions.
 //!
-//! - In: Python objects with Arrow behind them; arrays and record batches of `rdfm-arrow`.
-//! - Out: readers of arrays and record batches; objects that hand theirs over without a copy.
+//! - In: Python objects that export Arrow data; arrays and record batches of `rdfm-arrow`.
+//! - Out: readers of arrays and record batches; objects that export their data without a copy.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,25 +24,25 @@ use rdfm_core::model::error::ErrorClass;
 
 use crate::errors;
 
-/// The exception of an error.
+/// Returns the exception for an error.
 pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
     match (error.row, error.class) {
         (Some(row), class) => errors::row(py, row, class, error.reason),
         (None, ErrorClass::Limit) => errors::limit(error.reason),
         (None, ErrorClass::Internal) => errors::internal(error.reason.to_string()),
-        // No rows hold it.
+        // Rows cannot represent the data.
         (None, ErrorClass::Unsupported) => PyValueError::new_err(error.reason.to_string()),
         // The columns have other types.
         (None, _) => PyTypeError::new_err(error.reason.to_string()),
     }
 }
 
-/// The rows that are asked for, of a kind of log; the usual columns by default.
+/// Returns the requested rows of a kind of log, with the default columns unless names are given.
 pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<Rows> {
     Rows::by_name(kind, names, rows, terms).map_err(errors::option)
 }
 
-/// Rows of messages, patches or results with these columns.
+/// Returns the layout of messages, patches or results with these columns.
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
         Rows::Whole(layout) => Ok(layout),
@@ -50,8 +50,8 @@ pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Lay
     }
 }
 
-/// The columns that a consumer asks for, and whether its schema can be followed; otherwise the
-/// usual ones (a consumer checks what it gets).
+/// Returns the columns that a consumer requests, and whether its schema can be satisfied; otherwise
+/// the default columns (a consumer checks the schema of the result).
 pub fn requested_columns<R: Rowed>(
     requested: Option<&Bound<'_, PyCapsule>>,
     head: &R::Head,
@@ -70,7 +70,7 @@ pub fn requested_columns<R: Rowed>(
     Ok((usual, follow))
 }
 
-/// Exports a batch as an Arrow array, with the columns that are asked for if there are such.
+/// Exports a batch as an Arrow array, with the requested columns if possible.
 pub fn export<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
@@ -81,7 +81,7 @@ pub fn export<'py, R: Rowed>(
     rows.export(py, requested.filter(|_| follow))
 }
 
-/// The same as a stream of one array.
+/// Exports a batch as a stream of one array.
 pub fn export_stream<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
@@ -92,7 +92,7 @@ pub fn export_stream<'py, R: Rowed>(
     rows.export_stream(py, requested.filter(|_| follow))
 }
 
-/// The schema of a batch.
+/// Exports the schema of a batch.
 pub fn export_schema<'py, R: Rowed>(
     py: Python<'py>,
     batch: &LogBatch<R>,
@@ -103,8 +103,9 @@ pub fn export_schema<'py, R: Rowed>(
     Ok(to_schema_pycapsule(py, schema.as_ref())?)
 }
 
-/// An Arrow record batch, behind the PyCapsule interface: `pyarrow.record_batch(…)`,
-/// `polars.DataFrame(…)` and others take it without a copy.
+/// An Arrow record batch with the PyCapsule interface.
+///
+/// `pyarrow.record_batch(…)`, `polars.DataFrame(…)` and others accept it without a copy.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowBatch {
     rows: RecordBatch,
@@ -144,18 +145,18 @@ impl ArrowBatch {
 
 #[pymethods]
 impl ArrowBatch {
-    /// The number of rows.
+    /// Number of rows.
     fn __len__(&self) -> usize {
         self.rows.num_rows()
     }
 
-    /// The bytes of its buffers.
+    /// Size of the buffers in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.rows.get_array_memory_size()
     }
 
-    /// The names of the columns, in order.
+    /// Names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         let schema = self.rows.schema();
@@ -197,7 +198,7 @@ impl ArrowBatch {
     }
 }
 
-/// Several batches as one Arrow batch.
+/// Converts several batches to one Arrow batch.
 pub fn record_batch<R: Rowed>(
     py: Python<'_>,
     batches: &[&LogBatch<R>],
@@ -211,7 +212,7 @@ pub fn record_batch<R: Rowed>(
         .map_err(|error| exception(py, error))
 }
 
-/// Several batches of messages as one Arrow batch, with a row for each message or for each quad.
+/// Converts several batches of messages to one Arrow batch, with a row per message or per quad.
 pub fn batch_of_rows(
     py: Python<'_>,
     batches: &[&MessageBatch],
@@ -227,7 +228,7 @@ pub fn batch_of_rows(
         .map_err(|error| exception(py, error))
 }
 
-/// Record batches of an object, one after the other.
+/// Reader of an object's record batches.
 pub type Reader = Box<dyn RecordBatchReader + Send>;
 
 /// Reads the record batches of an object.
@@ -238,10 +239,10 @@ pub fn reader(object: &Bound<'_, PyAny>) -> PyResult<Reader> {
     )))
 }
 
-/// Takes what an object exports.
+/// Imports the data that an object exports.
 fn imported<'a, 'py, T: FromPyObject<'a, 'py>>(object: &'a Bound<'py, PyAny>) -> PyResult<T> {
     let py = object.py();
-    // pyarrow knows the sizes of its buffers, which the exported structs do not contain.
+    // pyarrow knows the sizes of its buffers; the exported structs do not contain them.
     if object
         .get_type()
         .module()?
@@ -270,7 +271,7 @@ fn malformed(py: Python<'_>, reason: &str) -> PyErr {
     )
 }
 
-/// A reader for which arrays that contradict themselves are an error, and not a panic.
+/// A reader that returns an error instead of a panic for inconsistent arrays.
 struct Guarded<T: ?Sized>(Box<T>);
 
 impl<T: ?Sized, R> Iterator for Guarded<T>
@@ -294,7 +295,7 @@ impl RecordBatchReader for Guarded<dyn RecordBatchReader + Send> {
     }
 }
 
-/// The arrays of an object, one after the other.
+/// Iterator over an object's arrays.
 pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
 /// Reads the arrays of an object.
@@ -315,8 +316,9 @@ fn expect_arrow(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     )))
 }
 
-/// An Arrow array, behind the PyCapsule interface: `pyarrow.array(…)`, `polars.Series(…)` and others
-/// take it without a copy.
+/// An Arrow array with the PyCapsule interface.
+///
+/// `pyarrow.array(…)`, `polars.Series(…)` and others accept it without a copy.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowArray {
     array: ArrayRef,
@@ -334,12 +336,12 @@ impl ArrowArray {
 
 #[pymethods]
 impl ArrowArray {
-    /// The number of values.
+    /// Number of values.
     fn __len__(&self) -> usize {
         self.array.len()
     }
 
-    /// The bytes of its buffers.
+    /// Size of the buffers in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.array.get_array_memory_size()

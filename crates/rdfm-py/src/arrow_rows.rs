@@ -1,7 +1,7 @@
-//! Rows for Python: several batches as one, rows regrouped, and batches of rows.
+//! Arrow rows for Python: several batches as one, rows regrouped, and batches from rows.
 //!
 //! - In: batches, or Arrow rows. Out: Arrow batches, or batches.
-//! - Cost: everything is done without the GIL, and handed over without a copy.
+//! - Cost: all work is done without the GIL, and results are passed without a copy.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,10 +19,10 @@ use crate::batch::MessageBatch;
 use crate::codecs::{core_batch, python_batch};
 use crate::{errors, options};
 
-/// Several batches as one Arrow batch, as `MessageBatch.to_arrow` makes it of one.
+/// Convert several batches to one Arrow batch, as `MessageBatch.to_arrow` does for one.
 ///
 /// Raises:
-///     LimitError: The strings would pass 2 GiB; see ArrowCoalescer.
+///     LimitError: If the strings would exceed 2 GiB; see `ArrowCoalescer`.
 #[pyfunction]
 #[pyo3(signature = (batches, columns=None, source=None, *, rows="messages", terms="ntriples"))]
 fn coalesce(
@@ -38,15 +38,17 @@ fn coalesce(
     arrow::batch_of_rows(py, &batches, &rows, source)
 }
 
-/// Regroups messages into Arrow batches of even size: each has `max_rows` rows or passes `max_bytes`
-/// bytes of strings with its last row; the last one has less.
+/// Regroups messages into Arrow batches of even size.
+///
+/// Each ends after `max_rows` rows or with the row that exceeds `max_bytes` bytes of strings; the
+/// last one is smaller.
 ///
 /// Args:
-///     columns: As in `to_arrow` of a batch; results have theirs, one a variable.
+///     columns: As in `to_arrow` of a batch; results have one column per variable.
 ///     kind: "messages", "patches" or "results".
-///     max_rows: Rows after which an Arrow batch ends.
+///     max_rows: Number of rows after which an Arrow batch ends.
 ///     max_bytes: Bytes of strings after which an Arrow batch ends.
-///     rows: "messages", or "quads" of messages: what a row is.
+///     rows: Kind of rows: "messages", or "quads" of messages.
 ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ArrowCoalescer {
@@ -80,15 +82,15 @@ impl ArrowCoalescer {
         })
     }
 
-    /// Take a batch's messages; gives the Arrow batches that are complete.
+    /// Take a batch's messages; return the completed Arrow batches.
     ///
     /// Args:
     ///     batch: The messages.
-    ///     source: The text of their source column; null by default.
+    ///     source: Text of their source column; null by default.
     /// Raises:
-    ///     LimitError: The strings of one message pass 2 GiB.
-    ///     ValueError: The batch is of another kind, or of results with other variables than the rows before; or it
-    ///         is the answer of an ASK query.
+    ///     LimitError: If the strings of one message exceed 2 GiB.
+    ///     ValueError: If the batch is of another kind, has results with other variables than
+    ///         earlier rows, or is the answer of an ASK query.
     #[pyo3(signature = (batch, source=None))]
     fn push(
         &self,
@@ -101,14 +103,17 @@ impl ArrowCoalescer {
         Ok(complete.into_iter().map(ArrowBatch::new).collect())
     }
 
-    /// The rows that are left, or None.
+    /// Return the remaining rows, or None.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
         let rest = self.with(py, |coalescer| coalescer.finish())?;
         Ok(rest.map(ArrowBatch::new))
     }
 
-    /// What rows of quads could not hold so far: messages without quads, entries of metadata, and messages that are not
-    /// told from the one before, which has the same source and index.
+    /// Return counts of the data that the rows of quads so far do not contain.
+    ///
+    /// Returns:
+    ///     The number of messages without quads, of metadata entries, and of messages that cannot
+    ///     be distinguished from the previous one because it has the same source and index.
     fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let dropped = self.with(py, |coalescer| Ok(coalescer.dropped()))?;
         Ok((dropped.empty_messages, dropped.metadata, dropped.merged))
@@ -122,7 +127,7 @@ impl ArrowCoalescer {
         py: Python<'_>,
         work: impl FnOnce(&mut dyn Coalesce) -> Result<R, rdfm_arrow::Error> + Send,
     ) -> PyResult<R> {
-        // Never waits, since another thread that holds it may wait for the GIL.
+        // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut coalescer) = self.coalescer.try_lock() else {
             return Err(errors::in_use("coalescer"));
         };
@@ -133,19 +138,22 @@ impl ArrowCoalescer {
     }
 }
 
-/// Batches of the messages of Arrow rows, of the size that a decoder makes: of patches where there is a column
-/// `operations`, of messages whose quads are a row each where there is neither that nor `quads`.
+/// Iterate over batches of the messages in Arrow rows, of the size that a decoder returns.
+///
+/// Rows with a column `operations` are patches. Rows with neither that nor a column `quads` have
+/// one quad each.
 ///
 /// Args:
-///     rows: Anything with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
-///     first_index: The index of the first row's message; errors count from it too.
-///     max_depth: How deep triple terms may nest.
-///     max_message_bytes: The largest message, in decoded bytes; 2 GiB by default.
+///     rows: Any object with the Arrow PyCapsule interface, as in `MessageBatch.from_arrow`.
+///     first_index: Index of the first row's message; errors count from it too.
+///     max_depth: Maximum nesting of triple terms.
+///     max_message_bytes: Maximum size of a message in decoded bytes; 2 GiB by default.
 /// Returns:
-///     An iterator that reads on when asked for a batch. It raises DecodeError after the messages of
-///     all rows before the one whose term breaks N-Triples, and again when asked again.
+///     An iterator that reads on demand. After the messages of all rows before the first term that
+///     is not valid N-Triples, it raises DecodeError, and again on later calls.
 /// Raises:
-///     TypeError: `rows` is no Arrow, or has no column of `quads` or of `operations`, or both; nor those of quads.
+///     TypeError: If `rows` is not Arrow data, has both columns `quads` and `operations`, or has
+///         neither of them nor the columns of rows of quads.
 #[pyfunction]
 #[pyo3(signature = (rows, *, first_index=0, max_depth=64, max_message_bytes=None))]
 fn batches_from_arrow(
@@ -184,7 +192,7 @@ fn batches_from_arrow(
     })
 }
 
-/// Rows on their way into batches of any kind.
+/// Converter of rows into batches of any kind.
 trait Batches: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error>;
 }
@@ -195,7 +203,7 @@ impl<R: rdfm_arrow::from_arrow::Listed> Batches for RowReader<Reader, R> {
     }
 }
 
-/// Rows of quads on their way into batches.
+/// Converter of rows of quads into batches.
 struct QuadBatches {
     reader: Reader,
     quads: QuadReader,
@@ -219,13 +227,13 @@ impl Batches for QuadBatches {
     }
 }
 
-/// Reads messages of Arrow rows that are a quad each, a record batch after the other.
+/// Reads messages from Arrow rows with one quad each, record batch by record batch.
 ///
 /// Args:
-///     first_index: The index of the first message.
-///     max_depth: How deep triple terms may nest.
-///     max_message_bytes: The largest message, in decoded bytes.
-///     parts: Give a large message in parts.
+///     first_index: Index of the first message.
+///     max_depth: Maximum nesting of triple terms.
+///     max_message_bytes: Maximum size of a message in decoded bytes.
+///     parts: Whether large messages are returned in parts.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct QuadRows {
     quads: Mutex<QuadReader>,
@@ -248,10 +256,10 @@ impl QuadRows {
         })
     }
 
-    /// Take the next rows, once `next_batch` gave None.
+    /// Take the next rows, after `next_batch` has returned None.
     ///
     /// Raises:
-    ///     TypeError: The columns are not those of rows of quads.
+    ///     TypeError: If the columns are not those of rows of quads.
     fn feed(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         for rows in arrow::reader(rows)? {
             let rows = rows.map_err(|error| arrow::exception(py, error.into()))?;
@@ -268,10 +276,11 @@ impl QuadRows {
         })
     }
 
-    /// The next batch; None means "feed me", and after `finish` "done".
+    /// Return the next batch; None means "more input", and after `finish` "done".
     ///
     /// Raises:
-    ///     DecodeError: After the messages before the row that breaks the rules, and again on later calls.
+    ///     DecodeError: If a row is invalid. Raised after the messages before that row, and again
+    ///         on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let batch = self.with(py, QuadReader::next_batch)?;
         batch
@@ -279,7 +288,7 @@ impl QuadRows {
             .transpose()
     }
 
-    /// The row of those being read that comes next; None where all were taken.
+    /// Next row of the current input; None if all rows were read.
     #[getter]
     fn row(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         self.with(py, |quads| Ok(quads.row()))
@@ -293,7 +302,7 @@ impl QuadRows {
         py: Python<'_>,
         work: impl FnOnce(&mut QuadReader) -> Result<T, rdfm_arrow::Error> + Send,
     ) -> PyResult<T> {
-        // Never waits, since another thread that holds it may wait for the GIL.
+        // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut quads) = self.quads.try_lock() else {
             return Err(errors::in_use("reader"));
         };
@@ -302,10 +311,10 @@ impl QuadRows {
     }
 }
 
-/// An iterator over the batches of Arrow rows.
+/// Iterator over the batches of Arrow rows.
 #[pyclass(frozen, module = "rdfm._core")]
 struct ArrowRows {
-    /// Taken out while it reads, so that no lock is held while another thread may run.
+    /// Taken out during a read, so that no lock is held while another thread may run.
     rows: Mutex<Option<Box<dyn Batches>>>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, Arrow, or Python messages.
 //! - Out: counts, messages, quads as objects, slices, Arrow.
-//! - Cost: each term becomes an object once a batch, when first asked for.
+//! - Cost: each term becomes an object once per batch, on first access.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,13 +27,13 @@ use crate::terms::Quad;
 use crate::views::{View, iterate};
 use crate::{arrow, build, errors, options};
 
-/// The number of a message in its batch, and the name and IRI of a namespace.
+/// Number of a message in its batch, and name and IRI of a namespace.
 type Declaration<'py> = (u32, Bound<'py, PyString>, Bound<'py, PyString>);
 
 /// Consecutive messages of a log, columnar and dictionary-encoded.
 ///
-/// Iterating gives `Message` views; the batch exports Arrow through the PyCapsule interface, one row
-/// a message.
+/// Iteration yields `Message` views; the batch exports Arrow through the PyCapsule interface, with
+/// one row per message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct MessageBatch {
     view: View<term::Quad>,
@@ -46,7 +46,7 @@ impl MessageBatch {
         }
     }
 
-    /// The core's batch of a Python object.
+    /// Returns the core batch of a Python object.
     fn of<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a batch::MessageBatch> {
         Ok(object.cast::<Self>()?.get().inner())
     }
@@ -58,39 +58,39 @@ impl MessageBatch {
 
 #[pymethods]
 impl MessageBatch {
-    /// The number of messages.
+    /// Number of messages.
     fn __len__(&self) -> usize {
         self.view.batch.len()
     }
 
-    /// What the messages are: "messages".
+    /// Kind of the messages: "messages".
     #[getter]
     fn kind(&self) -> &'static str {
         Kind::Messages.name()
     }
 
-    /// The number of quads, as batches of every kind have it.
+    /// Number of quads; batches of every kind have this property.
     #[getter]
     fn record_count(&self) -> usize {
         self.view.batch.quads().len()
     }
 
-    /// The number of quads.
+    /// Number of quads.
     #[getter]
     fn quad_count(&self) -> usize {
         self.view.batch.quads().len()
     }
 
-    /// The index in the log of the first message, from 0.
+    /// Index of the first message in the log, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
         self.view.batch.first_index()
     }
 
-    /// The index in the log of a message, by its number in the batch.
+    /// Return the index in the log of a message, by its number in the batch.
     ///
     /// Raises:
-    ///     IndexError: There is no such message.
+    ///     IndexError: If there is no such message.
     fn index_of(&self, message: usize) -> PyResult<u64> {
         if message >= self.view.batch.len() {
             return Err(PyIndexError::new_err("there is no such message"));
@@ -98,13 +98,13 @@ impl MessageBatch {
         Ok(self.view.batch.index(message))
     }
 
-    /// Whether the first message is the rest of the last message of the batch before.
+    /// Whether the first message continues the last message of the previous batch.
     #[getter]
     fn continued(&self) -> bool {
         self.view.batch.continued()
     }
 
-    /// Whether the last message goes on in the next batch.
+    /// Whether the last message continues in the next batch.
     #[getter]
     fn continues(&self) -> bool {
         self.view.batch.continues()
@@ -116,7 +116,7 @@ impl MessageBatch {
         self.view.batch.has_graphs()
     }
 
-    /// The bytes of memory the batch holds, near enough for queue bounds.
+    /// Approximate memory use of the batch in bytes, for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.view.batch.memory_bytes()
@@ -137,7 +137,7 @@ impl MessageBatch {
         )
     }
 
-    /// The quads of a message, in order.
+    /// Return the quads of a message, in order.
     fn quads<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyList>> {
         let message = self.view.at(message)?;
         let quads = self.view.with_objects(|table, objects| {
@@ -157,17 +157,17 @@ impl MessageBatch {
         PyList::new(py, quads)
     }
 
-    /// The number of quads of each message.
+    /// Return the number of quads of each message.
     fn quad_counts(&self) -> Vec<usize> {
         self.view.counts()
     }
 
-    /// The number of quads of a message.
+    /// Return the number of quads of a message.
     fn quad_count_of(&self, message: isize) -> PyResult<usize> {
         self.view.count_of(message)
     }
 
-    /// The metadata of a message: Jelly frame metadata, empty where there is none.
+    /// Return the metadata of a message: Jelly frame metadata, or an empty dict.
     fn metadata<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for entry in self.view.batch.metadata(self.view.at(message)?) {
@@ -176,7 +176,7 @@ impl MessageBatch {
         Ok(dict)
     }
 
-    /// The namespaces in force at a message: names (without colon) and IRIs.
+    /// Return the namespaces in force at a message: names (without colon) and IRIs.
     fn namespaces<'py>(&self, py: Python<'py>, message: isize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, iri) in self.view.batch.namespaces(self.view.at(message)?).iter() {
@@ -198,8 +198,10 @@ impl MessageBatch {
                 .is_some_and(|change| change.message as usize <= message))
     }
 
-    /// The namespaces that messages of the batch declare, in order: the message's number in the batch, the
-    /// name (without colon) and the IRI.
+    /// Return the namespaces that messages of the batch declare, in order.
+    ///
+    /// Returns:
+    ///     Tuples of the message's number in the batch, the name (without colon) and the IRI.
     fn declarations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Declaration<'py>>> {
         let table = self.view.batch.table();
         let declaration = |change: &NamespaceChange| {
@@ -213,27 +215,27 @@ impl MessageBatch {
         changes.map(declaration).collect()
     }
 
-    /// The first byte of a message in the decompressed log.
+    /// Return the offset of a message's first byte in the decompressed log.
     fn position(&self, message: isize) -> PyResult<u64> {
         self.view.position(message)
     }
 
-    /// The messages from `start` up to `stop`, sharing this batch's terms.
+    /// Return the messages from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
 
-    /// The same messages with the quads of the default graph in the graph of that name.
+    /// Return the same messages with the quads of the default graph moved to the named graph.
     ///
     /// Raises:
-    ///     OptionError: The name is no absolute IRI.
+    ///     OptionError: If the name is not an absolute IRI.
     fn with_default_graph(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
         errors::guarded(py, || graphs::with_default_graph(&self.view.batch, name))?
             .map(Self::new)
             .map_err(errors::option)
     }
 
-    /// How often each predicate occurs: IRIs as they are, other terms as N-Triples.
+    /// Return the count of each predicate: IRIs without brackets, other terms as N-Triples.
     fn predicate_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
             let table = self.view.batch.table();
@@ -245,7 +247,7 @@ impl MessageBatch {
         })
     }
 
-    /// How often each datatype occurs among the objects that are literals.
+    /// Return the count of each datatype among the literal objects.
     fn datatype_counts(&self, py: Python<'_>) -> PyResult<FxHashMap<String, u64>> {
         errors::guarded(py, || {
             let table = self.view.batch.table();
@@ -260,20 +262,20 @@ impl MessageBatch {
         })
     }
 
-    /// The batch as Arrow, one row a message or a quad.
+    /// Convert the batch to Arrow, with one row per message or quad.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in the
-    ///         order wanted; the first four by default. Of rows of quads any of "source", "message", "subject",
-    ///         "predicate", "object", "graph"; all by default.
-    ///     source: The text of the source column; null by default.
-    ///     rows: "messages" or "quads": what a row is.
+    ///     columns: Any of "source", "offset", "quads", "metadata", "position", "namespaces", in
+    ///         the requested order; the first four by default. For rows of quads, any of "source",
+    ///         "message", "subject", "predicate", "object", "graph"; all by default.
+    ///     source: Text of the source column; null by default.
+    ///     rows: Kind of rows: "messages" or "quads".
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
-    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
     /// Raises:
-    ///     OptionError: An unknown column.
-    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    ///     OptionError: If a column is unknown.
+    ///     LimitError: If the strings would exceed 2 GiB; use smaller batches.
     #[pyo3(signature = (columns=None, source=None, *, rows="messages", terms="ntriples"))]
     fn to_arrow(
         &self,
@@ -309,17 +311,17 @@ impl MessageBatch {
         arrow::export_schema(py, &self.view.batch)
     }
 
-    /// A batch from Arrow rows, one message or quad a row.
+    /// Create a batch from Arrow rows with one message or quad each.
     ///
     /// Args:
-    ///     batch: Anything with the Arrow PyCapsule interface (array or stream) and a column `quads`
-    ///         as `to_arrow` makes it; the column `metadata` is taken too, if there. Or rows of quads, with columns
-    ///         `message`, `subject`, `predicate` and `object`: consecutive ones with the same source and message are
-    ///         a message.
-    ///     max_depth: How deep triple terms may nest.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column
+    ///         `quads` as in `to_arrow`; the column `metadata` is read too, if present. Or rows of
+    ///         quads, with columns `message`, `subject`, `predicate` and `object`: consecutive rows
+    ///         with the same source and message form a message.
+    ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
-    ///     DecodeError: A term breaks N-Triples; names row and term.
-    ///     TypeError: `batch` is no Arrow, or its columns have other types.
+    ///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.
+    ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
@@ -337,14 +339,14 @@ impl MessageBatch {
             .map_err(|error| arrow::exception(py, error))
     }
 
-    /// A batch from messages, or from iterables of quads.
+    /// Create a batch from messages, or from iterables of quads.
     ///
     /// Args:
     ///     messages: `Message` objects or iterables of `Quad`.
-    ///     first_index: The index in the log of the first message.
-    ///     after: The batch before it in the log, whose namespaces stay in force.
+    ///     first_index: Index of the first message in the log.
+    ///     after: The previous batch of the log, whose namespaces stay in force.
     /// Raises:
-    ///     TypeError: Something else was given.
+    ///     TypeError: If anything else is given.
     #[staticmethod]
     #[pyo3(signature = (messages, *, first_index=0, after=None))]
     fn from_messages(
@@ -357,10 +359,10 @@ impl MessageBatch {
     }
 }
 
-/// Cuts the batches of a log into slices, each for a log of its own: files of a folder, members of an archive.
+/// Cuts the batches of a log into slices for separate logs: files of a folder, archive members.
 ///
-/// Such a log begins with the namespaces in force there; with those alone that its messages declare or use
-/// where more than 256 are in force.
+/// Each such log begins with the namespaces in force at that point. If more than 256 are in force,
+/// it begins with only those that its messages declare or use.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Slices {
     slices: Mutex<slices::Slices>,
@@ -375,15 +377,15 @@ impl Slices {
         }
     }
 
-    /// The messages of a batch from `start`, where the slices before ended, up to `stop`.
+    /// Return the messages of a batch from `start`, where the previous slices ended, up to `stop`.
     ///
     /// Args:
-    ///     batch: The batch; each one of the log is begun with `start` 0.
+    ///     batch: The batch. The first call for each batch of the log has `start` 0.
     ///     start: Number of the first message.
-    ///     stop: Number of the message behind the last one.
-    ///     begins: Whether a log begins with them.
+    ///     stop: Number of the message after the last one.
+    ///     begins: Whether a log begins with these messages.
     /// Returns:
-    ///     One slice or more.
+    ///     One or more slices.
     fn take(
         &self,
         py: Python<'_>,
@@ -410,7 +412,7 @@ impl Slices {
     }
 }
 
-/// Occurrences of terms by id.
+/// Occurrence counts of terms, by id.
 struct Counts {
     by_id: Vec<u64>,
 }
@@ -426,7 +428,7 @@ impl Counts {
         self.by_id[id.index()] += 1;
     }
 
-    /// Sums by a text of each term; terms without one are left out.
+    /// Returns the counts summed by a text of each term; terms without a text are omitted.
     fn by_text(&self, text: impl Fn(TermId) -> Option<String>) -> FxHashMap<String, u64> {
         let mut sums = FxHashMap::default();
         for (id, count) in self.by_id.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Batches from Python messages and quads.
 //!
-//! - In: `Message` objects (views are copied by id, without making objects) or iterables of `Quad`; operations; rows.
-//! - Out: a batch; its messages are numbered from an index that the caller gives.
-//! - Cost: a hash look-up a term; terms that are the same object or equal are stored once. Views in
-//!   the order of their batch cost the namespaces that changed between them.
+//! - In: `Message` objects (views are copied by id, without creating objects) or iterables of
+//!   `Quad`; operations; rows.
+//! - Out: a batch, with messages numbered from an index that the caller gives.
+//! - Cost: one hash look-up per term; terms that are the same object or equal are stored once.
+//!   For views in batch order, only the namespaces that changed between them are declared.
 
 use std::sync::Arc;
 
@@ -23,10 +24,10 @@ use rustc_hash::FxHashMap;
 use crate::errors;
 use crate::terms::{self, AnyTerm, Parts};
 
-/// How to come from a Python batch to the core's.
+/// Function that returns the core batch of a Python batch.
 pub type BatchOf = for<'a> fn(&'a Bound<'_, PyAny>) -> PyResult<&'a MessageBatch>;
 
-/// A batch from an iterable of messages, or of iterables of quads.
+/// Builds a batch from an iterable of messages, or of iterables of quads.
 pub fn from_messages(
     messages: &Bound<'_, PyAny>,
     first_index: u64,
@@ -57,8 +58,8 @@ pub fn from_messages(
     Ok(build.terms.take())
 }
 
-/// A batch from an iterable of patches, each an iterable of operations: tuples of code, name, subject, predicate,
-/// object and graph.
+/// Builds a batch from an iterable of patches, each an iterable of operations: tuples of code,
+/// name, subject, predicate, object and graph.
 pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<PatchBatch> {
     let mut terms = Terms::<Operation>::new(first_index);
     for patch in patches.try_iter()? {
@@ -72,7 +73,7 @@ pub fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Pa
     Ok(terms.take())
 }
 
-/// A batch from an iterable of rows, each an iterable of terms or None, as many as there are variables.
+/// Builds a batch from an iterable of rows, each an iterable of terms or None, one per variable.
 pub fn from_rows(
     rows: &Bound<'_, PyAny>,
     head: ResultHead,
@@ -112,22 +113,22 @@ fn message_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     MESSAGE.import(py, "rdfm.message", "Message")
 }
 
-/// What a batch under construction remembers of Python's terms.
+/// Python terms that a batch under construction already contains.
 struct Terms<'py, R: Record> {
     builder: LogBuilder<R>,
-    /// Terms by object; holds the object, so that its address stays its own.
+    /// Terms by object address; a reference to the object keeps the address in use.
     objects: FxHashMap<usize, (TermId, Bound<'py, PyAny>)>,
     /// Terms by content: kind with direction, datatype or language id, text.
     texts: FxHashMap<(u8, u32, Box<str>), TermId>,
 }
 
-/// A batch of messages under construction.
+/// Builder of a batch of messages.
 struct Build<'py> {
     terms: Terms<'py, Quad>,
     batch_of: BatchOf,
     /// The batch that views were last copied from, and the new ids of its terms (0: none yet).
     copied: Option<(Bound<'py, PyAny>, Vec<u32>)>,
-    /// The view whose namespaces were declared last, and none of another message since.
+    /// View whose namespaces were declared last, unless another message has declared any since.
     declared: Option<(Bound<'py, PyAny>, usize)>,
 }
 
@@ -151,7 +152,7 @@ impl<'py, R: Record> Terms<'py, R> {
         self.builder.take().unwrap_or_else(LogBatch::empty)
     }
 
-    /// A term, or none.
+    /// Returns the id of a term, or of the default graph for None.
     fn optional(&mut self, object: &Bound<'py, PyAny>) -> PyResult<TermId> {
         if object.is_none() {
             return Ok(TermId::DEFAULT_GRAPH);
@@ -281,7 +282,7 @@ impl<'py> Build<'py> {
         Ok(())
     }
 
-    /// The batch of a view, and the message's place in it.
+    /// Returns the batch of a view, and the position of its message in the batch.
     fn view<'a>(
         &self,
         source: &'a Bound<'py, PyAny>,
@@ -311,7 +312,7 @@ impl<'py> Build<'py> {
             return Ok(());
         }
         match self.declared.take() {
-            // Those up to `last` are in force already.
+            // Those up to `last` are already in force.
             Some((known, last)) if known.is(source) && last <= index => {
                 let changes = batch.namespace_changes();
                 let up_to = |message: usize| {
@@ -336,7 +337,7 @@ impl<'py> Build<'py> {
         Ok(())
     }
 
-    /// Declares a namespace unless it is in force already; tells whether it was not.
+    /// Declares a namespace unless it is already in force; returns whether it was declared.
     fn namespace(&mut self, name: &[u8], iri: &[u8]) -> PyResult<bool> {
         let new = self.terms.builder.in_force().get(name) != Some(iri);
         if new {
@@ -401,7 +402,8 @@ impl<'py> Build<'py> {
     }
 }
 
-/// The id of a copy of a term, made when first asked for. Recursion is as deep as triple terms nest.
+/// Returns the id of the copy of a term, which is created on first use. The recursion depth is the
+/// nesting depth of triple terms.
 fn copy_term(
     builder: &mut BatchBuilder,
     table: &TermTable,

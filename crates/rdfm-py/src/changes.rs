@@ -1,4 +1,4 @@
-//! Changes of datasets for Python: patches that are checked, applied, reverted and made.
+//! Changes of datasets for Python: patches are checked, applied, reverted and created.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -15,7 +15,7 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::PatchBatch;
 
-/// The state, which nobody waits for: who holds it may be waiting for Python.
+/// Locks the state without waiting: the thread that holds the lock may be waiting for the GIL.
 fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
@@ -35,7 +35,7 @@ fn with<T: Send, R: Send>(
     errors::guarded(py, || work(held))
 }
 
-/// A dataset in memory, which patches change. Blank nodes are known by their labels.
+/// A dataset in memory that patches change. Blank nodes are identified by their labels.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Dataset {
     state: Mutex<dataset::Dataset>,
@@ -43,7 +43,7 @@ pub struct Dataset {
 
 #[pymethods]
 impl Dataset {
-    /// An empty one.
+    /// Create an empty dataset.
     #[new]
     fn new() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Dataset {
         }
     }
 
-    /// The number of quads.
+    /// Number of quads.
     fn __len__(&self) -> PyResult<usize> {
         Ok(lock(&self.state)?.len())
     }
@@ -59,7 +59,7 @@ impl Dataset {
     /// Add all quads of messages.
     ///
     /// Raises:
-    ///     LimitError: There are too many terms or quads.
+    ///     LimitError: If there are too many terms or quads.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -70,10 +70,11 @@ impl Dataset {
     ///
     /// Args:
     ///     batch: The patches.
-    ///     chain: Whether each patch with a `prev` has to follow the patch with that `id`.
+    ///     chain: Whether each patch with a `prev` must follow the patch with that `id`.
     ///
     /// Raises:
-    ///     DecodeError: Transactions are out of order, or the chain is broken; the patches before are applied.
+    ///     DecodeError: If transactions are out of order, or the chain is broken; the patches
+    ///         before the error are applied.
     #[pyo3(signature = (batch, /, *, chain=true))]
     fn apply(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>, chain: bool) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -81,7 +82,10 @@ impl Dataset {
             .map_err(|error| errors::decode(py, &error))
     }
 
-    /// What patches did so far: `added`, `deleted`, `without_effect`, `committed`, `undone`.
+    /// Return counts of the patches' effects so far, by name.
+    ///
+    /// Returns:
+    ///     `added`, `deleted`, `without_effect`, `committed` and `undone`.
     fn applied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let applied = lock(&self.state)?.applied();
         let dict = PyDict::new(py);
@@ -98,13 +102,13 @@ impl Dataset {
         Ok(!lock(&self.state)?.namespaces().is_empty())
     }
 
-    /// The dataset as one message, in the order in which quads were added.
+    /// Pass the dataset to a callable as one message, with quads in the order of their addition.
     ///
     /// Args:
     ///     take: Called with each batch.
-    ///     parts: Whether a message larger than a batch comes in parts.
+    ///     parts: Whether a message larger than a batch is passed in parts.
     /// Raises:
-    ///     LimitError: It is larger than 2 GiB, and may not come in parts.
+    ///     LimitError: If the dataset is larger than 2 GiB, and `parts` is False.
     #[pyo3(signature = (take, /, *, parts=false))]
     fn batches(&self, py: Python<'_>, take: &Bound<'_, PyAny>, parts: bool) -> PyResult<()> {
         let state = lock(&self.state)?;
@@ -119,7 +123,7 @@ impl Dataset {
     }
 }
 
-/// The difference of a dataset, which it takes, to another one.
+/// The difference between a dataset, which it takes over, and another one.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Difference {
     state: Mutex<difference::Difference>,
@@ -127,12 +131,12 @@ pub struct Difference {
 
 #[pymethods]
 impl Difference {
-    /// Takes the dataset, which is empty then.
+    /// Take over a dataset, which is empty afterwards.
     ///
     /// Args:
     ///     old: The dataset.
-    ///     index: The index of the patch in its log.
-    ///     parts: Whether a patch larger than a batch comes in parts.
+    ///     index: Index of the patch in its log.
+    ///     parts: Whether a patch larger than a batch is returned in parts.
     #[new]
     #[pyo3(signature = (old, /, *, index=0, parts=false))]
     fn new(old: &Bound<'_, Dataset>, index: u64, parts: bool) -> PyResult<Self> {
@@ -142,29 +146,29 @@ impl Difference {
         })
     }
 
-    /// The other dataset has the quads of these messages.
+    /// Add the quads of these messages to the other dataset.
     ///
     /// Raises:
-    ///     LimitError: There are too many terms.
+    ///     LimitError: If there are too many terms.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.add(batch))?.map_err(errors::exceeded)
     }
 
-    /// The numbers of quads to delete and to add.
+    /// Return the numbers of quads to delete and to add.
     fn counts(&self) -> PyResult<(usize, usize)> {
         Ok(lock(&self.state)?.counts())
     }
 
-    /// The next batch of the patch, one transaction, perhaps in parts; None behind the last.
+    /// Return the next batch of the patch: one transaction, possibly in parts. None after the last.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, difference::Difference::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 }
 
-/// Makes patches of messages: each a transaction of adds, with labels set apart by message.
+/// Converts messages to patches: each becomes a transaction of adds, with labels unique to it.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ToPatches {
     state: Mutex<logs::ToPatches>,
@@ -172,7 +176,7 @@ pub struct ToPatches {
 
 #[pymethods]
 impl ToPatches {
-    /// At the start of a log.
+    /// Create a converter at the start of a log.
     #[new]
     fn new() -> Self {
         Self {
@@ -180,10 +184,10 @@ impl ToPatches {
         }
     }
 
-    /// The patches of the messages of a batch, if there is one.
+    /// Return the patches of a batch's messages, or None if there are none.
     ///
     /// Raises:
-    ///     EncodeError: They are too large for a batch.
+    ///     EncodeError: If the patches are too large for a batch.
     #[pyo3(signature = (batch, /))]
     fn patches(
         &self,
@@ -196,13 +200,13 @@ impl ToPatches {
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
-    /// What no patch holds, so far: metadata entries.
+    /// Return the number of metadata entries omitted so far, since patches cannot contain them.
     fn dropped(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.dropped_metadata())
     }
 }
 
-/// Makes messages of patches: of each transaction that is committed.
+/// Converts patches to messages: each committed transaction becomes a message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ToMessages {
     state: Mutex<logs::ToMessages>,
@@ -210,8 +214,11 @@ pub struct ToMessages {
 
 #[pymethods]
 impl ToMessages {
-    /// Takes whether a blank node that stands in several transactions becomes several, and the largest message in
-    /// decoded bytes.
+    /// Create a converter.
+    ///
+    /// Args:
+    ///     separate: Whether a blank node in several transactions becomes several blank nodes.
+    ///     max_message_bytes: Maximum size of a message in decoded bytes.
     #[new]
     #[pyo3(signature = (*, separate=false, max_message_bytes=67_108_864))]
     fn new(separate: bool, max_message_bytes: u64) -> Self {
@@ -220,10 +227,10 @@ impl ToMessages {
         }
     }
 
-    /// The messages of the patches of a batch, if there is one.
+    /// Return the messages of a batch's patches, or None if there are none.
     ///
     /// Raises:
-    ///     EncodeError: A patch cannot be made a message; `take` gives those before it.
+    ///     EncodeError: If a patch cannot become a message; `take` returns the messages before it.
     #[pyo3(signature = (batch, /))]
     fn messages(
         &self,
@@ -236,12 +243,12 @@ impl ToMessages {
             .map_err(|refused| errors::encode_row(py, &refused.error, refused.offset))
     }
 
-    /// The messages before an error.
+    /// Return the messages before an error.
     fn take(&self) -> PyResult<Option<MessageBatch>> {
         Ok(lock(&self.state)?.take().map(MessageBatch::new))
     }
 
-    /// What no message holds, so far, by name and count.
+    /// Return counts of the data omitted so far, by name, since messages cannot contain it.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, count) in lock(&self.state)?.dropped() {
@@ -251,18 +258,19 @@ impl ToMessages {
     }
 }
 
-/// Checks patches by the rules of those who apply them: the order of transactions, and the chain.
+/// Checks patches by the rules for applying them: the order of transactions, and the chain.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchRules {
     state: Mutex<rules::Rules>,
 }
 
-/// A broken rule: its name, the patch in its log, the row in the patch, the byte in the log, the text.
+/// A broken rule: its name, the patch in its log, the row in the patch, the byte in the log, the
+/// text.
 type Breach = (&'static str, u64, u64, u64, String);
 
 #[pymethods]
 impl PatchRules {
-    /// At the start of the first log.
+    /// Create a checker at the start of the first log.
     #[new]
     fn new() -> Self {
         Self {
@@ -270,25 +278,29 @@ impl PatchRules {
         }
     }
 
-    /// The patches that follow are of another log.
+    /// Start another log, to which the next patches belong.
     fn begin_log(&self) -> PyResult<()> {
         lock(&self.state)?.begin_log();
         Ok(())
     }
 
-    /// Patches are missing here: the next one may follow any.
+    /// Note that patches are missing here, so that the next one may follow any patch.
     fn skip(&self) -> PyResult<()> {
         lock(&self.state)?.skip();
         Ok(())
     }
 
-    /// The number of patches with `prev` so far.
+    /// Return the number of patches with `prev` so far.
     fn links(&self) -> PyResult<u64> {
         Ok(lock(&self.state)?.links())
     }
 
-    /// Everything that patches break, in order: "transaction", "unfinished" (a transaction), "chain" or "chain-of-logs",
-    /// the index of the patch, the row in it, the byte in the log, and the text.
+    /// Return all violations in a batch of patches, in order.
+    ///
+    /// Returns:
+    ///     Tuples of the rule ("transaction", "unfinished" (a transaction), "chain" or
+    ///     "chain-of-logs"), the index of the patch, the row in it, the byte in the log, and the
+    ///     text.
     #[pyo3(signature = (batch, /))]
     fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Breach>> {
         let batch = batch.get().inner();
@@ -303,20 +315,23 @@ impl PatchRules {
     }
 }
 
-/// Makes patches between messages: of two logs, or from each message of one log to the next.
+/// Creates patches between the messages of two logs, or from each message of one log to the next.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct MessageDifferences {
     state: Mutex<per_message::MessageDifferences>,
 }
 
-/// The log with this number: the old one is 0, the new one is 1.
+/// Returns the log with a number: 0 is the old one, 1 the new one.
 fn which(log: usize) -> Which {
     if log == 0 { Which::Old } else { Which::New }
 }
 
 #[pymethods]
 impl MessageDifferences {
-    /// Takes whether there is one log, the new one, whose messages are states.
+    /// Create the differences.
+    ///
+    /// Args:
+    ///     snapshots: Whether there is only one log, the new one, and its messages are states.
     #[new]
     #[pyo3(signature = (*, snapshots=false))]
     fn new(snapshots: bool) -> Self {
@@ -330,7 +345,7 @@ impl MessageDifferences {
         }
     }
 
-    /// The log of which messages are needed next: 0 is the old one, 1 the new one; None if both have ended.
+    /// Return the log whose messages are needed next: 0 (old) or 1 (new); None if both have ended.
     fn wanted(&self) -> PyResult<Option<usize>> {
         let wanted = lock(&self.state)?.wanted();
         Ok(wanted.map(|which| usize::from(which == Which::New)))
@@ -339,36 +354,36 @@ impl MessageDifferences {
     /// Take complete messages of a log.
     ///
     /// Raises:
-    ///     LimitError: There are too many terms, or too many bytes of them.
+    ///     LimitError: If there are too many terms, or their size is too large.
     #[pyo3(signature = (log, batch, /))]
     fn add(&self, py: Python<'_>, log: usize, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
         with(py, &self.state, |state| state.add(which(log), batch))?.map_err(errors::exceeded)
     }
 
-    /// A log has no more messages.
+    /// Mark the end of a log.
     #[pyo3(signature = (log, /))]
     fn end(&self, log: usize) -> PyResult<()> {
         lock(&self.state)?.end(which(log));
         Ok(())
     }
 
-    /// The patches between messages that are there; None if both of a pair are not there yet.
+    /// Return the patches between the available messages; None if no pair is complete.
     ///
     /// Raises:
-    ///     LimitError: The patches are larger than 2 GiB.
+    ///     LimitError: If the patches are larger than 2 GiB.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PatchBatch>> {
         let batch = with(py, &self.state, per_message::MessageDifferences::next_batch)?;
         Ok(batch.map_err(errors::exceeded)?.map(PatchBatch::new))
     }
 
-    /// The numbers of quads deleted and added so far.
+    /// Return the numbers of quads deleted and added so far.
     fn counts(&self) -> PyResult<(u64, u64)> {
         Ok(lock(&self.state)?.counts())
     }
 }
 
-/// Reads a log of patches forward, and gives blocks of the opposite operations, to be stored and read backward.
+/// Reads a log of patches forward, and returns blocks of inverse operations to be read backward.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct InversePatches {
     state: Mutex<Option<revert::Inverse>>,
@@ -376,7 +391,11 @@ pub struct InversePatches {
 
 #[pymethods]
 impl InversePatches {
-    /// Takes whether a broken chain is an error, and the bytes that the prefixes may take.
+    /// Create the inversion of a log.
+    ///
+    /// Args:
+    ///     chain: Whether a broken chain is an error.
+    ///     max_message_bytes: Maximum size of the prefixes in bytes.
     #[new]
     #[pyo3(signature = (*, chain=true, max_message_bytes=67_108_864))]
     fn new(chain: bool, max_message_bytes: u64) -> Self {
@@ -385,11 +404,11 @@ impl InversePatches {
         }
     }
 
-    /// Take patches. Gives blocks to store, and how many of the blocks that were stored last are to be forgotten.
+    /// Take patches. Returns blocks to store, and how many of the last stored blocks to discard.
     ///
     /// Raises:
-    ///     DecodeError: Transactions are out of order, or the chain is broken.
-    ///     LimitError: The prefixes are too many.
+    ///     DecodeError: If transactions are out of order, or the chain is broken.
+    ///     LimitError: If there are too many prefixes.
     #[pyo3(signature = (batch, /))]
     fn add<'py>(
         &self,
@@ -411,7 +430,10 @@ impl InversePatches {
         Ok(list)
     }
 
-    /// What was read so far: `committed`, `undone`, `headers`, `prefixes` (deletions that cannot be undone).
+    /// Return counts of the input so far.
+    ///
+    /// Returns:
+    ///     `committed`, `undone`, `headers` and `prefixes` (deletions that cannot be undone).
     fn done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let done = lock(&self.state)?
             .as_ref()
@@ -425,10 +447,10 @@ impl InversePatches {
         Ok(dict)
     }
 
-    /// End the log: the last block, if there is one, and what the blocks are read backward with.
+    /// End the log. Returns the last block, if any, and the reader for the blocks.
     ///
     /// Args:
-    ///     parts: Whether a patch larger than a batch comes in parts.
+    ///     parts: Whether a patch larger than a batch is returned in parts.
     #[pyo3(signature = (*, parts=false))]
     fn finish(&self, parts: bool) -> PyResult<(Option<PatchBatch>, BackwardPatches)> {
         let state = lock(&self.state)?.take();
@@ -441,7 +463,7 @@ impl InversePatches {
     }
 }
 
-/// Makes patches of the blocks of `InversePatches`, the last block first.
+/// Creates patches from the blocks of `InversePatches`, read from the last block to the first.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct BackwardPatches {
     state: Mutex<revert::Backward>,
@@ -449,10 +471,10 @@ pub struct BackwardPatches {
 
 #[pymethods]
 impl BackwardPatches {
-    /// The patches of a block, as far as they are complete, or in parts.
+    /// Return the completed patches of a block, or their parts.
     ///
     /// Raises:
-    ///     LimitError: A patch is larger than 2 GiB, and may not come in parts.
+    ///     LimitError: If a patch is larger than 2 GiB, and `parts` is False.
     #[pyo3(signature = (block, /))]
     fn add(&self, py: Python<'_>, block: &Bound<'_, PatchBatch>) -> PyResult<Vec<PatchBatch>> {
         let block = block.get().inner();
@@ -460,12 +482,12 @@ impl BackwardPatches {
         Ok(found.into_iter().map(PatchBatch::new).collect())
     }
 
-    /// The last patches, if there are any.
+    /// Return the last patches, or None.
     fn finish(&self) -> PyResult<Option<PatchBatch>> {
         Ok(lock(&self.state)?.finish().map(PatchBatch::new))
     }
 
-    /// The numbers of quads that the patches delete and add so far.
+    /// Return the numbers of quads that the patches delete and add so far.
     fn counts(&self) -> PyResult<(u64, u64)> {
         Ok(lock(&self.state)?.counts())
     }

@@ -1,8 +1,8 @@
 //! Decoders and encoders as Python classes, over the core's trait objects.
 //!
 //! - In: pieces of bytes, or batches. Out: batches, or bytes.
-//! - Law: a codec is used by one thread at a time (another gets a RuntimeError); after a caught panic
-//!   it only raises `InternalError`.
+//! - Law: a codec is used by one thread at a time (another gets a `RuntimeError`); after a caught
+//!   panic it only raises `InternalError`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -21,7 +21,7 @@ use crate::contexts::PyLoader;
 use crate::records::{PatchBatch, ResultBatch};
 use crate::{errors, options};
 
-/// A codec, or why it cannot be used any more.
+/// A codec, or the reason why it can no longer be used.
 enum State<T: ?Sized> {
     Live(Box<T>),
     Broken(String),
@@ -56,8 +56,10 @@ fn run<T: ?Sized + Send, R: Send>(
     })
 }
 
-/// Bytes to batches: `feed` pieces, then take batches with `next_batch` until it gives None;
-/// after the last piece call `finish` and take the rest.
+/// Converts bytes to batches.
+///
+/// Call `feed` with pieces and `next_batch` until it returns None. After the last piece call
+/// `finish`, then `next_batch` for the remaining batches.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
     spec: &'static FormatSpec,
@@ -65,7 +67,7 @@ pub struct Decoder {
     said: Mutex<Option<Said>>,
 }
 
-/// What a decoder said last, in Rust and in Python.
+/// Header and notices that a decoder last reported, in Rust and in Python.
 struct Said {
     header: Arc<LogHeader>,
     noticed: Noticed,
@@ -73,7 +75,7 @@ struct Said {
 }
 
 impl Decoder {
-    /// Works with the decoder at the start of a log, without the GIL, and leaves it at the start of one.
+    /// Works with the decoder at the start of a log, without the GIL, and resets it afterwards.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -89,18 +91,19 @@ impl Decoder {
 
 #[pymethods]
 impl Decoder {
-    /// Takes the format's name, and its options by name.
+    /// Create a decoder for a format.
     ///
     /// Args:
-    ///     format: A native format's name.
-    ///     options: See `format_spec`.
+    ///     format: Name of a native format.
+    ///     options: Options by name; see `format_spec`.
     ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
     ///     split: Start, stop (or None) and dialect of the part of the log to read.
-    ///     first_index: The index of the first message, where that is known.
-    ///     context_loader: Takes a URL and gives `(document, final URL)`, or None where it has none.
+    ///     first_index: Index of the first message, if known.
+    ///     context_loader: Takes a URL and returns `(document, final URL)`, or None if it has no
+    ///         document.
     /// Raises:
-    ///     OptionError: There is no such option, or its value does not fit.
-    ///     UnknownFormatError: No native format has that name.
+    ///     OptionError: If an option is unknown, or its value is invalid.
+    ///     UnknownFormatError: If no native format has that name.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, parts="never", split=None, first_index=None, context_loader=None))]
     fn new(
@@ -122,7 +125,7 @@ impl Decoder {
         })
     }
 
-    /// The format's name.
+    /// Name of the format.
     #[getter]
     fn format(&self) -> &'static str {
         self.spec.name
@@ -133,8 +136,8 @@ impl Decoder {
     /// Args:
     ///     piece: Any contiguous buffer; it is copied.
     /// Raises:
-    ///     TypeError: `piece` is no buffer.
-    ///     BufferError: `piece` is not contiguous.
+    ///     TypeError: If `piece` is not a buffer.
+    ///     BufferError: If `piece` is not contiguous.
     #[pyo3(signature = (piece, /))]
     fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = contiguous(piece)?;
@@ -151,11 +154,11 @@ impl Decoder {
         })
     }
 
-    /// The next batch of completed messages; None means "feed me", and after `finish` "done".
+    /// Return the next batch of complete messages; None means "more input", after `finish` "done".
     ///
     /// Raises:
-    ///     DecodeError: The log breaks its format; raised after every message completed before the
-    ///         error, and again on later calls.
+    ///     DecodeError: If the log breaks its format. Raised after all messages completed before
+    ///         the error, and again on later calls.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut state = take(&self.state, "decoder")?;
         let batch = run(py, &mut state, codec::Decoder::next_batch)?
@@ -163,12 +166,12 @@ impl Decoder {
         batch.map(|batch| python_batch(py, batch)).transpose()
     }
 
-    /// After an error: go to the next delimiter.
+    /// Skip to the next delimiter after an error.
     ///
     /// Returns:
-    ///     The bytes skipped, at most the first MiB of them; None means "feed me and call again".
+    ///     The skipped bytes, at most the first MiB of them; None means "feed more and call again".
     /// Raises:
-    ///     DecodeError: The error itself, where the format offers no way to resume.
+    ///     DecodeError: The error itself, if the format has no way to resume.
     fn skip_message<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let mut state = take(&self.state, "decoder")?;
         run(py, &mut state, codec::Decoder::skip_message)?
@@ -176,22 +179,22 @@ impl Decoder {
             .map_err(|error| errors::decode(py, &error))
     }
 
-    /// Whether what is fed from now on belongs to other splits: nothing more need be read.
+    /// Whether all further input belongs to other splits, so that reading can stop.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = take(&self.state, "decoder")?;
         run(py, &mut state, |decoder| decoder.done())
     }
 
-    /// Decode another log, of which all bytes are here, with the same options.
+    /// Decode another complete log with the same options.
     ///
     /// Args:
     ///     log: The log.
-    ///     stop_bytes: Stop after batches that take more bytes of memory than this.
+    ///     stop_bytes: Stop when the batches take more memory than this, in bytes.
     ///
     /// Returns:
-    ///     Its batches, and whether that is all; if not, `next_batch` goes on: it raises the error that follows them,
-    ///     or returns the next batch after a stop.
+    ///     The batches, and whether these are all. If not, `next_batch` continues: it raises the
+    ///     error that follows them, or returns the next batch after a stop.
     #[pyo3(signature = (log, /, stop_bytes = None))]
     fn decode_log(
         &self,
@@ -226,27 +229,36 @@ impl Decoder {
         Ok((batches.collect::<PyResult<_>>()?, whole))
     }
 
-    /// Go to the start of another log, with the same options: what was fed and met before is forgotten.
+    /// Go to the start of another log with the same options, and discard all earlier input.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "decoder")?, |decoder| {
             decoder.reset();
         })
     }
 
-    /// What the log says about itself, complete once a batch was yielded: `dialect` (of the first
-    /// message; `changes_dialect` is True if a later one has another), `version_label`, `options` (its
-    /// stream options, by the names of the options of the same format's encoder), `frames` (what they mean: "message" or
-    /// "flat"), `dropped_metadata` (entries so far that the message of flat frames leaves out),
-    /// `dropped_keys` (JSON-LD keys so far that no context maps to an IRI) and `dropped_key` (the first of
-    /// them, quoted), `look_alikes` (comments that look like delimiters and are none) and
-    /// `look_alike_offsets` (where the first of them begin), `notes` (what whoever reads the log should know).
-    /// Absent keys are unknown. It cannot be changed; it is the same object until there is more to say.
+    /// Return the properties of the log, which are complete when a batch has been returned.
+    ///
+    /// The mapping is read-only, and the same object until there is more to report. Unknown
+    /// properties are absent. The keys are:
+    ///
+    /// - `dialect`: the dialect of the first message; `changes_dialect` is True if a later message
+    ///   has another.
+    /// - `version_label`.
+    /// - `options`: the stream options, with the names of the encoder options of the same format.
+    /// - `frames`: the meaning of the frames, "message" or "flat".
+    /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames
+    ///   omits.
+    /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
+    ///   `dropped_key` is the first of them, quoted.
+    /// - `look_alikes`: number of comments that look like delimiters but are not;
+    ///   `look_alike_offsets` are the offsets of the first of them.
+    /// - `notes`: notes for readers of the log.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
         let (header, noticed) = run(py, &mut state, |decoder| {
             (decoder.header(), decoder.noticed())
         })?;
-        // Never waited for: the decoder above is held.
+        // The decoder's lock is held, so this lock is never contended.
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(said) = &*said
             && Arc::ptr_eq(&said.header, &header)
@@ -264,7 +276,7 @@ impl Decoder {
     }
 }
 
-/// A batch as the object of its kind.
+/// Returns a batch as the Python object of its kind.
 pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
     Ok(match batch {
         Batch::Messages(batch) => Py::new(py, MessageBatch::new(batch))?.into_any(),
@@ -273,7 +285,7 @@ pub fn python_batch(py: Python<'_>, batch: Batch) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// The batch of an object of any kind.
+/// Returns the core batch of a Python object of any kind.
 pub fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
     if let Ok(batch) = object.cast::<MessageBatch>() {
         return Ok(batch.get().inner().into());
@@ -284,7 +296,7 @@ pub fn core_batch<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<BatchRef<'a>> {
     Ok(object.cast::<ResultBatch>()?.get().inner().into())
 }
 
-/// The bytes of a contiguous buffer, without a copy where it is a bytes object.
+/// Returns the bytes of a contiguous buffer, without a copy if it is a `bytes` object.
 pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     if let Ok(bytes) = piece.cast::<PyBytes>() {
         return Ok(bytes.clone());
@@ -382,8 +394,9 @@ fn header_dict<'py>(
     Ok(dict)
 }
 
-/// Counts the delimiters of a split without decoding: `feed` pieces as to a decoder of the split, until
-/// it is `done`, or call `finish`.
+/// Counts the delimiters of a split without decoding it.
+///
+/// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
     state: Mutex<State<dyn codec::DelimiterCounter>>,
@@ -391,7 +404,7 @@ pub struct DelimiterCounter {
 
 #[pymethods]
 impl DelimiterCounter {
-    /// Takes what the decoder takes.
+    /// Create a counter with the arguments of a decoder.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, split=None, first_index=None))]
     fn new(
@@ -422,25 +435,25 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.finish())
     }
 
-    /// Whether nothing more need be fed.
+    /// Whether no more input is needed.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.done())
     }
 
-    /// Delimiters whose lines begin in the split.
+    /// Number of delimiters whose lines begin in the split.
     #[getter]
     fn delimiters(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |counter| counter.delimiters())
     }
 
-    /// Whether a message begins before the first of them, if that is the log's first delimiter.
+    /// Whether a message precedes the first delimiter, if that is the first one of the log.
     #[getter]
     fn content_first(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.content_first())
     }
 
-    /// Whether the log changes its dialect behind its head, so that it cannot be read in splits.
+    /// Whether the log changes its dialect after its head, so that it cannot be read in splits.
     #[getter]
     fn strayed(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.strayed())
@@ -459,7 +472,7 @@ impl DelimiterCounter {
     }
 }
 
-/// Batches to bytes: `encode` each batch, then `finish`.
+/// Converts batches to bytes: `encode` each batch, then call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
     spec: &'static FormatSpec,
@@ -467,7 +480,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Works with the encoder without the GIL, and leaves it at the start of a log.
+    /// Works with the encoder without the GIL, and resets it afterwards.
     pub fn with<R: Send>(
         &self,
         py: Python<'_>,
@@ -480,7 +493,7 @@ impl Encoder {
         })
     }
 
-    /// Runs an encoder step and gives its bytes, or the error with the bytes before it.
+    /// Runs an encoder step and returns its bytes, or the error with the bytes before it.
     fn step<'py>(
         &self,
         py: Python<'py>,
@@ -504,18 +517,19 @@ impl Encoder {
 
 #[pymethods]
 impl Encoder {
-    /// Takes the format's name, its options by name, and where the messages come from.
+    /// Create an encoder for a format.
     ///
     /// Args:
-    ///     format: A native format's name.
-    ///     options: See `format_spec`.
-    ///     source: What is known about the log that the messages come from, when the first is written:
-    ///         `carries` (of its format), `dialect`, `options` (its stream options, where it is of this format),
-    ///         `asked` (whether these were asked for), `namespaces` (whether its first message declares some),
-    ///         `flat` (whether it is one message of many frames that stays so).
+    ///     format: Name of a native format.
+    ///     options: Options by name; see `format_spec`.
+    ///     source: Properties of the log that the messages come from, as known when the first one
+    ///         is written: `carries` (of its format), `dialect`, `options` (its stream options, if
+    ///         it has the same format), `asked` (whether these were requested), `namespaces`
+    ///         (whether its first message declares any), `flat` (whether it is one message of many
+    ///         frames that remains one).
     /// Raises:
-    ///     OptionError: There is no such option, or its value does not fit.
-    ///     UnknownFormatError: No native format has that name.
+    ///     OptionError: If an option is unknown, or its value is invalid.
+    ///     UnknownFormatError: If no native format has that name.
     #[new]
     #[pyo3(signature = (format, options=None, /, *, source=None))]
     fn new(
@@ -533,18 +547,20 @@ impl Encoder {
         })
     }
 
-    /// The format's name.
+    /// Name of the format.
     #[getter]
     fn format(&self) -> &'static str {
         self.spec.name
     }
 
-    /// The bytes of a batch's messages; `source` is the name of the log that they are of, which no native format
-    /// holds.
+    /// Encode the messages of a batch.
     ///
+    /// Args:
+    ///     batch: The batch.
+    ///     source: Name of the log that the messages come from; no native format stores it.
     /// Raises:
-    ///     EncodeError: A message cannot be written; the exception's `completed` holds the bytes of
-    ///         the messages before it.
+    ///     EncodeError: If a message cannot be written; the exception's `completed` contains the
+    ///         bytes of the messages before it.
     #[pyo3(signature = (batch, /, source=None))]
     fn encode<'py>(
         &self,
@@ -552,24 +568,24 @@ impl Encoder {
         batch: &Bound<'py, PyAny>,
         source: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let _ = source; // no native format holds it
+        let _ = source; // no native format stores it
         let batch = core_batch(batch)?;
         self.step(py, |encoder, out| encoder.encode(batch, out))
     }
 
-    /// The bytes that stand at the end of a log.
+    /// Return the bytes that end a log.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |encoder, out| encoder.finish(out))
     }
 
-    /// Go to the start of another log, with the same options. What was left out is counted anew.
+    /// Go to the start of another log with the same options, and reset the counts of omitted data.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "encoder")?, |encoder| {
             encoder.reset();
         })
     }
 
-    /// What was left out so far, by name and count: cosmetic things, and losses asked for.
+    /// Return counts of the omitted data so far, by name: cosmetic details, and accepted losses.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = take(&self.state, "encoder")?;
         let dropped = run(py, &mut state, |encoder| encoder.dropped())?;
@@ -580,7 +596,7 @@ impl Encoder {
         Ok(dict)
     }
 
-    /// What whoever reads the log should know, a sentence each.
+    /// Return notes for readers of the log, one sentence each.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut state = take(&self.state, "encoder")?;
         run(py, &mut state, |encoder| encoder.notes())
@@ -596,19 +612,21 @@ fn find(name: &str) -> PyResult<&'static FormatSpec> {
     })
 }
 
-/// The names of the native formats, in the order in which they are asked and listed.
+/// Return the names of the native formats, in detection and display order.
 #[pyfunction]
 fn format_names() -> Vec<&'static str> {
     registry::FORMATS.map(|spec| spec.name).to_vec()
 }
 
-/// Whether a log's first bytes (decompressed, up to 4 KiB) show that it is of a format: True or False, or None if
-/// more of them are needed. False for a format that is not told by them.
+/// Check whether the first bytes of a log show its format.
 ///
 /// Args:
-///     format: The format's name.
-///     head: The bytes.
-///     complete: Whether they are all that is to be looked at: 4 KiB, or the whole log.
+///     format: Name of the format.
+///     head: The first bytes, decompressed, up to 4 KiB.
+///     complete: Whether no more bytes will be examined: `head` has 4 KiB, or is the entire log.
+/// Returns:
+///     True or False, or None if more bytes are needed. Always False for a format that cannot be
+///     detected by its first bytes.
 #[pyfunction]
 fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
     let answer = find(format)?
@@ -621,7 +639,7 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
     })
 }
 
-/// What is declared about a native format, as plain values: the fields of `rdfm.formats.FormatSpec`.
+/// Return the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
 #[pyfunction]
 fn format_spec<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     options::spec_dict(py, find(name)?)

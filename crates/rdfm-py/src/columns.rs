@@ -1,4 +1,4 @@
-//! Rows of results as typed columns, for Python.
+//! Result rows as typed columns, for Python.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::errors;
 use crate::query::Evaluated;
 use crate::records::ResultBatch;
 
-/// The columns of rows of results.
+/// Typed columns of result rows.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct TypedColumns {
     columns: columns::Columns,
@@ -21,14 +21,15 @@ pub struct TypedColumns {
 
 #[pymethods]
 impl TypedColumns {
-    /// Takes variables, and the types of those that are to be values; the others are terms as N-Triples.
+    /// Create columns with the requested types; other variables are terms as N-Triples.
     ///
     /// Args:
-    ///     variables: In order.
-    ///     types: By variable: string, iri, boolean, integer, decimal, float, double, dateTime, date, time, duration.
-    ///     messages: Whether `source` and `message` stand before them.
+    ///     variables: The variables, in order.
+    ///     types: By variable: string, iri, boolean, integer, decimal, float, double, dateTime,
+    ///         date, time, duration.
+    ///     messages: Whether `source` and `message` columns precede the variables.
     /// Raises:
-    ///     OptionError: There is no such type or variable, or two columns would have one name.
+    ///     OptionError: If a type or variable is unknown, or two columns would have the same name.
     #[new]
     #[pyo3(signature = (variables, types=None, *, messages=true))]
     fn new(
@@ -43,21 +44,21 @@ impl TypedColumns {
         Ok(Self { columns })
     }
 
-    /// The schema, which rows do not change.
+    /// Return the schema, which does not depend on the rows.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.columns.schema().as_ref())?)
     }
 
-    /// The rows of messages, and how many values are null since they do not fit.
+    /// Return the rows of messages, and the number of values that are null because they do not fit.
     ///
     /// Args:
-    ///     evaluated: What a SELECT gave for the messages of a batch.
+    ///     evaluated: The result of a SELECT for the messages of a batch.
     ///     batch: These messages.
-    ///     source: The name of their log.
-    ///     misfits_are_null: Whether a value that does not fit is null.
+    ///     source: Name of their log.
+    ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:
-    ///     UnsupportedError: A value does not fit; `message_index` says in which message.
-    ///     LimitError: The texts pass 2 GiB.
+    ///     UnsupportedError: If a value does not fit; `message_index` identifies the message.
+    ///     LimitError: If the strings exceed 2 GiB.
     #[pyo3(signature = (evaluated, batch, source=None, *, misfits_are_null=false))]
     fn of_messages(
         &self,
@@ -77,16 +78,16 @@ impl TypedColumns {
         self.make(py, rows, &messages, source, misfits_are_null)
     }
 
-    /// Rows, and how many values are null since they do not fit.
+    /// Return the rows, and the number of values that are null because they do not fit.
     ///
     /// Args:
     ///     rows: The rows.
-    ///     messages: The index of the message of each, where that is a column.
-    ///     source: The name of their log.
-    ///     misfits_are_null: Whether a value that does not fit is null.
+    ///     messages: Index of each row's message, if there is a column for it.
+    ///     source: Name of their log.
+    ///     misfits_are_null: Whether a value that does not fit becomes null.
     /// Raises:
-    ///     UnsupportedError: A value does not fit.
-    ///     LimitError: The texts pass 2 GiB.
+    ///     UnsupportedError: If a value does not fit.
+    ///     LimitError: If the strings exceed 2 GiB.
     #[pyo3(signature = (rows, messages=None, source=None, *, misfits_are_null=false))]
     fn of_rows(
         &self,

@@ -1,4 +1,5 @@
-//! Messages compared, for Python: pairs of batches, signatures, and the blank nodes of messages that are the same.
+//! Comparison of messages for Python: pairs of batches, signatures, and blank nodes of equal
+//! messages.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -14,7 +15,7 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::{PatchBatch, ResultBatch};
 
-/// Does something with the core's batches of Python's, which are of one kind.
+/// Runs code with the core batches of two Python batches of the same kind.
 macro_rules! with_batches {
     ($a:expr, $b:expr, |$x:ident, $y:ident| $work:expr) => {
         if let (Ok(a), Ok(b)) = ($a.cast::<MessageBatch>(), $b.cast::<MessageBatch>()) {
@@ -39,10 +40,10 @@ type Redeclared<'py> = (
     Option<Bound<'py, PyString>>,
 );
 
-/// A label, and that of the other message.
+/// A label, and the corresponding label in the other message.
 type Labels<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 
-/// Compares the messages of two logs, a batch of each at a time.
+/// Compares the messages of two logs, one batch of each at a time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Comparer {
     state: Mutex<State>,
@@ -50,12 +51,12 @@ pub struct Comparer {
 
 struct State {
     core: Core,
-    /// The batches whose terms the core knows.
+    /// Batches whose terms the core has registered.
     current: [Option<Py<PyAny>>; 2],
 }
 
 impl State {
-    /// Says which batch of a side comes.
+    /// Registers the next batch of a side.
     fn meet(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
         if current.as_ref().is_none_or(|known| !known.is(batch)) {
@@ -65,7 +66,7 @@ impl State {
     }
 }
 
-/// The bits by which Python is told what differs.
+/// Returns the bits that report the differences to Python.
 fn bits(found: Found) -> u8 {
     u8::from(found.records)
         | u8::from(found.metadata) << 1
@@ -102,7 +103,7 @@ impl Comparer {
     }
 }
 
-/// What is done with a batch of any kind.
+/// Work on a batch of any kind.
 trait Work<T>: Send {
     fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
@@ -133,14 +134,17 @@ impl Work<Vec<usize>> for Pick {
 
 #[pymethods]
 impl Comparer {
-    /// Take when messages are the same.
+    /// Create a comparer.
     ///
     /// Args:
-    ///     mode: "sets" of quads, "sequences" of quads (both up to labels), or "exact", labels included.
-    ///     metadata: Whether the metadata count.
-    ///     namespaces: "ignored"; "noticed": only whether the namespaces in force differ; or "compared".
-    ///     max_steps: Bound of each comparison, in quads looked at.
-    ///     max_total_steps: Bound of all comparisons, except some steps for each quad.
+    ///     mode: "sets" of quads, "sequences" of quads (both up to labels), or "exact" including
+    ///         labels.
+    ///     metadata: Whether metadata is compared.
+    ///     namespaces: "ignored"; "noticed": only whether the namespaces in force differ; or
+    ///         "compared".
+    ///     max_steps: Limit of each comparison, in quads examined.
+    ///     max_total_steps: Limit of all comparisons together, not counting some steps for each
+    ///         quad.
     #[new]
     #[pyo3(signature = (mode, *, metadata=false, namespaces="ignored", max_steps, max_total_steps))]
     fn new(
@@ -175,18 +179,19 @@ impl Comparer {
         })
     }
 
-    /// Say in which column of each side the cells of rows are that belong together; None where there is none.
+    /// Set the columns of each side whose cells are compared with each other; None for a missing
+    /// one.
     fn set_columns(&self, a: Vec<Option<usize>>, b: Vec<Option<usize>>) -> PyResult<()> {
         self.lock()?.core.set_columns([a, b]);
         Ok(())
     }
 
-    /// Compare messages from `i` of `a` and `j` of `b` on, until one differs.
+    /// Compare messages from `i` of `a` and `j` of `b` on, until a pair differs.
     ///
     /// Returns:
-    ///     The number of pairs that are the same, the records of `a` in them, and what differs in the next pair, a sum
-    ///     of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided); 0 where a batch ended, or `most` pairs were
-    ///     compared.
+    ///     The number of equal pairs, the number of records of `a` in them, and the differences of
+    ///     the next pair: a sum of 1 (records), 2 (metadata), 4 (namespaces) and 8 (undecided), or
+    ///     0 if a batch ended or `most` pairs were compared.
     fn run(
         &self,
         py: Python<'_>,
@@ -212,7 +217,8 @@ impl Comparer {
         Ok((pairs, records, found.map_or(0, bits)))
     }
 
-    /// Compare the metadata and the namespaces of a pair of messages; gives what differs, as `run` does.
+    /// Compare the metadata and namespaces of a pair of messages; returns the differences as in
+    /// `run`.
     fn rest(
         &self,
         py: Python<'_>,
@@ -228,7 +234,8 @@ impl Comparer {
         .map(bits)
     }
 
-    /// The names whose IRIs differ from the pair on that was compared last: name, IRI in `a`, IRI in `b`.
+    /// Return the names whose IRIs differ from the last compared pair on: name, IRI in `a`, IRI in
+    /// `b`.
     fn redeclared<'py>(&self, py: Python<'py>) -> PyResult<Vec<Redeclared<'py>>> {
         let guard = self.lock()?;
         let text = |text: &Vec<u8>| PyString::from_bytes(py, text);
@@ -241,18 +248,19 @@ impl Comparer {
             .collect()
     }
 
-    /// Whether the namespaces in force differ in the pairs compared so far.
+    /// Whether the namespaces in force differ in any pair compared so far.
     fn namespaces_differ(&self) -> PyResult<bool> {
         Ok(self.lock()?.core.namespaces_differ())
     }
 
-    /// The bounds that were reached: of one comparison, and of all comparisons together.
+    /// Return whether each limit was reached: of one comparison, and of all comparisons together.
     fn reached(&self) -> PyResult<(bool, bool)> {
         let reached = self.lock()?.core.reached();
         Ok((reached.each, reached.total))
     }
 
-    /// Signatures of messages of a batch, 16 bytes each: equal where messages are the same.
+    /// Return signatures of a batch's messages, 16 bytes each; equal messages have equal
+    /// signatures.
     fn signatures<'py>(
         &self,
         py: Python<'py>,
@@ -267,10 +275,11 @@ impl Comparer {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Take the messages of a batch into the multiset of its side.
+    /// Add the messages of a batch to the multiset of its side.
     ///
     /// Returns:
-    ///     The numbers of those that need more steps than the limits allow, which are left out.
+    ///     The numbers of the messages that need more steps than the limits allow; they are
+    ///     omitted.
     fn collect(
         &self,
         py: Python<'_>,
@@ -280,10 +289,10 @@ impl Comparer {
         self.with_one(py, side_number, batch, Collect(side(side_number)))
     }
 
-    /// Compare the multisets; messages that only one side has can be picked then.
+    /// Compare the multisets; afterwards `pick` finds the messages that only one side has.
     ///
     /// Returns:
-    ///     The number of messages that both have, that only `a` has, and that only `b` has.
+    ///     The numbers of messages that both sides have, that only `a` has, and that only `b` has.
     fn settle(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
@@ -291,7 +300,7 @@ impl Comparer {
         Ok((settled.same, settled.only[0], settled.only[1]))
     }
 
-    /// The numbers of the messages of a batch that only its side has, each told once.
+    /// Return the numbers of a batch's messages that only its side has, each reported once.
     fn pick(
         &self,
         py: Python<'_>,
@@ -302,7 +311,7 @@ impl Comparer {
     }
 }
 
-/// The blocks that two sequences of 16 bytes each have in common: where they begin in both, and their lengths.
+/// Return the common blocks of two sequences of 16-byte items: start in each, and length.
 #[pyfunction]
 fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usize, usize)>> {
     let numbers = |bytes: &[u8]| -> Vec<u128> {
@@ -316,12 +325,12 @@ fn common_blocks(py: Python<'_>, a: &[u8], b: &[u8]) -> PyResult<Vec<(usize, usi
     errors::guarded(py, || blocks(&a, &b))
 }
 
-/// The labels of the blank nodes of the first message of a batch, each with that of another batch's that it is.
+/// Map the blank nodes of a batch's first message to those of another batch's first message.
 ///
 /// Returns:
-///     Pairs of labels; None where the messages differ as sets of quads, up to labels.
+///     Pairs of labels; None if the messages differ as sets of quads, up to labels.
 /// Raises:
-///     LimitError: The comparison needs more than `max_steps`, in quads looked at.
+///     LimitError: If the comparison needs more than `max_steps` steps, in quads examined.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, max_steps))]
 fn isomorphism<'py>(

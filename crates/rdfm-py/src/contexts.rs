@@ -1,19 +1,20 @@
-//! Remote contexts of JSON-LD from a Python callable.
+//! Remote JSON-LD contexts from a Python callable.
 //!
-//! - In: a callable that takes a URL and gives `(document, final URL)`, or None where it has none.
-//! - Out: the core's loader. It is called with the GIL, on the thread that decodes.
+//! - In: a callable that takes a URL and returns `(document, final URL)`, or None if it has no
+//!   document.
+//! - Out: the core's loader. It calls the callable with the GIL, on the decoding thread.
 
 use pyo3::prelude::*;
 use rdfm_core::codec::contexts::{ContextLoader, RemoteContext};
 
-/// A callable as a loader.
+/// A loader that calls a Python callable.
 #[derive(Debug)]
 pub struct PyLoader {
     load: Py<PyAny>,
 }
 
 impl PyLoader {
-    /// Takes the callable.
+    /// Creates a loader from the callable.
     pub fn new(load: Py<PyAny>) -> Self {
         Self { load }
     }

@@ -1,4 +1,4 @@
-//! The one table from the core's errors to the exceptions of `rdfm/errors.py`.
+//! The only mapping of the core's errors to the exceptions of `rdfm/errors.py`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass, LimitExceede
 use rdfm_core::model::remedy::{Reason, Remedy};
 use rdfm_core::registry;
 
-/// The exceptions, taken from Python so that they are written once.
+/// Exception classes imported from Python, so that they are defined only once.
 mod py {
     pyo3::import_exception!(rdfm.errors, DecodeError);
     pyo3::import_exception!(rdfm.errors, TruncatedError);
@@ -22,7 +22,7 @@ mod py {
     pyo3::import_exception!(rdfm.errors, InternalError);
 }
 
-/// `rdfm.errors.Remedy`.
+/// Creates a `rdfm.errors.Remedy`.
 fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("rdfm.errors")?.getattr("Remedy")?;
     class.call1((
@@ -33,7 +33,7 @@ fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> 
     ))
 }
 
-/// An exception of a reason with its remedies, and one more.
+/// Creates an exception from a reason with its remedies, and an optional additional one.
 fn make(
     class: &Bound<'_, PyType>,
     reason: &Reason,
@@ -53,7 +53,7 @@ fn make(
     Ok(PyErr::from_value(error))
 }
 
-/// An exception that has no attributes but its remedies.
+/// Creates an exception without attributes other than its remedies.
 fn plain<E: pyo3::PyTypeInfo>(reason: &Reason) -> PyErr {
     Python::attach(|py| {
         make(&py.get_type::<E>(), reason, None, &PyDict::new(py)).unwrap_or_else(|error| error)
@@ -69,7 +69,7 @@ fn decode_class(py: Python<'_>, class: ErrorClass) -> Bound<'_, PyType> {
     }
 }
 
-/// The exception of a decoder's error.
+/// Returns the exception for a decoder's error.
 pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
     if error.class == ErrorClass::Internal {
         return internal(error.to_string());
@@ -98,7 +98,7 @@ pub fn decode(py: Python<'_>, error: &DecodeError) -> PyErr {
     made().unwrap_or_else(|error| error)
 }
 
-/// The exception of an encoder's error, with the bytes of the messages before it.
+/// Returns the exception for an encoder's error, with the bytes of the messages before it.
 pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     if error.class == ErrorClass::Internal {
         return internal(error.to_string());
@@ -116,7 +116,8 @@ pub fn encode(py: Python<'_>, error: &EncodeError, completed: &[u8]) -> PyErr {
     made().unwrap_or_else(|error| error)
 }
 
-/// The exception of a row of a patch that an encoder refuses, with the row's first byte in its log.
+/// Returns the exception for a row of a patch that an encoder rejects, with the offset of the row's
+/// first byte in its log.
 pub fn encode_row(py: Python<'_>, error: &EncodeError, offset: u64) -> PyErr {
     let made = encode(py, error, b"");
     match made.value(py).setattr("offset", offset) {
@@ -125,7 +126,7 @@ pub fn encode_row(py: Python<'_>, error: &EncodeError, offset: u64) -> PyErr {
     }
 }
 
-/// An error in a row of Arrow.
+/// Returns the exception for an error in an Arrow row.
 pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
@@ -136,7 +137,7 @@ pub fn row(py: Python<'_>, row: u64, class: ErrorClass, reason: Reason) -> PyErr
     made().unwrap_or_else(|error| error)
 }
 
-/// A value that does not fit its column.
+/// Returns the exception for a value that does not fit its column.
 pub fn misfit(
     py: Python<'_>,
     reason: String,
@@ -157,46 +158,46 @@ pub fn misfit(
     made().unwrap_or_else(|error| error)
 }
 
-/// A term whose text is none.
+/// Returns the exception for text that is not a valid term.
 pub fn term(reason: impl Into<Reason>) -> PyErr {
     plain::<py::DecodeError>(&reason.into())
 }
 
-/// Input that is valid, but not what was asked for; without a position in a log.
+/// Returns the exception for valid input of an unsupported kind, without a position in a log.
 pub fn unsupported(reason: &str) -> PyErr {
     py::UnsupportedError::new_err(reason.to_owned())
 }
 
-/// Whether an exception says that the input breaks its format.
+/// Whether an exception reports that the input breaks its format.
 pub fn is_decode(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<py::DecodeError>(py)
 }
 
-/// Says where an exception is from, if it has a place for that.
+/// Sets the `source` of an exception, if it has this attribute.
 pub fn set_source(py: Python<'_>, error: &PyErr, source: &str) {
     let value = error.value(py);
     if value.hasattr("source").unwrap_or(false) {
-        // An exception without room for it stays as it is.
+        // If the attribute cannot be set, the exception is used unchanged.
         let _ = value.setattr("source", source);
     }
 }
 
-/// A limit that has no position in a log.
+/// Returns the exception for an exceeded limit without a position in a log.
 pub fn limit(reason: impl Into<Reason>) -> PyErr {
     plain::<py::LimitError>(&reason.into())
 }
 
-/// A limit met while a batch was built.
+/// Returns the exception for a limit exceeded while a batch was built.
 pub fn exceeded(limit_exceeded: LimitExceeded) -> PyErr {
     limit(limit_exceeded.0)
 }
 
-/// An option that does not fit.
+/// Returns the exception for an invalid option.
 pub fn option(reason: impl Into<Reason>) -> PyErr {
     plain::<py::OptionError>(&reason.into())
 }
 
-/// A text that is no query, with its line and column.
+/// Returns the exception for an invalid query, with its line and column.
 pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
@@ -211,19 +212,19 @@ pub fn query(py: Python<'_>, reason: &str, position: Option<(u64, u64)>) -> PyEr
     made().unwrap_or_else(|error| error)
 }
 
-/// A format that does not exist.
+/// Returns the exception for an unknown format.
 pub fn unknown_format(reason: impl Into<String>) -> PyErr {
     py::UnknownFormatError::new_err(reason.into())
 }
 
-/// An object that another thread uses.
+/// Returns the exception for an object that another thread is using.
 pub fn in_use(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
         "this {what} is in use by another thread; give each thread its own"
     ))
 }
 
-/// A bug.
+/// Returns the exception for a bug.
 pub fn internal(reason: impl Into<String>) -> PyErr {
     py::InternalError::new_err(reason.into())
 }

@@ -1,4 +1,4 @@
-//! Messages by pattern, for Python.
+//! Filtering of messages by pattern, for Python.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use rdfm_query::filter::{self, Period, Position};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// What messages are kept by: quads that match patterns.
+/// A filter of messages: patterns that quads must match.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Filter {
     state: Mutex<filter::Filter>,
@@ -23,7 +23,7 @@ impl Filter {
 
 #[pymethods]
 impl Filter {
-    /// Takes the namespaces of prefixed names; others are those of the logs.
+    /// Create a filter with namespaces for prefixes; other prefixes are those of the logs.
     #[new]
     fn new(prefixes: BTreeMap<String, String>) -> Self {
         let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
@@ -32,15 +32,18 @@ impl Filter {
         }
     }
 
-    /// What is asked from here on is asked of another quad.
+    /// Start a pattern for another quad.
     fn begin_pattern(&self) {
         self.state().begin_pattern();
     }
 
-    /// Ask for a term: as N-Triples, a prefixed name, a number, `true`, `false` or `a`.
+    /// Match a term: N-Triples, a prefixed name, a number, `true`, `false` or `a`.
     ///
+    /// Args:
+    ///     position: Position of the term, such as "subject".
+    ///     text: The term.
     /// Raises:
-    ///     OptionError: The text is no term.
+    ///     OptionError: If the text is not a valid term.
     fn term(&self, position: &str, text: &str) -> PyResult<()> {
         let position = match position {
             "subject" => Position::Subject,
@@ -53,28 +56,28 @@ impl Filter {
         self.state().term(position, text).map_err(errors::option)
     }
 
-    /// Ask for the default graph.
+    /// Match the default graph.
     fn default_graph(&self) {
         self.state().default_graph();
     }
 
-    /// Ask for a literal whose lexical form holds a text.
+    /// Match a literal whose lexical form contains a text.
     fn contains(&self, text: &str) {
         self.state().contains(text);
     }
 
-    /// Ask for a literal whose lexical form holds what a regular expression describes.
+    /// Match a literal whose lexical form matches a regular expression anywhere.
     ///
     /// Raises:
-    ///     OptionError: It is none.
+    ///     OptionError: If the regular expression is invalid.
     fn matches(&self, expression: &str) -> PyResult<()> {
         self.state().matches(expression).map_err(errors::option)
     }
 
-    /// Ask for a moment from the first one on, and before the end.
+    /// Match a point in time from `first` on (inclusive) and before `end`.
     ///
     /// Raises:
-    ///     OptionError: A text is neither an xsd:dateTime nor an xsd:date.
+    ///     OptionError: If a text is neither an xsd:dateTime nor an xsd:date.
     #[pyo3(signature = (first, end))]
     fn within(&self, first: Option<&str>, end: Option<&str>) -> PyResult<()> {
         let read = |text: Option<&str>| {
@@ -94,7 +97,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The messages that hold what is asked for, or those that do not.
+    /// Return the messages that match, or if `inverted` those that do not.
     fn messages(
         &self,
         py: Python<'_>,
@@ -113,7 +116,7 @@ impl Filter {
         }
     }
 
-    /// The messages with the quads that match alone, or with those that do not; those without any are left out.
+    /// Return the messages with only their matching (if `inverted`, other) quads, if they have any.
     fn quads(
         &self,
         py: Python<'_>,
@@ -129,13 +132,13 @@ impl Filter {
         batches(py, found)
     }
 
-    /// The prefixes whose namespaces are those of the logs.
+    /// Return the prefixes whose namespaces are taken from the logs.
     fn prefixes(&self) -> Vec<String> {
         let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();
         self.state().prefixes().map(text).collect()
     }
 
-    /// The prefixes that no log declared so far.
+    /// Return the prefixes that no log has declared so far.
     fn undeclared(&self) -> Vec<String> {
         let text = |prefix: &[u8]| String::from_utf8_lossy(prefix).into_owned();
         self.state().undeclared().map(text).collect()

@@ -1,18 +1,20 @@
-//! The Python module `rdfm._core`: translates between Python and the crates `rdfm-core` and
-//! `rdfm-arrow`, decides nothing.
+//! The Python module `rdfm._core`: a translation layer between Python and the crates `rdfm-core`
+//! and `rdfm-arrow`, without logic of its own.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
-//! - [`batch`], [`records`]: batches of each kind. [`views`]: their common part. [`build`]: batches from Python messages.
-//! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: rows of batches, and back.
-//! - [`contexts`]: remote contexts of JSON-LD.
-//! - [`regroup`]: other boundaries of messages. [`comparison`]: messages compared.
-//! - [`statistics`]: what logs hold, in numbers.
-//! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: its rows as typed columns.
-//! - [`values`]: columns of values, each a log of its own. [`archive`]: members of tar archives.
-//! - [`warnings`]: what is legal and suspicious in batches.
-//! - [`errors`]: the one table from error classes to exceptions.
+//! - [`batch`], [`records`]: batches of each kind. [`views`]: their common part. [`build`]: batches
+//!   from Python messages.
+//! - [`terms`]: terms and quads. [`arrow`]: the PyCapsule interface. [`arrow_rows`]: batches to
+//!   rows and back.
+//! - [`contexts`]: remote JSON-LD contexts.
+//! - [`regroup`]: changed message boundaries. [`comparison`]: comparison of messages.
+//! - [`statistics`]: statistics of logs.
+//! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
+//! - [`values`]: columns of values, each a separate log. [`archive`]: members of tar archives.
+//! - [`warnings`]: warnings about valid but suspicious data.
+//! - [`errors`]: the only mapping of error classes to exceptions.
 //!
-//! The GIL is released while the core works. Nothing but a query starts a thread.
+//! The GIL is released while the core works. Only queries start threads.
 
 #![allow(
     clippy::doc_markdown,

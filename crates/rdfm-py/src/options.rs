@@ -1,7 +1,7 @@
-//! Options between Python and the core: what somebody gave as the core's values, and specs as plain values.
+//! Options between Python and the core: given values as core values, and specs as plain values.
 //!
 //! - In: dicts of options. Out: [`Values`], checked by the core against the format's specs.
-//! - Law: no name, default, bound or refusal of its own.
+//! - Law: this module defines no names, defaults, limits or errors.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString};
@@ -15,7 +15,7 @@ use rdfm_core::codec::{Dialect, Source};
 
 use crate::errors;
 
-/// The values of a decoder's or an encoder's options.
+/// Returns the values of a decoder's or an encoder's options.
 pub fn values(
     specs: impl Iterator<Item = &'static OptionSpec> + Clone,
     given: Option<&Bound<'_, PyDict>>,
@@ -32,7 +32,7 @@ pub fn values(
     Values::read(specs, pairs).map_err(errors::option)
 }
 
-/// What was given for an option; None where it is Python's None.
+/// Returns the value given for an option; `None` if it is Python's None.
 fn given(value: &Bound<'_, PyAny>) -> Option<Given> {
     if value.is_none() {
         return None;
@@ -56,19 +56,19 @@ fn given(value: &Bound<'_, PyAny>) -> Option<Given> {
     }))
 }
 
-/// Checks the value of an option that is declared in Python.
+/// Check the value of an option that is declared in Python.
 ///
 /// Args:
-///     name: The option's name.
-///     kind: What a value is, such as "switch", "count" or "choice".
-///     least: The smallest number.
-///     most: The largest number.
-///     choices: The words, and the number that each stands for.
-///     given: What was given: a value, or text that says it.
+///     name: Name of the option.
+///     kind: Kind of value, such as "switch", "count" or "choice".
+///     least: Smallest number.
+///     most: Largest number.
+///     choices: The words, and the number that each represents.
+///     given: The given value, or its text form.
 /// Returns:
 ///     The value: a bool, int, str or dict.
 /// Raises:
-///     OptionError: It does not fit.
+///     OptionError: If the value is invalid.
 #[pyfunction]
 pub fn option_value<'py>(
     name: &str,
@@ -98,7 +98,7 @@ pub fn option_value<'py>(
     object(given.py(), &value)
 }
 
-/// Where messages come from, from a dict of what is known.
+/// Returns the properties of the log that messages come from, from a dict of those known.
 pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
     let item = |name: &str| known.get_item(name);
     let flag =
@@ -128,9 +128,9 @@ pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
     })
 }
 
-/// What a format can hold, by name: `graphs`, `generalized`, `triple_terms` ("no", "object", "anywhere"),
-/// `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text` (any character in a text, and any
-/// IRI as a predicate).
+/// Returns the capabilities of a format, by name: `graphs`, `generalized`, `triple_terms` ("no",
+/// "object", "anywhere"), `directions`, `boundaries`, `order`, `namespaces`, `metadata`, `any_text`
+/// (any character in a text, and any IRI as a predicate).
 fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>> {
     let triple_terms = match carries.triple_terms {
         TripleTerms::No => "no",
@@ -150,13 +150,13 @@ fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>>
     Ok(dict)
 }
 
-/// What a format is taken to hold that does not say so.
+/// Capabilities assumed for a format that does not state them.
 const UNSAID: Carries = Carries {
     triple_terms: TripleTerms::No,
     ..Carries::ALL
 };
 
-/// What a format can hold, from a mapping.
+/// Reads the capabilities of a format from a mapping.
 fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Carries> {
     let mut carries = UNSAID;
     for (flag, name) in [
@@ -183,7 +183,7 @@ fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Carries> {
     Ok(carries)
 }
 
-/// Names of options and their values.
+/// Returns option values by name.
 pub fn values_dict<'py>(
     py: Python<'py>,
     values: &[(&'static str, Value)],
@@ -210,7 +210,7 @@ fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// What is declared about a native format, as plain values: the fields of `rdfm.formats.FormatSpec`.
+/// Returns the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
 pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", spec.name)?;
@@ -242,7 +242,7 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     Ok(dict)
 }
 
-/// The fields of `rdfm.formats.OptionSpec`.
+/// Returns the fields of `rdfm.formats.OptionSpec`.
 fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", spec.name)?;
@@ -282,12 +282,12 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-/// The kind of log of a name.
+/// Returns the kind of log with a name.
 pub fn kind(name: &str) -> PyResult<Kind> {
     Kind::named(name).map_err(errors::option)
 }
 
-/// A bound of the nesting, where it is an argument and no option.
+/// Checks the nesting limit, if passed as an argument instead of an option.
 pub fn depth(max_depth: u32) -> PyResult<u32> {
     if (1..=MAX_DEPTH).contains(&u64::from(max_depth)) {
         return Ok(max_depth);

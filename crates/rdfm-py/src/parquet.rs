@@ -1,6 +1,6 @@
 //! Sizes of Parquet columns for Python, which reads and decompresses the pages.
 //!
-//! - In: pages of a column of a row group. Out: bounds of what they decode to.
+//! - In: pages of a column of a row group. Out: bounds of their decoded size.
 //! - Cost: a page is scanned without the GIL.
 
 use std::sync::Mutex;
@@ -11,8 +11,8 @@ use rdfm_arrow::parquet::{self, Chunk, Leaf, Page, page};
 
 use crate::errors;
 
-/// Where a page is, and what its bytes are: offset, bytes in the file, decompressed bytes, bytes of levels in front that
-/// are not compressed, whether the others are compressed.
+/// Location and layout of a page: offset, bytes in the file, decompressed bytes, bytes of leading
+/// uncompressed levels, and whether the remaining bytes are compressed.
 type Place = (u64, usize, usize, usize, bool);
 
 fn place((offset, page): &(u64, Page)) -> Place {
@@ -20,14 +20,14 @@ fn place((offset, page): &(u64, Page)) -> Place {
     (*offset, page.compressed, page.size, levels, is_compressed)
 }
 
-/// The pages of one column of a row group of a Parquet file.
+/// Pages of one column of a row group of a Parquet file.
 ///
 /// Args:
-///     values: The number of values that the file declares.
-///     max_definition: The column's highest definition level.
-///     max_repetition: The column's highest repetition level.
-///     width: Bytes of each value; None for texts.
-///     max_row_bytes: The most bytes that a row may have.
+///     values: Number of values that the file declares.
+///     max_definition: Highest definition level of the column.
+///     max_repetition: Highest repetition level of the column.
+///     width: Size of each value in bytes; None for texts.
+///     max_row_bytes: Maximum size of a row in bytes.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ParquetColumn {
     chunk: Mutex<Chunk>,
@@ -54,8 +54,10 @@ impl ParquetColumn {
         }
     }
 
-    /// Add the page whose header starts at an offset; gives the offset after the page, or None if the bytes end within
-    /// the header.
+    /// Add the page whose header starts at an offset.
+    ///
+    /// Returns:
+    ///     The offset after the page, or None if the bytes end within the header.
     fn add(&self, py: Python<'_>, offset: u64, header: &[u8]) -> PyResult<Option<u64>> {
         self.with(py, |chunk| {
             let Some(page) = page(header)? else {
@@ -73,25 +75,25 @@ impl ParquetColumn {
         self.with(py, |chunk| Ok(chunk.is_complete()))
     }
 
-    /// Bytes of the pages that are in memory at once.
+    /// Bytes of the pages that are in memory at the same time.
     #[getter]
     fn page_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |chunk| Ok(chunk.page_bytes()))
     }
 
-    /// A bound of the decoded bytes of all rows.
+    /// Upper bound of the decoded bytes of all rows.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |chunk| Ok(chunk.bound()))
     }
 
-    /// The dictionary page, unless it was scanned or its entries have one size.
+    /// Dictionary page; None if it was scanned or its entries have a fixed size.
     #[getter]
     fn dictionary(&self, py: Python<'_>) -> PyResult<Option<Place>> {
         self.with(py, |chunk| Ok(chunk.dictionary().map(place)))
     }
 
-    /// The data pages, and whether each expands, and is opaque: only a scan counts its rows.
+    /// Data pages, and for each whether it expands, and whether only a scan can count its rows.
     #[getter]
     fn pages(&self, py: Python<'_>) -> PyResult<Vec<(Place, bool, bool)>> {
         self.with(py, |chunk| {
@@ -107,7 +109,7 @@ impl ParquetColumn {
         self.with(py, |chunk| chunk.scan_dictionary(data))
     }
 
-    /// Begin to scan the pages.
+    /// Start a scan of the pages.
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |chunk| {
             chunk.begin();
@@ -115,12 +117,12 @@ impl ParquetColumn {
         })
     }
 
-    /// Scan a page; False once a row is too large.
+    /// Scan a page; returns False if a row is too large.
     fn scan(&self, py: Python<'_>, page: usize, data: &[u8]) -> PyResult<bool> {
         self.with(py, |chunk| chunk.scan(page, data))
     }
 
-    /// Count the rows of a page that is not opaque.
+    /// Count the rows of a page that does not need a scan.
     fn skip(&self, py: Python<'_>, page: usize) -> PyResult<()> {
         self.with(py, |chunk| {
             chunk.pass(page);
@@ -128,7 +130,8 @@ impl ParquetColumn {
         })
     }
 
-    /// The largest bytes of each aligned 1, 2, 4 … rows that were scanned; and the row that is too large.
+    /// Return the maximum bytes of each aligned 1, 2, 4 … scanned rows, and the row that is too
+    /// large.
     fn finish(&self, py: Python<'_>) -> PyResult<(Vec<u64>, Option<u64>)> {
         self.with(py, |chunk| {
             chunk.finish();
@@ -144,7 +147,7 @@ impl ParquetColumn {
         py: Python<'_>,
         work: impl FnOnce(&mut Chunk) -> Result<T, String> + Send,
     ) -> PyResult<T> {
-        // Never waits, since another thread that uses it may wait for the GIL.
+        // Never waits, since a thread that holds the lock may be waiting for the GIL.
         let Ok(mut chunk) = self.chunk.try_lock() else {
             return Err(errors::in_use("column"));
         };
@@ -153,14 +156,17 @@ impl ParquetColumn {
     }
 }
 
-/// Values, number of the compression, bytes of all pages, offsets of the first data page and of the dictionary page.
+/// Number of values, compression codec, bytes of all pages, offsets of the first data page and of
+/// the dictionary page.
 type Column = (i64, i64, i64, i64, Option<i64>);
 
-/// The columns of each row group of a Parquet file, from its footer: values, number of the compression, bytes of all
-/// pages, offsets of the first data page and of the dictionary page.
+/// Read the columns of each row group of a Parquet file from its footer.
 ///
+/// Returns:
+///     For each column: number of values, number of the compression codec, bytes of all pages,
+///     offsets of the first data page and of the dictionary page.
 /// Raises:
-///     ValueError: It is not a footer.
+///     ValueError: If the bytes are not a footer.
 #[pyfunction]
 fn parquet_columns(footer: &[u8]) -> PyResult<Vec<Vec<Column>>> {
     let groups = parquet::places(footer).map_err(PyValueError::new_err)?;

@@ -20,12 +20,12 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::ResultBatch;
 
-/// Pieces of a whole dataset's result that wait to be taken.
+/// Maximum number of buffered pieces of an entire dataset's result.
 const WAITING: usize = 2;
-/// Time between two looks at signals.
+/// Interval between checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a signal raised while a query ran.
+/// Exception that a signal handler raised while a query ran.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -41,27 +41,28 @@ pub struct Query {
     raised: Raised,
 }
 
-/// What a query gives for messages of a batch, as far as it came.
+/// Results of a query for the messages of a batch, as far as they were evaluated.
 #[pyclass(frozen, get_all, module = "rdfm._core")]
 pub struct Evaluated {
-    /// The rows of a SELECT.
+    /// Rows of a SELECT.
     pub rows: Option<Py<ResultBatch>>,
-    /// The message in the batch of each row.
+    /// Number in the batch of each row's message.
     pub messages: Vec<u32>,
-    /// The messages of a CONSTRUCT; None of none.
+    /// Messages of a CONSTRUCT, or None if there are none.
     constructed: Option<Py<MessageBatch>>,
-    /// Whether an ASK holds for each message.
+    /// Result of an ASK for each message.
     answers: Vec<bool>,
-    /// The first message that was not evaluated.
+    /// First message that was not evaluated.
     done: usize,
-    /// Why that message ended the evaluation, and the option that allows more; None where it did not.
+    /// Reason why that message ended the evaluation, and the option that raises the limit; None if
+    /// the evaluation was completed.
     error: Option<(String, Option<&'static str>)>,
-    /// Whether a message had named graphs.
+    /// Whether any message had named graphs.
     has_named: bool,
 }
 
 impl Query {
-    /// The exception of a signal, if there was one while the query ran.
+    /// Raises the exception of a signal that arrived while the query ran.
     fn check(&self) -> PyResult<()> {
         match lock(&self.raised).take() {
             None => Ok(()),
@@ -89,18 +90,18 @@ impl Evaluated {
 
 #[pymethods]
 impl Query {
-    /// Parses a query.
+    /// Parse a query.
     ///
     /// Args:
     ///     text: The query.
-    ///     base: The IRI to which relative ones are resolved.
+    ///     base: Base for relative IRIs.
     ///     prefixes: Namespaces of prefixes that the query does not declare.
-    ///     union_graphs: Whether all graphs together are the default graph.
-    ///     timeout: Seconds that a message may take, or a whole dataset.
-    ///     max_rows: Rows that a message may have, or a whole dataset.
-    ///     native: Whether patterns that are covered are matched without the evaluator.
+    ///     union_graphs: Whether the default graph is the union of all graphs.
+    ///     timeout: Time limit in seconds for each message, or for an entire dataset.
+    ///     max_rows: Maximum number of rows for each message, or for an entire dataset.
+    ///     native: Whether supported patterns are matched without the evaluator.
     /// Raises:
-    ///     QueryError: It is no query, or one that is not evaluated.
+    ///     QueryError: If the text is not a query, or a query of an unsupported form.
     #[new]
     #[allow(
         clippy::too_many_arguments,
@@ -148,7 +149,7 @@ impl Query {
         })
     }
 
-    /// What it gives: select, construct or ask.
+    /// Form of the query: "select", "construct" or "ask".
     #[getter]
     fn kind(&self) -> &'static str {
         match self.evaluation.query.form {
@@ -158,28 +159,28 @@ impl Query {
         }
     }
 
-    /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
+    /// Whether the query has no FROM clause and matches some patterns in the default graph.
     #[getter]
     fn asks_default(&self) -> bool {
         self.evaluation.query.asks_default
     }
 
-    /// The variables of a SELECT, or of the template of a CONSTRUCT.
+    /// Variables of a SELECT, or of the template of a CONSTRUCT.
     #[getter]
     fn variables(&self) -> Vec<&str> {
         self.evaluation.query.names()
     }
 
-    /// The namespaces that the query declares.
+    /// Namespaces that the query declares.
     #[getter]
     fn prefixes(&self) -> BTreeMap<String, String> {
         self.evaluation.query.prefixes.iter().cloned().collect()
     }
 
-    /// The rows of each message of a batch by itself, from one on.
+    /// Evaluate a SELECT on each message of a batch separately, from message `start` on.
     ///
     /// Raises:
-    ///     LimitError: The rows are too large.
+    ///     LimitError: If the rows are too large.
     #[pyo3(signature = (batch, start=0))]
     fn solutions(
         &self,
@@ -203,10 +204,10 @@ impl Query {
         })
     }
 
-    /// The messages that a CONSTRUCT makes of each message of a batch, from one on.
+    /// Evaluate a CONSTRUCT on each message of a batch, from message `start` on.
     ///
     /// Raises:
-    ///     LimitError: The messages are too large.
+    ///     LimitError: If the constructed messages are too large.
     #[pyo3(signature = (batch, start=0))]
     fn construct(
         &self,
@@ -232,7 +233,7 @@ impl Query {
         })
     }
 
-    /// Whether an ASK holds for each message of a batch, from one on.
+    /// Evaluate an ASK on each message of a batch, from message `start` on.
     #[pyo3(signature = (batch, start=0))]
     fn holds(
         &self,
@@ -253,10 +254,10 @@ impl Query {
         })
     }
 
-    /// The messages that a CONSTRUCT makes of rows of results, one of each; None of no rows.
+    /// Return the messages that a CONSTRUCT makes from result rows, one per row; None without rows.
     ///
     /// Raises:
-    ///     LimitError: The messages are too large.
+    ///     LimitError: If the messages are too large.
     fn instantiate(
         &self,
         py: Python<'_>,
@@ -271,7 +272,8 @@ impl Query {
         Ok(made.map(MessageBatch::new))
     }
 
-    /// Evaluates the query over a dataset: gives batches of rows or messages, or a bool, as they are asked for.
+    /// Evaluate the query on a dataset; returns an iterator of batches of rows or messages, or a
+    /// bool.
     fn whole(&self, dataset: &Bound<'_, QueryDataset>) -> PyResult<WholeResult> {
         let (sender, receiver) = sync_channel(WAITING);
         let evaluation = Arc::clone(&self.evaluation);
@@ -284,13 +286,13 @@ impl Query {
         })
     }
 
-    /// Ends what runs, from another thread.
+    /// Stop the running evaluation, from another thread.
     fn cancel(&self) {
         self.evaluation.cancel.cancel();
     }
 }
 
-/// What ended an evaluation.
+/// Returns the exception for an evaluation that was stopped.
 fn stopped(stop: &Stop) -> PyErr {
     let (text, option) = stop.text();
     let mut reason = Reason::new(text);
@@ -305,18 +307,18 @@ fn stopped(stop: &Stop) -> PyErr {
     errors::limit(reason)
 }
 
-/// Hands a whole dataset's result over.
+/// Sends the result of an entire dataset to the receiver.
 fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender<Given>) {
     let mut piece = |piece| sender.send(Ok(piece)).is_ok();
     if let Err(stop) = evaluation.whole(data, &mut piece) {
-        // Nobody may wait for it any more.
+        // The receiver may have been dropped.
         let _ = sender.send(Err(stop));
     }
 }
 
 type Given = Result<Piece, Stop>;
 
-/// The result of a query over a whole dataset, piece by piece.
+/// The result of a query on an entire dataset, piece by piece.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct WholeResult {
     evaluation: Arc<Evaluation>,
@@ -329,10 +331,10 @@ impl WholeResult {
         this
     }
 
-    /// The next batch of rows or messages, or the answer.
+    /// Return the next batch of rows or messages, or the answer.
     ///
     /// Raises:
-    ///     LimitError: What ended the evaluation.
+    ///     LimitError: If a limit ended the evaluation.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let next = loop {
             let next = py.detach(|| match &*lock(&self.pieces) {
@@ -364,7 +366,7 @@ impl WholeResult {
         }
     }
 
-    /// Ends the evaluation.
+    /// Stop the evaluation.
     fn close(&self) {
         self.evaluation.cancel.cancel();
         lock(&self.pieces).take();
@@ -379,7 +381,7 @@ impl Drop for WholeResult {
     }
 }
 
-/// Messages as one dataset, in memory.
+/// Messages combined into one dataset, in memory.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct QueryDataset {
     state: Mutex<Collected>,
@@ -391,7 +393,7 @@ enum Collected {
 }
 
 impl QueryDataset {
-    /// The dataset, to which nothing is added any more.
+    /// Returns the dataset and closes it to further messages.
     fn taken(&self) -> Arc<batch::MessageBatch> {
         let mut state = lock(&self.state);
         if let Collected::Open(collector) = &mut *state {
@@ -408,7 +410,7 @@ impl QueryDataset {
 
 #[pymethods]
 impl QueryDataset {
-    /// An empty dataset.
+    /// Create an empty dataset.
     #[new]
     fn new() -> Self {
         Self {
@@ -416,11 +418,11 @@ impl QueryDataset {
         }
     }
 
-    /// Takes messages in. Blank nodes of different messages are different ones.
+    /// Add messages. Blank nodes of different messages are distinct.
     ///
     /// Raises:
-    ///     LimitError: The dataset is larger than 2 GiB.
-    ///     ValueError: A query was evaluated over it before.
+    ///     LimitError: If the dataset is larger than 2 GiB.
+    ///     ValueError: If a query has already been evaluated on the dataset.
     fn add(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
         let added = errors::guarded(py, || match &mut *lock(&self.state) {
@@ -438,7 +440,7 @@ impl QueryDataset {
         }
     }
 
-    /// Whether a message had named graphs.
+    /// Whether any message had named graphs.
     #[getter]
     fn has_named(&self) -> bool {
         match &*lock(&self.state) {

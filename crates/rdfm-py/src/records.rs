@@ -2,7 +2,7 @@
 //!
 //! - In: a batch from a decoder, or Python's operations and rows.
 //! - Out: counts, operations and rows as tuples of objects, slices, Arrow.
-//! - Cost: each term becomes an object once a batch, when first asked for.
+//! - Cost: each term becomes an object once per batch, on first access.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::arrow::{self, ArrowBatch};
 use crate::views::{View, iterate};
 use crate::{build, errors, options};
 
-/// Consecutive patches of a log, columnar and dictionary-encoded. Iterating gives `Patch` views.
+/// Consecutive patches of a log, columnar and dictionary-encoded. Iteration yields `Patch` views.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct PatchBatch {
     view: View<Operation>,
@@ -40,36 +40,36 @@ impl PatchBatch {
 
 #[pymethods]
 impl PatchBatch {
-    /// The number of patches.
+    /// Number of patches.
     fn __len__(&self) -> usize {
         self.inner().len()
     }
 
-    /// What the messages are: "patches".
+    /// Kind of the messages: "patches".
     #[getter]
     fn kind(&self) -> &'static str {
         Kind::Patches.name()
     }
 
-    /// The number of operations.
+    /// Number of operations.
     #[getter]
     fn record_count(&self) -> usize {
         self.inner().records().len()
     }
 
-    /// The index in the log of the first patch, from 0.
+    /// Index of the first patch in the log, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
         self.inner().first_index()
     }
 
-    /// Whether the first patch is the rest of the last patch of the batch before.
+    /// Whether the first patch continues the last patch of the previous batch.
     #[getter]
     fn continued(&self) -> bool {
         self.inner().continued()
     }
 
-    /// Whether the last patch goes on in the next batch.
+    /// Whether the last patch continues in the next batch.
     #[getter]
     fn continues(&self) -> bool {
         self.inner().continues()
@@ -81,7 +81,7 @@ impl PatchBatch {
         self.inner().has_graphs()
     }
 
-    /// The bytes of memory the batch holds, near enough for queue bounds.
+    /// Approximate memory use of the batch in bytes, for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner().memory_bytes()
@@ -101,7 +101,10 @@ impl PatchBatch {
         format!("<PatchBatch: {patches}, {operations}>")
     }
 
-    /// The operations of a patch, in order: tuples of code, name, subject, predicate, object and graph.
+    /// Return the operations of a patch, in order, as tuples.
+    ///
+    /// Returns:
+    ///     Tuples of code, name, subject, predicate, object and graph.
     fn operations<'py>(&self, py: Python<'py>, patch: isize) -> PyResult<Bound<'py, PyList>> {
         let patch = self.view.at(patch)?;
         let tuples = self.view.with_objects(|table, objects| {
@@ -126,7 +129,7 @@ impl PatchBatch {
         PyList::new(py, tuples)
     }
 
-    /// The header lines: the number of the patch in the batch, the key and the value.
+    /// Return the header lines: number of the patch in the batch, key and value.
     fn headers(&self, py: Python<'_>) -> PyResult<Vec<(usize, String, Py<PyAny>)>> {
         self.view.with_objects(|table, objects| {
             let mut headers = Vec::new();
@@ -142,17 +145,17 @@ impl PatchBatch {
         })
     }
 
-    /// The number of operations of each patch.
+    /// Return the number of operations of each patch.
     fn operation_counts(&self) -> Vec<usize> {
         self.view.counts()
     }
 
-    /// The number of operations of a patch.
+    /// Return the number of operations of a patch.
     fn operation_count_of(&self, patch: isize) -> PyResult<usize> {
         self.view.count_of(patch)
     }
 
-    /// How often each code occurs, of all operations: those that occur.
+    /// Return the count of each operation code that occurs.
     fn code_counts(&self) -> Vec<(&'static str, usize)> {
         let codes = OperationCode::ALL.into_iter();
         let records = self.inner().records();
@@ -167,28 +170,29 @@ impl PatchBatch {
             .collect()
     }
 
-    /// The first byte of a patch in the decompressed log.
+    /// Return the offset of a patch's first byte in the decompressed log.
     fn position(&self, patch: isize) -> PyResult<u64> {
         self.view.position(patch)
     }
 
-    /// The patches from `start` up to `stop`, sharing this batch's terms.
+    /// Return the patches from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
 
-    /// The batch as Arrow, one row a patch.
+    /// Convert the batch to Arrow, with one row per patch.
     ///
     /// Args:
-    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces", in the order
-    ///         wanted; the first four by default. Patches have neither metadata nor namespaces.
-    ///     source: The text of the source column; null by default.
+    ///     columns: Any of "source", "offset", "operations", "metadata", "position", "namespaces",
+    ///         in the requested order; the first four by default. Patches have neither metadata nor
+    ///         namespaces.
+    ///     source: Text of the source column; null by default.
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
-    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
     /// Raises:
-    ///     OptionError: An unknown column.
-    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    ///     OptionError: If a column is unknown.
+    ///     LimitError: If the strings would exceed 2 GiB; use smaller batches.
     #[pyo3(signature = (columns=None, source=None, *, terms="ntriples"))]
     fn to_arrow(
         &self,
@@ -223,15 +227,16 @@ impl PatchBatch {
         arrow::export_schema(py, self.inner())
     }
 
-    /// A batch from Arrow rows, one patch a row.
+    /// Create a batch from Arrow rows with one patch each.
     ///
     /// Args:
-    ///     batch: Anything with the Arrow PyCapsule interface (array or stream) and a column `operations` as
-    ///         `to_arrow` makes it.
-    ///     max_depth: How deep triple terms may nest.
+    ///     batch: Any object with the Arrow PyCapsule interface (array or stream) and a column
+    ///         `operations` as in `to_arrow`.
+    ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
-    ///     DecodeError: An operation has what it cannot have, or lacks what it needs; names row, operation and part.
-    ///     TypeError: `batch` is no Arrow, or its columns have other types.
+    ///     DecodeError: If an operation has a value that it cannot have, or lacks a required one;
+    ///         the error names the row, operation and part.
+    ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
     fn from_arrow(py: Python<'_>, batch: &Bound<'_, PyAny>, max_depth: u32) -> PyResult<Self> {
@@ -242,14 +247,15 @@ impl PatchBatch {
             .map_err(|error| arrow::exception(py, error))
     }
 
-    /// A batch from patches: iterables of operations, as `operations` gives them.
+    /// Create a batch from patches: iterables of operations, as returned by `operations`.
     ///
     /// Args:
     ///     patches: `Patch` objects or iterables of tuples.
-    ///     first_index: The index in the log of the first patch.
+    ///     first_index: Index of the first patch in the log.
     /// Raises:
-    ///     TypeError: Something else was given.
-    ///     ValueError: A code is unknown, or an operation lacks what its code needs, or has more.
+    ///     TypeError: If anything else is given.
+    ///     ValueError: If a code is unknown, or an operation has too few or too many values for its
+    ///         code.
     #[staticmethod]
     #[pyo3(signature = (patches, *, first_index=0))]
     fn from_patches(patches: &Bound<'_, PyAny>, first_index: u64) -> PyResult<Self> {
@@ -257,8 +263,9 @@ impl PatchBatch {
     }
 }
 
-/// Consecutive rows of SPARQL results, columnar and dictionary-encoded. Iterating gives tuples of terms, with None for
-/// what is unbound.
+/// Consecutive rows of SPARQL results, columnar and dictionary-encoded.
+///
+/// Iteration yields tuples of terms, with None for unbound variables.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct ResultBatch {
     view: View<TermId>,
@@ -278,62 +285,62 @@ impl ResultBatch {
 
 #[pymethods]
 impl ResultBatch {
-    /// The number of rows.
+    /// Number of rows.
     fn __len__(&self) -> usize {
         self.inner().len()
     }
 
-    /// What the messages are: "results".
+    /// Kind of the messages: "results".
     #[getter]
     fn kind(&self) -> &'static str {
         Kind::Results.name()
     }
 
-    /// The number of rows.
+    /// Number of rows.
     #[getter]
     fn record_count(&self) -> usize {
         self.inner().len()
     }
 
-    /// The index of the first row, from 0.
+    /// Index of the first row, from 0.
     #[getter]
     fn first_index(&self) -> u64 {
         self.inner().first_index()
     }
 
-    /// The names of the variables, without `?`.
+    /// Names of the variables, without `?`.
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let variables = self.inner().head().variables.iter();
         PyTuple::new(py, variables.map(AsRef::<str>::as_ref))
     }
 
-    /// The answer of an ASK query; None for rows.
+    /// Answer of an ASK query; None for rows.
     #[getter]
     fn boolean(&self) -> Option<bool> {
         self.inner().head().boolean
     }
 
-    /// Documents that say more: IRI references.
+    /// Documents with more information: IRI references.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let links = self.inner().head().links.iter();
         PyTuple::new(py, links.map(AsRef::<str>::as_ref))
     }
 
-    /// Whether the first row is the rest of one of the batch before: never.
+    /// Whether the first row continues one of the previous batch: always False.
     #[getter]
     fn continued(&self) -> bool {
         self.inner().continued()
     }
 
-    /// Whether the last row goes on in the next batch: never.
+    /// Whether the last row continues in the next batch: always False.
     #[getter]
     fn continues(&self) -> bool {
         self.inner().continues()
     }
 
-    /// The bytes of memory the batch holds, near enough for queue bounds.
+    /// Approximate memory use of the batch in bytes, for queue bounds.
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner().memory_bytes()
@@ -350,7 +357,7 @@ impl ResultBatch {
         format!("<ResultBatch: {rows} of {variables}>")
     }
 
-    /// The rows, each a tuple of terms or None.
+    /// Return the rows, each a tuple of terms or None.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.view.with_objects(|table, objects| {
             (0..self.inner().len())
@@ -365,20 +372,21 @@ impl ResultBatch {
         PyList::new(py, rows)
     }
 
-    /// The first byte of a row in the decompressed log.
+    /// Return the offset of a row's first byte in the decompressed log.
     fn position(&self, row: isize) -> PyResult<u64> {
         self.view.position(row)
     }
 
-    /// The rows behind cells `source` and `message`, which say whose they are; blank nodes get labels of their message.
+    /// Return the rows with leading `source` and `message` cells, and blank nodes labelled by
+    /// message.
     ///
     /// Args:
-    ///     source: The name of the log.
-    ///     messages: The index in it of each row's message.
-    ///     first: How much more the number of a message over all logs is.
+    ///     source: Name of the log.
+    ///     messages: Index in the log of each row's message.
+    ///     first: Offset to add to the index for the number of a message over all logs.
     /// Raises:
-    ///     LimitError: The rows are too large.
-    ///     ValueError: There are more or fewer indexes than rows.
+    ///     LimitError: If the rows are too large.
+    ///     ValueError: If the number of indexes differs from the number of rows.
     fn labelled(
         &self,
         py: Python<'_>,
@@ -396,20 +404,22 @@ impl ResultBatch {
             .map_err(errors::exceeded)
     }
 
-    /// The rows from `start` up to `stop`, sharing this batch's terms.
+    /// Return the rows from `start` up to `stop`, sharing this batch's terms.
     fn slice(&self, start: usize, stop: usize) -> Self {
         Self::new(self.view.slice(start, stop))
     }
 
-    /// The batch as Arrow, one row a row of results: a column of terms for each variable, null where it is unbound.
+    /// Convert the batch to Arrow, with one row per result row.
+    ///
+    /// Each variable is a column of terms, with null for unbound.
     ///
     /// Args:
     ///     terms: "ntriples", or "structs" of kind, value, datatype, language and direction.
     /// Returns:
-    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` takes it.
+    ///     An object with the Arrow PyCapsule interface: `pyarrow.record_batch(…)` accepts it.
     /// Raises:
-    ///     ValueError: It is the answer of an ASK query, or a variable occurs twice.
-    ///     LimitError: The strings would pass 2 GiB; use smaller batches.
+    ///     ValueError: If the batch is the answer of an ASK query, or a variable occurs twice.
+    ///     LimitError: If the strings would exceed 2 GiB; use smaller batches.
     #[pyo3(signature = (*, terms="ntriples"))]
     fn to_arrow(&self, py: Python<'_>, terms: &str) -> PyResult<ArrowBatch> {
         let layout = arrow::layout(Kind::Results, None, terms)?;
@@ -438,17 +448,18 @@ impl ResultBatch {
         arrow::export_schema(py, self.inner())
     }
 
-    /// A batch from rows.
+    /// Create a batch from rows.
     ///
     /// Args:
-    ///     rows: Iterables of terms or None, as many as there are variables.
-    ///     variables: Their names, without `?`.
-    ///     boolean: The answer of an ASK query, which has no rows.
-    ///     links: Documents that say more.
-    ///     first_index: The index of the first row.
+    ///     rows: Iterables of terms or None, one for each variable.
+    ///     variables: Names of the variables, without `?`.
+    ///     boolean: Answer of an ASK query, which has no rows.
+    ///     links: Documents with more information.
+    ///     first_index: Index of the first row.
     /// Raises:
-    ///     TypeError: Something else was given.
-    ///     ValueError: A row has more or fewer terms, or there are rows and an answer.
+    ///     TypeError: If anything else is given.
+    ///     ValueError: If a row has too many or too few terms, or both rows and an answer are
+    ///         given.
     #[staticmethod]
     #[pyo3(
         signature = (rows, variables, *, boolean=None, links=Vec::new(), first_index=0),

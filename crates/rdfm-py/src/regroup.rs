@@ -1,4 +1,4 @@
-//! Regrouping for Python: batches in, batches of other messages out.
+//! Regrouping for Python: batches in, batches of regrouped messages out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +10,10 @@ use rdfm_core::regroup::{self, GroupBy, RegroupOptions};
 use crate::batch::MessageBatch;
 use crate::errors;
 
-/// Moves the boundaries of messages: `feed` a batch, then take batches with `next_batch` until it gives
-/// None; after the last batch call `finish` and take the rest.
+/// Changes message boundaries.
+///
+/// Call `feed` with a batch and `next_batch` until it returns None. After the last batch call
+/// `finish`, then `next_batch` for the remaining batches.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Regrouper {
     state: Mutex<regroup::Regrouper>,
@@ -25,9 +27,14 @@ impl Regrouper {
 
 #[pymethods]
 impl Regrouper {
-    /// Takes how to group ("message", "subject", "graph", "count", "bytes", "all"), the number of the
-    /// fourth and fifth, the base of IRIs for blank nodes, whether to yield messages in parts, and the
-    /// largest message in decoded bytes.
+    /// Create a regrouper.
+    ///
+    /// Args:
+    ///     by: How to group: "message", "subject", "graph", "count", "bytes" or "all".
+    ///     number: Number for "count" and "bytes".
+    ///     skolemize: Base of the IRIs that replace blank nodes.
+    ///     parts: Whether to return messages in parts.
+    ///     max_message_bytes: Maximum size of a message in decoded bytes.
     #[new]
     #[pyo3(signature = (by, number=0, *, skolemize=None, parts=false, max_message_bytes=None))]
     fn new(
@@ -62,7 +69,7 @@ impl Regrouper {
         })
     }
 
-    /// Take a batch; all of the one before must have been taken out.
+    /// Take a batch, after all batches from the previous one have been returned.
     #[pyo3(signature = (batch, /))]
     fn feed(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
@@ -74,17 +81,18 @@ impl Regrouper {
         self.state().finish();
     }
 
-    /// The next batch; None means "feed me", and after `finish` "done".
+    /// Return the next batch; None means "more input", and after `finish` "done".
     ///
     /// Raises:
-    ///     EncodeError: Messages cannot be regrouped so; raised after those before the error.
+    ///     EncodeError: If messages cannot be regrouped this way. Raised after the messages before
+    ///         the error.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<MessageBatch>> {
         errors::guarded(py, || self.state().next_batch())?
             .map(|batch| batch.map(MessageBatch::new))
             .map_err(|error| errors::encode(py, &error, b""))
     }
 
-    /// What was left out so far, by name and count.
+    /// Return counts of the omitted data so far, by name.
     fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, count) in self.state().dropped() {

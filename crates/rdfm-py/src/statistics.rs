@@ -13,7 +13,7 @@ use crate::batch::MessageBatch;
 use crate::errors;
 use crate::records::{PatchBatch, ResultBatch};
 
-/// Counts over the batches of a log: `add` each, in order; `report` whenever numbers are wanted.
+/// Counts over the batches of a log: `add` each in order; call `report` at any time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct StatisticsCounter {
     state: Mutex<statistics::Statistics>,
@@ -25,7 +25,7 @@ impl StatisticsCounter {
     }
 }
 
-/// Names of the series of terms, each with its bit.
+/// Names of the term statistics, each with its bit.
 const TERMS: [(&str, u16); 12] = [
     ("iris", bits::IRI),
     ("blank_nodes", bits::BNODE),
@@ -50,12 +50,12 @@ impl StatisticsCounter {
         }
     }
 
-    /// Begin another log; its blank nodes are other ones.
+    /// Start another log, with separate blank nodes.
     fn start_log(&self) {
         self.state().start_log();
     }
 
-    /// Take the next batch; all are of one kind.
+    /// Take the next batch; all batches must be of one kind.
     #[pyo3(signature = (batch, /))]
     fn add(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(batch) = batch.cast::<MessageBatch>() {
@@ -72,7 +72,7 @@ impl StatisticsCounter {
         }
     }
 
-    /// The numbers so far, with the `top` most frequent names of each list.
+    /// Return the statistics so far, with the `top` most frequent names of each list.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         whole(py, &report)
@@ -199,7 +199,7 @@ fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>>
     Ok(dict)
 }
 
-/// Predicates, datatypes and keys of a log, with how often each occurs: `add` the batches; `report` at the end.
+/// Counts predicates, datatypes and keys of a log: `add` the batches, then call `report`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct NameListing {
     state: Mutex<statistics::Listing>,
@@ -236,7 +236,11 @@ impl NameListing {
         }
     }
 
-    /// The `top` most frequent names of each list, how many names are held, and how often others occur.
+    /// Return the statistics of each list of names.
+    ///
+    /// Returns:
+    ///     For each list: the `top` most frequent names, the number of stored names, and the number
+    ///     of occurrences of other names.
     fn report<'py>(&self, py: Python<'py>, top: usize) -> PyResult<Bound<'py, PyDict>> {
         let report = errors::guarded(py, || self.state().report(top))?;
         let dict = PyDict::new(py);

@@ -1,7 +1,7 @@
 //! Columns of values for Python.
 //!
-//! - In: an array of binary values, or of lists of quads or operations; a native codec, or a Python function for one
-//!   value.
+//! - In: an array of binary values, or of lists of quads or operations; a native codec, or a Python
+//!   function for a single value.
 //! - Out: an array of such lists, or of binary values.
 //! - Cost: with a native codec the GIL is released.
 
@@ -19,7 +19,8 @@ use crate::arrow::{self, ArrowArray};
 use crate::codecs::{Decoder, Encoder, core_batch, python_batch};
 use crate::{errors, options};
 
-/// The exception of an error; `raised` is what a Python codec raised, if that is the cause.
+/// Returns the exception of an error; `raised` is the exception of a Python codec, if that is the
+/// cause.
 fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr {
     let exception = match (*error.cause, raised) {
         (Cause::Arrow(error), _) => return arrow::exception(py, error),
@@ -34,12 +35,12 @@ fn exception(py: Python<'_>, error: ValueError, raised: Option<PyErr>) -> PyErr 
     exception
 }
 
-/// A Python function that gives the batches of a value, as a decoder of logs that come in one piece.
+/// A Python function that returns the batches of a value, as a decoder of logs in one piece.
 struct DecodeFunction {
     function: Py<PyAny>,
     value: Option<Py<PyBytes>>,
     batches: Option<Py<PyIterator>>,
-    /// What the function raised for this value.
+    /// Exception that the function raised for this value.
     raised: Option<PyErr>,
 }
 
@@ -62,7 +63,7 @@ impl DecodeFunction {
         Ok(None)
     }
 
-    /// Keeps an exception, and gives an error that stands for it.
+    /// Stores an exception, and returns an error that represents it.
     fn fail(&mut self, py: Python<'_>, raised: PyErr) -> DecodeError {
         let class = if errors::is_decode(py, &raised) {
             ErrorClass::Malformed
@@ -101,20 +102,21 @@ impl codec::Decoder for DecodeFunction {
     }
 }
 
-/// Decodes binary values, each a whole log of one message.
+/// Decode binary values, each a complete log of one message.
 ///
 /// Args:
-///     decoder: A native decoder, whose options count; or a function that gives the batches of one
-///         value (bytes).
+///     decoder: A native decoder, whose options apply; or a function that returns the batches of
+///         one value (bytes).
 ///     values: An Arrow array of bytes, through the PyCapsule interface.
 ///     on_error: "raise", or "null" for values that break their format.
 ///     kind: "messages" or "patches".
 /// Returns:
-///     An Arrow array as the column `quads` of `MessageBatch.to_arrow`, or `operations` of a `PatchBatch`: an empty list for a value that
-///     holds no message, null for null.
+///     An Arrow array like the column `quads` of `MessageBatch.to_arrow`, or `operations` of a
+///     `PatchBatch`: an empty list for a value without a message, null for null.
 /// Raises:
-///     DecodeError: A value breaks its format or holds several messages; `source` is its number.
-///     LimitError: The result passes 2 GiB.
+///     DecodeError: If a value breaks its format or contains several messages; `source` is its
+///         number.
+///     LimitError: If the result exceeds 2 GiB.
 #[pyfunction]
 #[pyo3(signature = (decoder, values, *, on_error="raise", kind="messages"))]
 fn decode_values(
@@ -149,10 +151,10 @@ fn decode_values(
         .map_err(|error| exception(py, error, function.raised))
 }
 
-/// A Python function that gives the bytes of a batch of one message, as an encoder.
+/// A Python function that returns the bytes of a batch of one message, as an encoder.
 struct EncodeFunction {
     function: Py<PyAny>,
-    /// What the function raised.
+    /// Exception that the function raised.
     raised: Option<PyErr>,
 }
 
@@ -184,21 +186,21 @@ impl codec::Encoder for EncodeFunction {
     }
 }
 
-/// Encodes lists of quads or of operations, each as a whole log of one message.
+/// Encode lists of quads or of operations, each as a complete log of one message.
 ///
 /// Args:
-///     encoder: A native encoder, whose options count; or a function that gives the bytes of a batch of
-///         one message.
-///     lists: An Arrow array as the column `quads` of `MessageBatch.from_arrow`, or `operations` of a `PatchBatch`,
-///         through the PyCapsule interface.
-///     max_depth: How deep triple terms may nest.
+///     encoder: A native encoder, whose options apply; or a function that returns the bytes of a
+///         batch of one message.
+///     lists: An Arrow array like the column `quads` of `MessageBatch.from_arrow`, or `operations`
+///         of a `PatchBatch`, through the PyCapsule interface.
+///     max_depth: Maximum nesting of triple terms.
 ///     kind: "messages" or "patches".
 /// Returns:
 ///     An Arrow array of bytes; null for null.
 /// Raises:
-///     DecodeError: A term breaks N-Triples; names row and term.
-///     EncodeError: A message cannot be written; `source` is the number of its value.
-///     LimitError: The result passes 2 GiB.
+///     DecodeError: If a term is not valid N-Triples; the error names the row and the term.
+///     EncodeError: If a message cannot be written; `source` is the number of its value.
+///     LimitError: If the result exceeds 2 GiB.
 #[pyfunction]
 #[pyo3(signature = (encoder, lists, *, max_depth=64, kind="messages"))]
 fn encode_values(

@@ -1,8 +1,8 @@
-//! The part of batches for Python that all kinds share.
+//! The part of batches for Python that is common to all kinds.
 //!
 //! - In: a core batch.
-//! - Out: places, positions, counts and slices of its messages; objects of its terms.
-//! - Cost: each term becomes an object once a batch, when first asked for.
+//! - Out: indexes, positions, counts and slices of its messages; objects of its terms.
+//! - Cost: each term becomes an object once per batch, on first access.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::terms::TermObjects;
 /// A batch and the objects of its terms.
 pub struct View<R: Record> {
     pub batch: LogBatch<R>,
-    /// Taken out while objects are made, so that no lock is held while Python runs.
+    /// Taken out while objects are created, so that no lock is held while Python runs.
     objects: Mutex<TermObjects>,
 }
 
@@ -31,7 +31,7 @@ impl<R: Record> View<R> {
         }
     }
 
-    /// Makes objects of terms.
+    /// Creates Python objects with the objects of the batch's terms.
     pub fn with_objects<T>(
         &self,
         make: impl FnOnce(&TermTable, &mut TermObjects) -> PyResult<T>,
@@ -44,17 +44,17 @@ impl<R: Record> View<R> {
         result
     }
 
-    /// A message's place in the batch; negative numbers count from the end.
+    /// Returns the index of a message in the batch; negative numbers count from the end.
     pub fn at(&self, message: isize) -> PyResult<usize> {
         place(message, self.batch.len())
     }
 
-    /// The first byte of a message in the log.
+    /// Returns the offset of a message's first byte in the log.
     pub fn position(&self, message: isize) -> PyResult<u64> {
         Ok(self.batch.position(self.at(message)?))
     }
 
-    /// The number of records of each message.
+    /// Returns the number of records of each message.
     pub fn counts(&self) -> Vec<usize> {
         let messages = 0..self.batch.len();
         messages
@@ -62,12 +62,12 @@ impl<R: Record> View<R> {
             .collect()
     }
 
-    /// The number of records of a message.
+    /// Returns the number of records of a message.
     pub fn count_of(&self, message: isize) -> PyResult<usize> {
         Ok(self.batch.range(self.at(message)?).len())
     }
 
-    /// The messages from `start` up to `stop`.
+    /// Returns the messages from `start` up to `stop`.
     pub fn slice(&self, start: usize, stop: usize) -> LogBatch<R> {
         self.batch.slice(start..stop.max(start))
     }
@@ -84,7 +84,7 @@ pub fn iterate<'py, T: PyClass>(
         .call1((batch,))
 }
 
-/// The place of one of some messages; negative numbers count from the end.
+/// Returns the index of one of `count` messages; negative numbers count from the end.
 fn place(message: isize, count: usize) -> PyResult<usize> {
     let index = if message < 0 {
         message.checked_add_unsigned(count)

@@ -1,4 +1,4 @@
-//! Warnings for Python: batches in, findings out; and what finds their lines.
+//! Warnings for Python: batches in, findings out; and line counts for their positions.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,13 +11,13 @@ use rdfm_core::model::datatypes::Datatype;
 use crate::codecs::{contiguous, core_batch};
 use crate::errors;
 
-/// The rule, the message, its first byte, the text, and how the term is written.
+/// Rule, message, offset of the message's first byte, text, and the written form of the term.
 type FindingTuple<'py> = (&'static str, u64, u64, String, Bound<'py, PyBytes>);
 
-/// Finds what is legal and suspicious in batches, one log after the other.
+/// Finds valid but suspicious data in batches, log by log.
 ///
 /// Args:
-///     limit: So many findings of each rule are given; the others are counted.
+///     limit: Maximum number of findings returned for each rule; more are only counted.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Checker {
     checker: Mutex<warnings::Checker>,
@@ -32,10 +32,11 @@ impl Checker {
         }
     }
 
-    /// Begin another log: labels and prefixes are of one log.
+    /// Start another log, with separate labels and prefixes.
     ///
     /// Args:
-    ///     own: What IRIs begin with that the log's own address completed; empty where there are none.
+    ///     own: Start of the IRIs that were resolved against the log's own address; empty if there
+    ///         are none.
     fn begin_log(&self, own: &str) {
         self.lock().begin_log(own.as_bytes());
     }
@@ -44,10 +45,11 @@ impl Checker {
     ///
     /// Args:
     ///     batch: A batch of any kind.
-    ///     labels: Which labels of blank nodes that several messages share are suspicious: "none", "chosen" (those
-    ///         that are no numbers within their message) or "all".
+    ///     labels: Which labels of blank nodes are suspicious if several messages share them:
+    ///         "none", "chosen" (those that are not numbers within their message) or "all".
     /// Returns:
-    ///     Findings by message: rule, message, its first byte, text, and how the term is written in text, most often.
+    ///     Findings by message: rule, message, offset of its first byte, text, and the usual
+    ///     written form of the term in text formats.
     fn check<'py>(
         &self,
         py: Python<'py>,
@@ -65,7 +67,7 @@ impl Checker {
             let mut checker = self.lock();
             match batch {
                 BatchRef::Messages(batch) => checker.check(batch, labels),
-                // Labels are of the whole log there.
+                // In patches and results, labels are scoped to the entire log.
                 BatchRef::Patches(batch) => checker.check(batch, BlankNodes::Ignored),
                 BatchRef::Results(batch) => checker.check(batch, BlankNodes::Ignored),
             }
@@ -82,7 +84,7 @@ impl Checker {
         Ok(found.into_iter().map(tuple).collect())
     }
 
-    /// How often each rule was met, by its name.
+    /// Return the number of findings of each rule, with the rule's name.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.lock().counts();
         PyList::new(py, Rule::ALL.iter().map(|rule| rule.name()).zip(counts))
@@ -95,19 +97,19 @@ impl Checker {
     }
 }
 
-/// The number of line feeds in a piece.
+/// Return the number of line feeds in a piece.
 #[pyfunction]
 fn count_lines(piece: &Bound<'_, PyAny>) -> PyResult<usize> {
     Ok(lines::count(contiguous(piece)?.as_bytes()))
 }
 
-/// Whether a text is a lexical form of a datatype; None of datatypes that are not checked.
+/// Check whether a text is a lexical form of a datatype; None if the datatype is not checked.
 #[pyfunction]
 fn is_lexical_form(datatype: &str, text: &str) -> Option<bool> {
     Datatype::of(datatype.as_bytes()).map(|datatype| datatype.allows(text.as_bytes()))
 }
 
-/// The datatypes whose lexical forms are checked, such as "xsd:integer".
+/// Return the datatypes whose lexical forms are checked, such as "xsd:integer".
 #[pyfunction]
 fn checked_datatypes() -> Vec<&'static str> {
     Datatype::all().map(Datatype::name).collect()

@@ -1,8 +1,8 @@
-//! The columns of a record batch that messages are made of.
+//! The columns of a record batch that messages are built from.
 //!
-//! - In: a record batch with a column `quads`, and `metadata` and `namespaces` if there, or one `operations`; other
-//!   columns are not looked at.
-//! - Out: what a row adds to a message beside its records.
+//! - In: a record batch with a column `quads` and optional columns `metadata` and `namespaces`, or
+//!   with a column `operations`; other columns are ignored.
+//! - Out: what a row adds to a message besides its records.
 
 use std::ops::Range;
 
@@ -15,18 +15,18 @@ use super::maps::Maps;
 use crate::error::Error;
 use crate::schema;
 
-/// The columns of an Arrow batch that messages are made of.
+/// Columns of an Arrow batch that messages are built from.
 pub struct Columns<R: Listed> {
-    /// The number of rows.
+    /// Number of rows.
     pub rows: usize,
-    /// The quads, or operations.
+    /// Quads or operations.
     pub records: Lists<R>,
     metadata: Option<Maps>,
     namespaces: Option<Maps>,
 }
 
 impl<R: Listed> Columns<R> {
-    /// Those of a record batch.
+    /// Finds the columns in a record batch.
     pub fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let Some(records) = batch.column_by_name(R::COLUMN) else {
             let column = format!("'{}'", R::COLUMN);
@@ -84,7 +84,7 @@ impl<R: Listed> Columns<R> {
     }
 }
 
-/// The numbers of a row's entries of a map.
+/// Returns the indexes of a row's map entries.
 fn entries(maps: &Maps, name: &str, row: usize) -> Result<Range<usize>, String> {
     maps.range(row).ok_or_else(|| {
         format!("malformed Arrow: the offsets of a map in the column {name} are not in its array")

@@ -1,9 +1,9 @@
-//! A column of lists of records that others made: of quads, or of operations.
+//! A column of lists of records from another producer: of quads, or of operations.
 //!
-//! - In: lists of structs; the lists may be large, of a fixed size or views, the fields stand in any order.
-//! - Out: the records of a row, on their way into a batch. What is null or has no field is the default graph, or a
-//!   position that an operation does not have.
-//! - Law: a null row has no records, and a slice none of its neighbours'.
+//! - In: lists of structs; the lists may be large, fixed-size or views, the fields in any order.
+//! - Out: the records of a row, to be added to a batch. A null or missing field is the default
+//!   graph, or a position that an operation does not have.
+//! - Law: a null row has no records, and a slice contains no records of neighbouring rows.
 
 use std::ops::Range;
 
@@ -24,26 +24,26 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records of which a row has a list.
+/// Records that a row contains a list of.
 pub trait Listed: KindOf {
-    /// The name of the column.
+    /// Name of the column.
     const COLUMN: &'static str;
-    /// What a record is called.
+    /// Name of a record in errors.
     const RECORD: &'static str;
-    /// Whether the rows have columns of metadata and namespaces.
+    /// Whether the rows have `metadata` and `namespaces` columns.
     const EXTRAS: bool;
-    /// The fields of a record, as errors name them.
+    /// Names of a record's fields in errors.
     const FIELDS: &'static str;
-    /// The columns of the fields.
+    /// Columns of the fields.
     type Items: Items<Self> + Send;
 }
 
-/// The columns of the fields of records.
+/// Columns of the fields of records.
 pub trait Items<R: KindOf>: Sized {
-    /// Those of an array; None where one is missing that all have.
+    /// Finds the columns in an array; `None` if a required one is missing.
     fn new(items: &StructArray) -> Result<Option<Self>, Error>;
 
-    /// Adds a record to the open message.
+    /// Adds a record to the current message.
     fn add(
         &self,
         at: usize,
@@ -52,11 +52,11 @@ pub trait Items<R: KindOf>: Sized {
     ) -> Result<(), ItemError>;
 }
 
-/// Why a record is refused.
+/// Error in a record.
 pub struct ItemError {
-    /// The field, if it is one.
+    /// The field at fault, if there is a single one.
     pub part: Option<&'static str>,
-    /// What a caller can do.
+    /// Class of the error, which says what a caller can do.
     pub class: ErrorClass,
     /// What is wrong.
     pub reason: Reason,
@@ -85,17 +85,17 @@ impl ItemError {
 /// A column of lists of records.
 pub struct Lists<R: Listed> {
     rows: Places,
-    /// The number of the first item of the first row: those before belong to what this is a slice of.
+    /// Index of the first row's first item; items before it precede the slice.
     start: usize,
-    /// The number of items from there on.
+    /// Number of items from `start` on.
     count: usize,
-    /// Which records are there, if some are not.
+    /// Validity of the records, if some are null.
     nulls: Option<NullBuffer>,
     items: R::Items,
 }
 
 impl<R: Listed> Lists<R> {
-    /// The column.
+    /// Reads a column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
         let shape = || {
             Error::shape(format!(
@@ -124,7 +124,7 @@ impl<R: Listed> Lists<R> {
         })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub const fn len(&self) -> usize {
         self.rows.len
     }
@@ -134,7 +134,7 @@ impl<R: Listed> Lists<R> {
         self.rows.is_null(row)
     }
 
-    /// The numbers of a row's records; `None` if they are not in the array.
+    /// Returns the indexes of a row's records; `None` if they are outside the array.
     pub fn range(&self, row: usize) -> Option<Range<usize>> {
         let range = self.rows.range(row)?;
         if range.is_empty() {
@@ -144,7 +144,7 @@ impl<R: Listed> Lists<R> {
         (range.end <= self.count).then_some(range)
     }
 
-    /// Adds a record to the open message.
+    /// Adds a record to the current message.
     #[inline]
     pub fn add(
         &self,
@@ -163,13 +163,13 @@ impl<R: Listed> Lists<R> {
     }
 }
 
-/// The column of a field, where there is one.
+/// Returns the column of a field, if present.
 fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
     let column = items.column_by_name(name);
     column.map(|array| Strings::new(array, name)).transpose()
 }
 
-/// The terms of quads.
+/// Columns of the terms of quads.
 pub struct Quads {
     subjects: Part,
     predicates: Part,
@@ -178,12 +178,12 @@ pub struct Quads {
 }
 
 impl Quads {
-    /// The columns of an array; None where one but the graph is missing.
+    /// Finds the columns in an array; `None` if one other than the graph is missing.
     fn of(items: &StructArray) -> Result<Option<Self>, Error> {
         Self::named(|name| items.column_by_name(name))
     }
 
-    /// The columns of these names; None where one but the graph is missing.
+    /// Finds the columns by name; `None` if one other than the graph is missing.
     pub fn named<'a>(column: impl Fn(&str) -> Option<&'a ArrayRef>) -> Result<Option<Self>, Error> {
         let part = |name| {
             let found = column(name);
@@ -202,7 +202,7 @@ impl Quads {
         }))
     }
 
-    /// The terms as they stand there.
+    /// Returns the terms as stored.
     #[inline]
     fn get(&self, at: usize) -> [Option<&[u8]>; 4] {
         [
@@ -213,7 +213,7 @@ impl Quads {
         ]
     }
 
-    /// Why one of the terms is none.
+    /// Returns the error of the first invalid term, if any.
     #[cold]
     fn wrong(&self, at: usize) -> Option<ItemError> {
         let parts = [
@@ -229,7 +229,7 @@ impl Quads {
         })
     }
 
-    /// A quad.
+    /// Returns a quad.
     #[inline]
     pub fn quad<R: KindOf>(
         &self,
@@ -240,7 +240,7 @@ impl Quads {
         match self.get(at) {
             [Some(subject), Some(predicate), Some(object), graph] => {
                 let quad = cells.quad(builder, [subject, predicate, object], graph);
-                // What is no term has no text either, which is no term.
+                // An invalid term has no text, and an empty text is not a term.
                 quad.map_err(|error| self.wrong(at).unwrap_or_else(|| error.into()))
             }
             parts => {
@@ -279,7 +279,7 @@ impl Items<Quad> for Quads {
     }
 }
 
-/// Codes, names and terms of operations.
+/// Columns of the codes, names and terms of operations.
 pub struct Operations {
     codes: Strings,
     names: Option<Strings>,
@@ -395,7 +395,7 @@ fn add_name(name: &[u8], builder: &mut LogBuilder<Operation>) -> Result<TermId, 
     })
 }
 
-/// Refuses what an operation with this code does not have.
+/// Rejects a value that operations with this code do not have.
 fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Result<(), ItemError> {
     let Some(found) = found else {
         return Ok(());
@@ -408,7 +408,7 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
     Err(ItemError::new(part, reason))
 }
 
-/// Where the items of each row are.
+/// Item ranges of the rows.
 struct Places {
     len: usize,
     nulls: Option<NullBuffer>,
@@ -418,14 +418,14 @@ struct Places {
 enum PlacesOf {
     Small(ScalarBuffer<i32>),
     Large(ScalarBuffer<i64>),
-    /// So many items each, from the first one on.
+    /// Number of items in each row, and index of the first.
     Fixed(usize, usize),
     View(ScalarBuffer<i32>, ScalarBuffer<i32>),
     LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
 }
 
 impl Places {
-    /// The lists of a column, and their items; `None` if there are no lists.
+    /// Returns the lists of a column, and their items; `None` if the column has another type.
     fn new(column: &ArrayRef) -> Option<(Self, ArrayRef)> {
         let (of, items) = match column.data_type() {
             DataType::List(_) => {
@@ -468,19 +468,19 @@ impl Places {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    /// The items from the first row to the last, of so many that there are.
+    /// Returns the range of items from the first row to the last, out of `count` items.
     fn within(&self, count: usize) -> Range<usize> {
         let last = self.len.saturating_sub(1);
         let whole = match &self.of {
             PlacesOf::View(..) | PlacesOf::LargeView(..) => None,
             _ => (self.len > 0).then(|| Some(self.place(0)?.start..self.place(last)?.end)),
         };
-        // Rows with invalid offsets are found as they are read.
+        // Invalid offsets are detected when their row is read.
         let whole = whole.flatten().unwrap_or(0..count);
         whole.start.min(count).min(whole.end)..whole.end.min(count)
     }
 
-    /// The numbers of a row's items.
+    /// Returns the indexes of a row's items.
     fn range(&self, row: usize) -> Option<Range<usize>> {
         if self.is_null(row) {
             return Some(0..0);

@@ -1,4 +1,4 @@
-//! A column of maps that others made.
+//! A column of maps from another producer.
 //!
 //! - In: maps of strings to strings or bytes. Out: the entries of each row; a null row has none.
 
@@ -19,7 +19,7 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// The column of a name; None where there is none, or nothing in it.
+    /// Finds the column by name; `None` if it is missing or has type null.
     pub fn new(batch: &RecordBatch, name: &str) -> Result<Option<Self>, Error> {
         let Some(column) = batch.column_by_name(name) else {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Maps {
         }))
     }
 
-    /// The numbers of a row's entries; `None` if they are not in the array.
+    /// Returns the indexes of a row's entries; `None` if they are outside the array.
     pub fn range(&self, row: usize) -> Option<Range<usize>> {
         if self.rows.is_null(row) {
             return Some(0..0);
@@ -52,10 +52,10 @@ impl Maps {
         (range.start <= range.end && range.end <= self.rows.entries().len()).then_some(range)
     }
 
-    /// The key and the value of an entry.
+    /// Returns the key and the value of an entry.
     ///
     /// # Errors
-    /// They are not in their arrays; the text says so.
+    /// They are outside their arrays; the text says which.
     pub fn entry(&self, at: usize) -> Result<(&[u8], &[u8]), String> {
         match (self.keys.wrong(at), self.values.wrong(at)) {
             (None, None) => {}

@@ -1,8 +1,8 @@
-//! Messages of rows of records.
+//! Messages from rows of records.
 //!
 //! - In: columns of lists, row by row. Out: batches of messages.
-//! - Cost: a comparison for a term that recurs, mostly; parsing of others.
-//! - Law: a row that breaks the rules adds nothing, and the messages before it stay.
+//! - Cost: usually one comparison for a recurring term; other terms are parsed.
+//! - Law: an invalid row adds nothing, and the messages before it are kept.
 
 use arrow_schema::ArrowError;
 use rdfm_core::formats::nquads::CellReader;
@@ -14,19 +14,19 @@ use rdfm_core::model::limits::Limits;
 use super::lists::{Listed, Lists};
 use crate::error::Error;
 
-/// Messages of rows of records.
+/// Builder of messages from rows of records.
 pub struct Messages<R: Listed> {
     builder: LogBuilder<R>,
     cells: CellReader,
 }
 
 impl<R: Listed> Messages<R> {
-    /// Messages numbered from an index.
+    /// Creates a builder that numbers messages from an index.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
     }
 
-    /// Messages of at most so many decoded bytes each.
+    /// Creates a builder for messages of at most `max_message_bytes` decoded bytes each.
     pub fn within(first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         let limits = Limits {
             max_message_bytes,
@@ -44,7 +44,7 @@ impl<R: Listed> Messages<R> {
         }
     }
 
-    /// Adds a row as a message; `extras` adds what else belongs to it.
+    /// Adds a row as a message; `extras` adds the other columns.
     pub fn add(
         &mut self,
         lists: &Lists<R>,
@@ -90,18 +90,18 @@ impl<R: Listed> Messages<R> {
         Ok(())
     }
 
-    /// Rows that cannot be read, from the next message on.
+    /// Returns the error for rows that cannot be read from the next message on.
     pub fn broken(&self, error: &ArrowError) -> Error {
         let reason = format!("malformed Arrow: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
     }
 
-    /// Whether a batch has reached its size.
+    /// Whether the batch has reached its size.
     pub fn full(&mut self) -> bool {
         self.builder.full()
     }
 
-    /// The batch so far, if it holds a message.
+    /// Returns the batch so far, if it contains a message.
     pub fn take(&mut self) -> Option<LogBatch<R>> {
         self.builder.take()
     }

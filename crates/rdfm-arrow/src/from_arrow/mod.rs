@@ -1,12 +1,14 @@
-//! Batches of Arrow rows, as [`to_arrow`](crate::to_arrow) makes them and other tools return them.
+//! Batches from Arrow rows that [`to_arrow`](crate::to_arrow) or another tool has made.
 //!
-//! - In: record batches, a row a message or patch; or a row a quad ([`QuadReader`]). Strings may be utf8, `large_utf8`,
-//!   `string_view` or dictionaries, terms structs, lists may be large, fields stand in any order; null or missing graph
-//!   is the default graph, null quads or operations are none. Other columns are not looked at.
-//! - Out: a message a row, all in one batch ([`batch`]) or in batches of a decoder's size ([`RowReader`]).
-//! - Cost: a comparison for a term that recurs, mostly; parsing of others. Memory holds a record batch and a
-//!   batch.
-//! - Law: rows before an error come first, and the error comes again.
+//! - In: record batches with one row per message or patch, or one row per quad ([`QuadReader`]).
+//!   Strings may be utf8, `large_utf8`, `string_view` or dictionaries; terms may be structs; lists
+//!   may be large; fields may be in any order. A null or missing graph is the default graph; null
+//!   quads or operations are an empty list. Other columns are ignored.
+//! - Out: a message per row, all in one batch ([`batch`]) or in batches of a decoder's size
+//!   ([`RowReader`]).
+//! - Cost: usually one comparison for a recurring term; other terms are parsed. Memory is bounded
+//!   by one record batch plus one batch.
+//! - Law: rows before an error come first, and later calls return the same error.
 
 mod columns;
 pub(crate) mod lists;
@@ -26,10 +28,10 @@ use self::messages::Messages;
 pub use self::quads::QuadReader;
 use crate::error::Error;
 
-/// One batch of all rows.
+/// Reads all rows into one batch.
 ///
 /// # Errors
-/// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
+/// A row is invalid, the columns are not those of rows, or the rows exceed the size of a batch.
 pub fn batch<R: Listed>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
@@ -37,24 +39,24 @@ pub fn batch<R: Listed>(
     let mut rows = RowReader::new(rows, 0, max_depth);
     rows.whole = true;
     let batch = rows.next_batch()?;
-    // An error comes after the rows before it.
+    // An error follows the rows before it.
     rows.next_batch()?;
     Ok(batch.unwrap_or_else(LogBatch::empty))
 }
 
-/// Arrow rows on their way into batches.
+/// Converter of Arrow rows into batches.
 pub struct RowReader<I, R: Listed> {
     reader: I,
-    /// The record batch that is being read, and its next row.
+    /// The current record batch, and its next row.
     open: Option<(Columns<R>, usize)>,
-    /// Make one batch of all rows.
+    /// Whether all rows become one batch.
     whole: bool,
     messages: Messages<R>,
     failed: Option<Error>,
 }
 
 impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I, R> {
-    /// Messages numbered from an index, whose triple terms may nest so deep.
+    /// Creates a reader that numbers messages from an index and limits the nesting of triple terms.
     pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
         Self {
             reader,
@@ -65,7 +67,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I
         }
     }
 
-    /// Messages of at most so many decoded bytes each.
+    /// Creates a reader of messages of at most `max_message_bytes` decoded bytes each.
     pub fn within(reader: I, first_index: u64, max_depth: u32, max_message_bytes: u64) -> Self {
         Self {
             messages: Messages::within(first_index, max_depth, max_message_bytes),
@@ -73,11 +75,11 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I
         }
     }
 
-    /// The next batch, or None when there are no more rows.
+    /// Returns the next batch, or `None` if there are no more rows.
     ///
     /// # Errors
-    /// After the messages of all rows before the one that breaks the rules; the same error again on later
-    /// calls.
+    /// A row is invalid. The error follows the messages of all rows before it, and later calls
+    /// return it again.
     pub fn next_batch(&mut self) -> Result<Option<LogBatch<R>>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

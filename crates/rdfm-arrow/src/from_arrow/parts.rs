@@ -1,9 +1,10 @@
-//! A column of terms that others made: of N-Triples, or of structs.
+//! A column of terms from another producer: as N-Triples or as structs.
 //!
-//! - In: strings, or structs of kind, value, datatype, language and direction, in any order; all but kind and value may
-//!   be missing. Out: the N-Triples form of a term, or none for null.
-//! - Cost: structs are written as N-Triples, once, and read like those, so that one grammar says what a term is.
-//! - Law: what a struct says of a term is said by its N-Triples form, or refused.
+//! - In: strings, or structs of kind, value, datatype, language and direction, in any order; only
+//!   kind and value are required. Out: the N-Triples form of a term, or `None` for null.
+//! - Cost: structs are written as N-Triples once and then read like N-Triples, so that a single
+//!   grammar defines a valid term.
+//! - Law: the N-Triples form states everything that a struct states, or the struct is rejected.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +19,20 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{DETAILS, RDF_DIR_LANG_STRING, RDF_LANG_STRING};
 
-/// The terms of a batch of rows may take so many bytes as N-Triples, or so many times those of its arrays: only terms
-/// whose parts are in dictionaries can take more.
+/// Limit of the N-Triples form of a record batch's terms, in bytes, or as a multiple of the size of
+/// its arrays. Only terms whose fields are dictionary-encoded can exceed it.
 const ROOM: usize = 256 << 20;
 const GROWTH: usize = 8;
 
 /// A column of terms.
 pub struct Part {
     texts: Strings,
-    /// What is no term, by its row.
+    /// Errors of invalid terms, by row.
     wrong: BTreeMap<usize, String>,
 }
 
 impl Part {
-    /// The column of a name.
+    /// Reads the column with a name.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let Some(structs) = array.as_struct_opt() else {
             let texts = Strings::new(array, name)?;
@@ -42,13 +43,13 @@ impl Part {
         Structs::new(structs, name)?.written(room, name)
     }
 
-    /// The N-Triples form of a term, unless it is null.
+    /// Returns the N-Triples form of a term, or `None` if it is null.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         self.texts.get(at)
     }
 
-    /// Why a row has an invalid term.
+    /// Returns the reason if the term in a row is invalid.
     pub fn wrong(&self, at: usize) -> Option<String> {
         let wrong = self.wrong.get(&at).cloned();
         wrong.or_else(|| self.texts.wrong(at))
@@ -61,7 +62,7 @@ struct Structs {
     count: usize,
     kinds: Strings,
     values: Strings,
-    /// Datatypes, languages and directions, where they are there.
+    /// Datatypes, languages and directions, if present.
     details: [Option<Strings>; 3],
 }
 
@@ -90,7 +91,7 @@ impl Structs {
         })
     }
 
-    /// The terms as N-Triples, of at most so many bytes.
+    /// Writes the terms as N-Triples, in at most `room` bytes.
     fn written(&self, room: usize, name: &str) -> Result<Part, Error> {
         let mut bytes = Vec::new();
         let mut offsets: Vec<i64> = Vec::with_capacity(self.count + 1);
@@ -122,7 +123,7 @@ impl Structs {
         })
     }
 
-    /// Appends a term; says whether there is one.
+    /// Appends a term; returns whether there is one.
     fn write(&self, at: usize, out: &mut Vec<u8>) -> Result<bool, String> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
             return Ok(false);
@@ -139,7 +140,7 @@ impl Structs {
         }
         let value = self.values.get(at);
         let Some(kind) = self.kinds.get(at) else {
-            // As tools write a null struct that know structs of nulls only.
+            // Tools that support null fields but not null structs write a null struct like this.
             if [value, datatype, language, direction]
                 .iter()
                 .all(Option::is_none)

@@ -1,11 +1,12 @@
-//! Messages of rows that are a quad each.
+//! Messages from rows with one quad each.
 //!
-//! - In: record batches with columns `message`, `subject`, `predicate` and `object`, and `source` and `graph` if there.
-//! - Out: batches: consecutive rows with the same source and message are a message.
-//! - Cost: as of rows that are a message each; memory holds a record batch, a batch and the open message, or with parts
-//!   no more than the batch.
-//! - Law: messages before an error come first, and the error comes again. How rows were cut into record batches
-//!   changes nothing.
+//! - In: record batches with columns `message`, `subject`, `predicate` and `object`, and optional
+//!   columns `source` and `graph`.
+//! - Out: batches: consecutive rows with the same source and message form a message.
+//! - Cost: as for rows with one message each. Memory is bounded by one record batch, one batch and
+//!   the current message; with parts, without the current message.
+//! - Law: messages before an error come first, and later calls return the same error. How rows were
+//!   divided into record batches does not change the result.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -22,7 +23,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{self, QuadColumn};
 
-/// The columns of a record batch.
+/// Columns of a record batch.
 struct Columns {
     rows: usize,
     sources: Option<Strings>,
@@ -61,18 +62,18 @@ impl Columns {
     }
 }
 
-/// Rows of quads on their way into batches.
+/// Converter of rows of quads into batches.
 pub struct QuadReader {
     builder: BatchBuilder,
     cells: CellReader,
-    /// Give a large message in parts.
+    /// Whether large messages are returned in parts.
     parts: bool,
-    /// Give no batch before the end.
+    /// Whether all rows become one batch, returned at the end.
     whole: bool,
     ended: bool,
-    /// The record batch that is being read, and its next row.
+    /// The current record batch, and its next row.
     open: Option<(Columns, usize)>,
-    /// The source and the number of the open message, and how many quads it has.
+    /// Source, number and quad count of the current message.
     source: Option<Vec<u8>>,
     message: i64,
     quads: u64,
@@ -80,8 +81,9 @@ pub struct QuadReader {
 }
 
 impl QuadReader {
-    /// Messages numbered from an index, of at most so many decoded bytes, whose triple terms may nest so deep; with
-    /// `parts` a message may come in parts, each of which keeps to the limit.
+    /// Creates a reader that numbers messages from an index and limits the nesting of triple terms
+    /// and the decoded bytes of a message. With `parts`, a message may be returned in parts, each
+    /// within the limit.
     pub fn new(first_index: u64, max_depth: u32, max_message_bytes: u64, parts: bool) -> Self {
         let limits = Limits {
             max_message_bytes,
@@ -91,7 +93,7 @@ impl QuadReader {
         Self::with(BatchBuilder::new(limits), first_index, max_depth, parts)
     }
 
-    /// Messages of what is in memory already.
+    /// Creates a reader of messages that are already in memory.
     pub fn within_2_gib(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth, false)
     }
@@ -112,10 +114,10 @@ impl QuadReader {
         }
     }
 
-    /// One batch of all rows.
+    /// Reads all rows into one batch.
     ///
     /// # Errors
-    /// A row breaks the rules, the columns are not those of rows, or they hold more than a batch may.
+    /// A row is invalid, the columns are not those of rows, or the rows exceed the size of a batch.
     pub fn batch(
         rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
         max_depth: u32,
@@ -134,10 +136,10 @@ impl QuadReader {
         Ok(reader.next_batch()?.unwrap_or_else(MessageBatch::empty))
     }
 
-    /// Takes the next rows, once [`next_batch`](Self::next_batch) gave None.
+    /// Takes the next rows, after [`next_batch`](Self::next_batch) has returned `None`.
     ///
     /// # Errors
-    /// The columns are not those of rows; or it did not.
+    /// The columns are not those of rows, or earlier rows have not been read yet.
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
             let reason = "rows were given before those before them were read";
@@ -147,7 +149,7 @@ impl QuadReader {
         Ok(())
     }
 
-    /// Rows that cannot be read.
+    /// Returns the error for rows that cannot be read.
     pub fn broken(&self, error: &ArrowError) -> Error {
         let reason = format!("malformed Arrow: {error}");
         Error::in_row(self.builder.message_index(), ErrorClass::Malformed, reason)
@@ -163,15 +165,16 @@ impl QuadReader {
         self.ended
     }
 
-    /// The row of the record batch being read that comes next.
+    /// Returns the next row in the current record batch.
     pub fn row(&self) -> Option<usize> {
         self.open.as_ref().map(|(_, row)| *row)
     }
 
-    /// The next batch, or None for "feed me", and after [`finish`](Self::finish) for "done".
+    /// Returns the next batch, or `None` for "more input" (after [`finish`](Self::finish): "done").
     ///
     /// # Errors
-    /// After the messages before the row that breaks the rules; the same error again on later calls.
+    /// A row is invalid. The error follows the messages before that row, and later calls return it
+    /// again.
     pub fn next_batch(&mut self) -> Result<Option<MessageBatch>, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());

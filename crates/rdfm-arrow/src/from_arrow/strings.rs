@@ -1,10 +1,11 @@
-//! A column of texts that others made.
+//! A column of texts from another producer.
 //!
-//! - In: utf8, `large_utf8`, `string_view`, the same of bytes, dictionaries or runs of them, or nothing but nulls.
-//! - Out: a value's bytes, or none for null.
-//! - Cost: nothing is expanded: a dictionary or a run is looked up for each value.
-//! - Law: the bytes may be invalid UTF-8. Offsets, indices and run ends are checked whenever they are used: Arrow
-//!   promises that they are valid, nobody checked it.
+//! - In: utf8, `large_utf8`, `string_view`, their binary counterparts, dictionaries or runs of
+//!   these, or only nulls.
+//! - Out: the bytes of a value, or `None` for null.
+//! - Cost: nothing is expanded: each value looks up its dictionary entry or run.
+//! - Law: the bytes may be invalid UTF-8. Offsets, indices and run ends are checked at every use:
+//!   Arrow promises that they are valid, but nothing has verified it.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -19,7 +20,7 @@ use arrow_schema::DataType;
 
 use crate::error::Error;
 
-/// A column of texts of any layout, as bytes.
+/// A column of texts in any layout, as bytes.
 pub struct Strings {
     nulls: Option<NullBuffer>,
     texts: Texts,
@@ -35,11 +36,11 @@ enum Texts {
     Nulls,
 }
 
-/// Bytes of a view that contain its text.
+/// Longest text that a view stores inline, in bytes.
 const INLINE: usize = 12;
 
 impl Strings {
-    /// The column of texts of a name.
+    /// Reads a column of texts with a name.
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let refused = || {
             let found = array.data_type();
@@ -48,12 +49,12 @@ impl Strings {
         Self::of(array, false, true).ok_or_else(refused)
     }
 
-    /// A column of bytes, or of texts if `texts` says so; `None` if it is another.
+    /// Reads a column of bytes, or of texts too if `texts` is true; `None` for another type.
     pub fn bytes(array: &ArrayRef, texts: bool) -> Option<Self> {
         Self::of(array, true, texts)
     }
 
-    /// Texts that were written here.
+    /// Creates a column from texts that this crate has written.
     pub fn written(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
         Self {
             nulls: Some(NullBuffer::from(valid)),
@@ -94,7 +95,7 @@ impl Strings {
         })
     }
 
-    /// A value, unless it is null; an invalid one is empty.
+    /// Returns a value, or `None` if it is null; an invalid value is empty.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         if self.is_null(at) {
@@ -114,7 +115,7 @@ impl Strings {
         }
     }
 
-    /// Why a value is invalid.
+    /// Returns the reason if a value is invalid.
     #[cold]
     pub fn wrong(&self, at: usize) -> Option<String> {
         if self.is_null(at) {
@@ -151,7 +152,7 @@ impl Strings {
         }
     }
 
-    /// A text that stands in a buffer, if its offsets are in it.
+    /// Returns a text in a buffer, if its offsets are valid.
     #[inline]
     fn text(&self, at: usize) -> Option<&[u8]> {
         match &self.texts {
@@ -167,7 +168,7 @@ impl Strings {
                 let view = views.get(at)?;
                 let length = *view as u32 as usize;
                 if length <= INLINE {
-                    // In memory a view is little-endian, as the machine is.
+                    // A view in memory is little-endian, like the machine.
                     let bytes = views.inner().get(at * 16 + 4..at * 16 + 16)?;
                     return bytes.get(..length);
                 }
@@ -207,7 +208,7 @@ fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Texts {
     Texts::View(array.views().clone(), array.data_buffers().to_vec())
 }
 
-/// The indices of a dictionary's values.
+/// Indices into a dictionary's values.
 enum Indices {
     I8(ScalarBuffer<i8>),
     I16(ScalarBuffer<i16>),
@@ -266,7 +267,7 @@ impl Indices {
     }
 }
 
-/// Where runs end.
+/// Run ends of a run-end encoded array.
 enum Ends {
     I16(RunEndBuffer<i16>),
     I32(RunEndBuffer<i32>),
@@ -274,7 +275,7 @@ enum Ends {
 }
 
 impl Ends {
-    /// Where the runs of an array end, and their values.
+    /// Returns the run ends of an array, and its values.
     fn new(array: &ArrayRef) -> Option<(Self, ArrayRef)> {
         if let Some(runs) = array.as_run_opt::<Int16Type>() {
             return Some((Self::I16(runs.run_ends().clone()), runs.values().clone()));
@@ -286,7 +287,7 @@ impl Ends {
         Some((Self::I64(runs.run_ends().clone()), runs.values().clone()))
     }
 
-    /// The run that a value is in.
+    /// Returns the run that contains a value.
     fn get(&self, at: usize) -> Option<usize> {
         match self {
             Self::I16(ends) => (at < ends.len()).then(|| ends.get_physical_index(at)),

@@ -1,28 +1,28 @@
-//! Parquet's `DELTA_BINARY_PACKED`: the lengths of texts, as differences.
+//! Parquet's `DELTA_BINARY_PACKED` encoding: the lengths of texts, as differences.
 
-/// The integers of such bytes.
+/// Iterator over the encoded integers.
 #[derive(Clone)]
 pub struct Delta<'a> {
     bytes: &'a [u8],
     at: usize,
     miniblocks: usize,
-    /// Values of a miniblock.
+    /// Number of values in a miniblock.
     each: u64,
     left: u64,
     value: i64,
     first: bool,
     smallest: i64,
-    /// Where the widths of the open block's miniblocks are, and which comes next.
+    /// Position of the bit widths of the current block's miniblocks, and the next miniblock.
     widths: usize,
     miniblock: usize,
-    /// The open miniblock: its width, its first byte, its values read.
+    /// Current miniblock: its bit width, its first byte, and the number of values read.
     width: usize,
     start: usize,
     read: u64,
 }
 
 impl<'a> Delta<'a> {
-    /// The integers at the start of some bytes.
+    /// Creates an iterator over the integers at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let mut delta = Self {
             bytes,
@@ -50,7 +50,7 @@ impl<'a> Delta<'a> {
         Some(delta)
     }
 
-    /// The number of bytes that all integers take.
+    /// Returns the number of bytes that all integers take.
     pub fn end(mut self) -> Option<usize> {
         while self.left > 0 {
             self.next()?;
@@ -76,7 +76,7 @@ impl<'a> Delta<'a> {
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// Goes to the next miniblock.
+    /// Moves to the next miniblock.
     fn advance(&mut self) -> Option<()> {
         if self.miniblock == self.miniblocks {
             self.smallest = self.integer()?;

@@ -1,53 +1,53 @@
-//! Headers of Parquet pages, and the places of columns in a footer: structs of Thrift's compact protocol.
+//! Parquet page headers, and column locations from a footer: structs in Thrift's compact protocol.
 //!
-//! - In: bytes from the start of a header, or a footer. Out: the header, or `None` if the bytes end before it does; the
-//!   columns of each row group.
+//! - In: bytes that start with a header, or a footer. Out: the header, or `None` if the bytes end
+//!   before it does; the columns of each row group.
 
-/// The deepest nesting of a header's structs and lists.
+/// Maximum nesting of a header's structs and lists.
 const DEPTH: u32 = 16;
 
-/// Types of fields.
+/// Thrift type codes of fields.
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// The kind of a page.
+/// Kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Values, with levels in front of them.
+    /// Values, preceded by levels.
     Data,
-    /// Values, with levels that are not compressed.
+    /// Values, preceded by uncompressed levels.
     DataV2,
-    /// The entries that values refer to.
+    /// Entries that values refer to.
     Dictionary,
-    /// A page without values.
+    /// Any page without values.
     Other,
 }
 
-/// The header of a page.
+/// Header of a page.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The kind of page.
+    /// Kind of the page.
     pub kind: Kind,
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     pub header: usize,
-    /// Bytes of the page in the file, after its header.
+    /// Size of the page in the file in bytes, without its header.
     pub compressed: usize,
-    /// Bytes of the page, decompressed.
+    /// Size of the decompressed page in bytes.
     pub size: usize,
-    /// Number of values with nulls, or of entries.
+    /// Number of values including nulls, or of dictionary entries.
     pub values: u32,
-    /// The encoding of the values.
+    /// Encoding of the values.
     pub encoding: u32,
-    /// Repetition levels: their encoding; their bytes in a [`Kind::DataV2`].
+    /// Encoding of the repetition levels; in a [`Kind::DataV2`], their size in bytes.
     pub repetition: u32,
-    /// Definition levels, alike.
+    /// Encoding of the definition levels; in a [`Kind::DataV2`], their size in bytes.
     pub definition: u32,
     /// Whether the values of a [`Kind::DataV2`] are compressed.
     pub is_compressed: bool,
 }
 
 impl Page {
-    /// Bytes in front that are never compressed.
+    /// Returns the size in bytes of the leading levels, which are never compressed.
     pub const fn levels(&self) -> usize {
         match self.kind {
             Kind::DataV2 => self.repetition as usize + self.definition as usize,
@@ -56,10 +56,10 @@ impl Page {
     }
 }
 
-/// The header at the start of some bytes; `None` if they end before it does.
+/// Reads the header at the start of `bytes`; `None` if they end before it does.
 ///
 /// # Errors
-/// It is not a header; the text says why.
+/// The bytes are not a header; the text says why.
 pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     let mut thrift = Thrift { bytes, at: 0 };
     match thrift.page() {
@@ -69,25 +69,25 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
     }
 }
 
-/// Where a column of a row group is.
+/// Location of a column of a row group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Number of values with nulls.
+    /// Number of values including nulls.
     pub values: i64,
-    /// The number of the compression in the format.
+    /// Number of the compression codec in the Parquet format.
     pub codec: i64,
-    /// Bytes of all pages in the file.
+    /// Size of all pages in the file in bytes.
     pub compressed: i64,
-    /// The offset of the first data page.
+    /// Offset of the first data page.
     pub data: i64,
-    /// The offset of the dictionary page.
+    /// Offset of the dictionary page.
     pub dictionary: Option<i64>,
 }
 
-/// The columns of each row group, from the footer of a file.
+/// Reads the columns of each row group from the footer of a file.
 ///
 /// # Errors
-/// It is not a footer; the text says why.
+/// The bytes are not a footer; the text says why.
 pub fn places(footer: &[u8]) -> Result<Vec<Vec<Place>>, String> {
     let mut thrift = Thrift {
         bytes: footer,
@@ -104,7 +104,7 @@ enum Stop {
     Invalid(&'static str),
 }
 
-/// The integers of a struct by the numbers of their fields; booleans are 0 and 1.
+/// Integers of a struct, by field number; booleans are 0 and 1.
 type Fields = [Option<i64>; 10];
 
 struct Thrift<'a> {
@@ -265,7 +265,7 @@ impl Thrift<'_> {
         Ok(place)
     }
 
-    /// Reads the structs of a list.
+    /// Reads a list of structs, with `each` for every struct.
     fn structs(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         let (of, count) = self.list()?;
         if of != STRUCT && count > 0 {
@@ -277,7 +277,7 @@ impl Thrift<'_> {
         Ok(())
     }
 
-    /// Gives the number and the type of each field of a struct; `read` reads its value.
+    /// Calls `read` with the number and the type of each field of a struct, to read its value.
     fn each(
         &mut self,
         depth: u32,
@@ -300,7 +300,7 @@ impl Thrift<'_> {
         }
     }
 
-    /// The value of a field if it is a number; skips others.
+    /// Reads the value of a numeric field; skips the value of any other field.
     fn number(&mut self, of: u8, depth: u32) -> Result<Option<i64>, Stop> {
         Ok(Some(match of {
             1 => 1,
@@ -327,7 +327,7 @@ impl Thrift<'_> {
         Ok((head & 15, count))
     }
 
-    /// Skips a value of a type, as an element of a list has it.
+    /// Skips a value of a type, encoded as in a list.
     fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
             return Err(Stop::Invalid("structs nest too deep"));

@@ -1,10 +1,10 @@
-//! Sizes of the pages of a Parquet column before anybody decodes them.
+//! Sizes of the pages of a Parquet column, before they are decoded.
 //!
-//! - In: page headers, and decompressed pages if the headers say too little. Out: bounds of the decoded size of the
-//!   column, and of every 1, 2, 4 … rows of it.
-//! - Cost: a header is read in place; a page that is scanned costs a few nanoseconds for a value. Nothing grows with
-//!   the declared number of values or rows.
-//! - Law: what is decoded by batches of rows is never larger than the bound, whatever the file declares.
+//! - In: page headers, and decompressed pages if the headers are not sufficient. Out: bounds of the
+//!   decoded size of the column, and of every 1, 2, 4 … rows of it.
+//! - Cost: a header is read in place; scanning a page costs a few nanoseconds per value. Nothing
+//!   grows with the declared number of values or rows.
+//! - Law: decoding in batches of rows never yields more than the bound, whatever the file declares.
 
 mod delta;
 mod header;
@@ -16,7 +16,7 @@ pub use self::header::{Kind, Page, page, places};
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
 
-/// Bytes of memory of a value beside its text: levels, offset, validity.
+/// Bytes of memory that a value takes besides its text: levels, offset, validity.
 const OVERHEAD: u64 = 16;
 
 const PLAIN: u32 = 0;
@@ -25,31 +25,31 @@ const BIT_PACKED: u32 = 4;
 const DELTA_BYTE_ARRAY: u32 = 7;
 const RLE_DICTIONARY: u32 = 8;
 
-/// The shape of a column's values.
+/// Shape of a column's values.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// The highest definition level: that of a value that is not null.
+    /// Highest definition level: that of a value that is not null.
     pub max_definition: u32,
-    /// The highest repetition level: 0 for columns without lists.
+    /// Highest repetition level: 0 for columns without lists.
     pub max_repetition: u32,
-    /// Bytes of each value, or `None` for texts.
+    /// Size of each value in bytes, or `None` for texts.
     pub width: Option<u64>,
 }
 
-/// The pages of one column of a row group.
+/// Pages of one column of a row group.
 #[derive(Debug)]
 pub struct Chunk {
     leaf: Leaf,
     pages: Vec<(u64, Page)>,
     dictionary: Option<(u64, Page)>,
-    /// The lengths of the dictionary's entries, once it was scanned.
+    /// Lengths of the dictionary's entries, after its scan.
     lengths: Option<Vec<u32>>,
-    /// Decoded bytes of the pages that expand, once they were scanned.
+    /// Decoded bytes of the pages that expand, after their scan.
     expanded: Option<u64>,
     values: u64,
     seen: u64,
     largest: u64,
-    /// Bytes of a row that may not be exceeded.
+    /// Maximum size of a row in bytes.
     limit: u64,
     windows: Windows,
     row: u64,
@@ -59,7 +59,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk that declares a number of values, with rows of at most `limit` bytes.
+    /// Creates a chunk that declares `values` values, with rows of at most `limit` bytes.
     pub fn new(leaf: Leaf, values: u64, limit: u64) -> Self {
         Self {
             leaf,
@@ -92,7 +92,7 @@ impl Chunk {
         let at = offset + page.header as u64;
         match page.kind {
             Kind::Dictionary => {
-                // Memory is reserved for the entries before they are read.
+                // The decoder reserves memory for the entries before it reads them.
                 if u64::from(page.values) * self.leaf.width.unwrap_or(4) > page.size as u64 {
                     return Err(format!(
                         "a dictionary of {} bytes declares {} entries",
@@ -105,7 +105,7 @@ impl Chunk {
                 self.seen += u64::from(page.values);
                 let mut open = page.size as u64;
                 if !matches!(page.encoding, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY) {
-                    // Lengths are decoded for the whole page.
+                    // The decoder reads all lengths of a page at once.
                     open += 8 * u64::from(page.values);
                 }
                 self.largest = self.largest.max(open);
@@ -116,7 +116,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Bytes of the pages that are in memory at once.
+    /// Returns the bytes of the pages that are in memory at the same time.
     pub fn page_bytes(&self) -> u64 {
         let dictionary = self.dictionary.as_ref().map_or(0, |(_, page)| {
             2 * page.size as u64 + 16 * u64::from(page.values)
@@ -124,7 +124,7 @@ impl Chunk {
         self.largest + dictionary
     }
 
-    /// A bound of the bytes of all rows together.
+    /// Returns an upper bound of the bytes of all rows together.
     pub fn bound(&self) -> u64 {
         let overhead = self.seen.saturating_mul(OVERHEAD);
         if let Some(width) = self.leaf.width {
@@ -150,7 +150,8 @@ impl Chunk {
             .saturating_add(self.expanded.unwrap_or(0))
     }
 
-    /// The dictionary page, and where its bytes are, unless it was scanned.
+    /// Returns the dictionary page and the offset of its bytes, or `None` if it was scanned or does
+    /// not have to be.
     pub const fn dictionary(&self) -> Option<&(u64, Page)> {
         match (&self.lengths, self.leaf.width) {
             (None, None) => self.dictionary.as_ref(),
@@ -158,7 +159,7 @@ impl Chunk {
         }
     }
 
-    /// The data pages, and where their bytes are.
+    /// Returns the data pages and the offsets of their bytes.
     pub fn pages(&self) -> &[(u64, Page)] {
         &self.pages
     }
@@ -168,7 +169,7 @@ impl Chunk {
         self.leaf.width.is_none() && expands(&self.pages[page].1)
     }
 
-    /// Whether the rows of a page must be scanned to count them.
+    /// Whether a page must be scanned to count its rows.
     pub fn is_opaque(&self, page: usize) -> bool {
         self.leaf.max_repetition > 0 || self.expands(page)
     }
@@ -185,7 +186,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Begins to scan the pages in their order.
+    /// Starts a scan of the pages in order.
     pub fn begin(&mut self) {
         self.windows = Windows::default();
         (self.row, self.row_bytes, self.open) = (0, 0, false);
@@ -193,7 +194,7 @@ impl Chunk {
         self.too_large = None;
     }
 
-    /// Counts the rows of a page that need not be read: those of one that does not expand, without lists.
+    /// Counts the rows of a page that does not have to be read: without lists, and not expanding.
     pub fn pass(&mut self, page: usize) {
         let page = &self.pages[page].1;
         let (values, width) = (u64::from(page.values), self.leaf.width);
@@ -203,7 +204,7 @@ impl Chunk {
         self.row += values;
     }
 
-    /// Scans a page; `false` once a row is too large, which ends the scan.
+    /// Scans a page; returns false if a row is too large, which ends the scan.
     ///
     /// # Errors
     /// The page ends early, or refers to entries that the dictionary does not have.
@@ -263,12 +264,12 @@ impl Chunk {
         }
     }
 
-    /// The largest bytes of each aligned 1, 2, 4 … rows that were scanned.
+    /// Returns the maximum bytes of the scanned rows, for each aligned 1, 2, 4 … rows.
     pub fn windows(&self) -> [u64; LEVELS] {
         self.windows.largest()
     }
 
-    /// The row that is too large.
+    /// Returns the row that is too large.
     pub const fn too_large(&self) -> Option<u64> {
         self.too_large
     }
@@ -281,7 +282,7 @@ impl Chunk {
         }
     }
 
-    /// Repetition levels, definition levels and values of a page.
+    /// Splits a page into repetition levels, definition levels and values.
     #[allow(clippy::type_complexity, reason = "three parts of one page")]
     fn parts<'a>(
         &self,
@@ -328,12 +329,12 @@ const fn expands(page: &Page) -> bool {
     )
 }
 
-/// Bits of a level.
+/// Returns the number of bits of a level.
 const fn width(max: u32) -> u32 {
     u32::BITS - max.leading_zeros()
 }
 
-/// The lengths of texts with their lengths before them.
+/// Iterator over the lengths of length-prefixed texts.
 struct Plain<'a>(&'a [u8]);
 
 impl Iterator for Plain<'_> {
@@ -347,20 +348,20 @@ impl Iterator for Plain<'_> {
     }
 }
 
-/// The lengths of a page's values.
+/// Iterator over the lengths of a page's values.
 enum Texts<'a> {
     Fixed(u64),
     Plain(Plain<'a>),
     Dictionary(Runs<'a>, &'a [u32]),
     Lengths(Delta<'a>),
     Prefixes(Delta<'a>, Delta<'a>),
-    /// Without texts, or with an encoding that texts do not have.
+    /// A page without texts, or with an encoding that does not apply to texts.
     Nothing,
 }
 
 impl<'a> Texts<'a> {
     fn new(encoding: u32, bytes: &'a [u8], lengths: &'a [u32]) -> Option<Self> {
-        // A page of nulls may have no bytes of values.
+        // A page of nulls may have an empty values section.
         if bytes.is_empty() {
             return Some(Self::Nothing);
         }

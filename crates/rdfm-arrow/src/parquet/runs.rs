@@ -1,19 +1,19 @@
-//! Parquet's hybrid of run lengths and packed bits: levels, and indices into dictionaries.
+//! Parquet's hybrid of run lengths and bit-packed values: levels, and dictionary indices.
 
-/// The integers of such bytes, which end where the bytes do.
+/// Iterator over the encoded integers, up to the end of the bytes.
 pub struct Runs<'a> {
     bytes: &'a [u8],
     width: u32,
-    /// Values left of a run, and the value.
+    /// Remaining values of the current run, and their value.
     run: (u64, u32),
-    /// Packed values that come next, and how many bits of them were read.
+    /// Bit-packed values that come next, and the number of their bits that have been read.
     packed: &'a [u8],
     bit: usize,
     big_endian: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// Integers of so many bits.
+    /// Creates an iterator over integers of `width` bits.
     pub const fn new(bytes: &'a [u8], width: u32) -> Self {
         Self {
             bytes,
@@ -25,7 +25,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Levels of the deprecated encoding, which are packed from the highest bit on.
+    /// Creates an iterator over levels of the deprecated encoding, packed from the highest bit on.
     pub const fn big_endian(packed: &'a [u8], width: u32) -> Self {
         Self {
             packed,
@@ -54,7 +54,7 @@ impl<'a> Runs<'a> {
         Some(value)
     }
 
-    /// Goes to the next run.
+    /// Moves to the next run.
     fn advance(&mut self) -> Option<()> {
         let mut head: u64 = 0;
         for shift in (0..35).step_by(7) {
@@ -78,7 +78,7 @@ impl<'a> Runs<'a> {
             self.run = ((head >> 1) * 8, 0);
             return Some(());
         }
-        // The last group may be cut off.
+        // The last group may be truncated.
         let bytes = ((head >> 1) as usize).saturating_mul(self.width as usize);
         let (packed, rest) = self.bytes.split_at(bytes.min(self.bytes.len()));
         (self.packed, self.bytes, self.bit) = (packed, rest, 0);
@@ -101,7 +101,7 @@ impl Iterator for Runs<'_> {
             {
                 return Some(value);
             }
-            // No bits are no values, except of width 0.
+            // Without bytes there are no values, unless the width is 0.
             if self.bytes.is_empty() {
                 return (self.width == 0).then_some(0);
             }

@@ -1,12 +1,12 @@
-//! The largest bytes of every aligned 1, 2, 4 … rows.
+//! Maximum bytes of every aligned 1, 2, 4 … rows.
 
-/// Windows of up to 2^13 rows.
+/// Number of window sizes: 1 to 2^13 rows.
 pub const LEVELS: usize = 14;
 
-/// Bytes of rows that come in their order.
+/// Bytes of rows, added in order.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// The open window of each size: its number, its bytes; and the largest so far.
+    /// For each size: the number and the bytes of the current window, and the maximum so far.
     levels: [(u64, u64, u64); LEVELS],
 }
 
@@ -17,7 +17,7 @@ impl Windows {
         self.spread(row, 1, bytes, 0);
     }
 
-    /// Adds some next rows of so many bytes each, and bytes that any of them may have.
+    /// Adds the next `count` rows of `each` bytes, and `any` bytes that any of them may have.
     #[inline]
     pub fn spread(&mut self, first: u64, count: u64, each: u64, any: u64) {
         let Some(last) = (first + count).checked_sub(1) else {
@@ -43,7 +43,7 @@ impl Windows {
         }
     }
 
-    /// The largest of each size.
+    /// Returns the maximum for each size.
     pub fn largest(&self) -> [u64; LEVELS] {
         self.levels.map(|(_, _, largest)| largest)
     }

@@ -1,7 +1,8 @@
-//! The records of messages as columns of rows: a list of quads or of operations, or the cells of a row of results.
+//! The records of messages as columns of rows: a list of quads or of operations, or the cells of a
+//! row of results.
 //!
-//! - In: messages of batches. Out: arrays, of [`Lists`] one, of [`Cells`] one a variable.
-//! - Law: a log of results has one list of variables, each of which stands there once.
+//! - In: messages of batches. Out: one array from [`Lists`], one per variable from [`Cells`].
+//! - Law: a log of results has one list of variables, without duplicates.
 
 use std::sync::Arc;
 
@@ -19,30 +20,30 @@ use super::terms::{Places, TermColumns};
 use crate::error::Error;
 use crate::schema::{Terms, check_variables};
 
-/// Records that rows can hold.
+/// Records that rows can contain.
 pub trait Rowed: KindOf {
-    /// The columns of records under construction.
+    /// Builder of the columns of records.
     type Columns: Columns<Self> + Send;
 
-    /// The variables of a log, where each is a column.
+    /// Returns the variables of a log, if each is a column.
     fn variables(head: &Self::Head) -> &[Box<str>];
 
-    /// Refuses what no rows hold.
+    /// Rejects a log that rows cannot represent.
     ///
     /// # Errors
-    /// It is the answer of an ASK query, or a variable occurs twice or contains a NUL.
+    /// The log is the answer of an ASK query, or a variable occurs twice or contains a NUL.
     fn check(head: &Self::Head) -> Result<(), Error>;
 }
 
-/// The columns of the records of messages under construction, a row a message.
+/// Builder of the columns of messages' records, with one row per message.
 pub trait Columns<R: Record>: Sized {
-    /// No rows yet.
+    /// Creates a builder without rows.
     fn new(head: &R::Head, terms: Terms) -> Self;
 
-    /// No rows yet, with room for about as much.
+    /// Creates an empty builder with capacity for about the same amount.
     fn like(&self) -> Self;
 
-    /// Adds a row. `bytes` counts the strings of the record batch.
+    /// Adds a row. `bytes` counts the string bytes of the record batch.
     fn add(
         &mut self,
         table: &TermTable,
@@ -51,13 +52,13 @@ pub trait Columns<R: Record>: Sized {
         bytes: &mut usize,
     ) -> Result<(), MakeError>;
 
-    /// The number of records.
+    /// Returns the number of records.
     fn records(&self) -> usize;
 
-    /// Keeps the first `rows` rows, which hold `records` records.
+    /// Keeps the first `rows` rows, which contain `records` records.
     fn truncate(&mut self, rows: usize, records: usize);
 
-    /// The arrays.
+    /// Returns the arrays.
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError>;
 }
 
@@ -112,7 +113,7 @@ impl<R: Listed> Columns<R> for Lists<R> {
     }
 }
 
-/// The cells of rows of results: a column of terms for each variable.
+/// Cells of rows of results: a column of terms for each variable.
 pub struct Cells {
     terms: TermColumns,
 }
@@ -156,7 +157,7 @@ impl Columns<TermId> for Cells {
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         for (column, id) in cells.iter().enumerate() {
-            // Cells without a term take room too.
+            // Cells without a term take memory too.
             charge(bytes, TermId::BYTES)?;
             self.terms.add_optional(table, column, *id, places, bytes)?;
         }

@@ -1,9 +1,9 @@
 //! Rows regrouped into record batches of even size.
 //!
-//! - In: batches of any size. Out: record batches that have `max_rows` rows or pass `max_bytes` bytes of strings
-//!   with their last row; the last one has less.
-//! - Cost: memory holds one record batch under construction.
-//! - Law: rows come in order, each once, however the messages were cut into batches.
+//! - In: batches of any size. Out: record batches that end after `max_rows` rows or with the row
+//!   that exceeds `max_bytes` bytes of strings; the last one is smaller.
+//! - Cost: memory is bounded by one record batch under construction.
+//! - Law: each row appears once and in order, however the messages were divided into batches.
 
 use arrow_array::RecordBatch;
 use rdfm_core::codec::batch::BatchRef;
@@ -23,39 +23,40 @@ use crate::schema::Layout;
 
 /// A [`Coalescer`] of any kind of log.
 pub trait Coalesce: Send {
-    /// Takes a batch's messages; gives the record batches that are complete.
+    /// Takes a batch's messages; returns the completed record batches.
     ///
     /// # Errors
-    /// As [`Coalescer::push`]; or the batch is of another kind.
+    /// As for [`Coalescer::push`], or the batch is of another kind.
     fn push_any(
         &mut self,
         batch: BatchRef<'_>,
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error>;
 
-    /// The rows that are left, or None.
+    /// Returns the remaining rows, or `None`.
     ///
     /// # Errors
-    /// A bug.
+    /// Only in case of a bug.
     fn finish(&mut self) -> Result<Option<RecordBatch>, Error>;
 
     /// Drops the rows so far.
     fn clear(&mut self);
 
-    /// What rows could not hold so far.
+    /// Returns counts of the data that the rows so far do not contain.
     fn dropped(&self) -> Dropped {
         Dropped::default()
     }
 }
 
-/// What rows of quads cannot hold, counted.
+/// Counts of data that rows of quads cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Messages without quads.
     pub empty_messages: u64,
-    /// Entries of metadata.
+    /// Metadata entries.
     pub metadata: u64,
-    /// Messages whose rows follow those of another with the same source and index, and so are not told apart.
+    /// Messages whose rows follow those of another message with the same source and index, so that
+    /// the two cannot be distinguished.
     pub merged: u64,
 }
 
@@ -79,7 +80,7 @@ impl<R: Rowed> Coalesce for Coalescer<R> {
     }
 }
 
-/// A coalescer of a kind of log.
+/// Creates a coalescer for a kind of log.
 ///
 /// # Errors
 /// A bound is 0; the text says so.
@@ -96,10 +97,10 @@ pub fn coalescer<L: Into<Layout>>(
     })
 }
 
-/// The bounds of record batches.
+/// Checks the bounds of record batches.
 ///
 /// # Errors
-/// One is 0; the text says so.
+/// A bound is 0; the text says so.
 pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
     if max_rows == 0 || max_bytes == 0 {
         return Err("max_rows and max_bytes are at least 1".to_owned());
@@ -112,14 +113,14 @@ pub struct Coalescer<R: Rowed> {
     layout: Layout,
     max_rows: usize,
     max_bytes: usize,
-    /// None before the first batch: its head says which columns results have.
+    /// `None` before the first batch, whose head determines the columns of results.
     rows: Option<Rows<R>>,
-    /// The namespaces in force behind the last row.
+    /// Namespaces in force after the last row.
     needs: Needs,
 }
 
 impl<R: Rowed> Coalescer<R> {
-    /// No rows yet.
+    /// Creates a coalescer without rows.
     ///
     /// # Errors
     /// A bound is 0; the text says so.
@@ -138,11 +139,11 @@ impl<R: Rowed> Coalescer<R> {
         })
     }
 
-    /// Takes a batch's messages; gives the record batches that are complete.
+    /// Takes a batch's messages; returns the completed record batches.
     ///
     /// # Errors
-    /// The strings of one message pass 2 GiB; or results have no rows ([`Rowed::check`]), or other variables than the
-    /// rows before.
+    /// The strings of one message exceed 2 GiB; rows cannot represent these results
+    /// ([`Rowed::check`]); or their variables differ from those of earlier rows.
     pub fn push(
         &mut self,
         batch: &LogBatch<R>,
@@ -153,16 +154,16 @@ impl<R: Rowed> Coalescer<R> {
             .map_err(|error| error.told(TOO_LARGE))
     }
 
-    /// The rows that are left, or None.
+    /// Returns the remaining rows, or `None`.
     ///
     /// # Errors
-    /// A bug.
+    /// Only in case of a bug.
     pub fn finish(&mut self) -> Result<Option<RecordBatch>, Error> {
         self.needs = Needs::default();
         let Some(rows) = self.rows.take() else {
             return Ok(None);
         };
-        // What comes then has the same columns still.
+        // Later rows still have the same columns.
         self.rows = Some(rows.none());
         if rows.count() == 0 {
             return Ok(None);

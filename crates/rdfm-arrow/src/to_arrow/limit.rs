@@ -1,21 +1,21 @@
-//! How many bytes of strings a record batch may hold, since offsets are 32 bits wide.
+//! Limit of the string bytes in a record batch, whose offsets are 32 bits wide.
 //!
-//! - In: lengths, before the bytes are kept. Out: an error where there is no room.
-//! - Law: whoever keeps to it has offsets that fit.
+//! - In: lengths, before the bytes are stored. Out: an error if they exceed the limit.
+//! - Law: offsets within the limit fit 32 bits.
 
 use arrow_schema::ArrowError;
 use rdfm_core::model::error::ErrorClass;
 
 use crate::error::Error;
 
-/// Bytes of strings that one record batch may hold.
+/// Maximum number of string bytes in one record batch.
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
-/// Why columns could not be made.
+/// Error of building columns.
 pub enum MakeError {
-    /// The strings would pass [`MAX_BYTES`].
+    /// The strings would exceed [`MAX_BYTES`].
     TooLarge,
-    /// Arrow refuses what was made: a bug.
+    /// Arrow rejects the result: a bug.
     Arrow(ArrowError),
 }
 
@@ -26,7 +26,7 @@ impl From<ArrowError> for MakeError {
 }
 
 impl MakeError {
-    /// The error, with the way out where the columns are too large.
+    /// Returns the error, with the given text and remedy if the columns are too large.
     pub fn told(self, too_large: &str) -> Error {
         let (class, reason) = match self {
             Self::TooLarge => (ErrorClass::Limit, too_large.to_owned()),
@@ -40,7 +40,7 @@ impl MakeError {
     }
 }
 
-/// Counts bytes of strings of a record batch.
+/// Adds to the string bytes of a record batch.
 #[inline]
 pub fn charge(bytes: &mut usize, more: usize) -> Result<(), MakeError> {
     *bytes += more;

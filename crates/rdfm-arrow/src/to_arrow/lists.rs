@@ -1,8 +1,9 @@
-//! A column of lists of records under construction: of quads, or of operations.
+//! Builder of a column of lists of records: of quads, or of operations.
 //!
-//! - In: records of batches. Out: an array of lists of structs; terms are canonical N-Triples, or structs again.
-//! - Law: a list may be null or empty, a record is never null; a position that it does not have is, as the default
-//!   graph is.
+//! - In: records of batches. Out: an array of lists of structs; terms are canonical N-Triples or
+//!   structs themselves.
+//! - Law: a list may be null or empty, a record is never null; a missing position and the default
+//!   graph are null.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -24,24 +25,24 @@ use super::terms::{Places, TermColumns};
 use super::texts::{Texts, like, nulls};
 use crate::schema::{Terms, item_field, operation_fields, quad_fields};
 
-/// Records of which a row has a list.
+/// Records that a row contains a list of.
 pub trait Listed: KindOf {
-    /// Structs under construction.
+    /// Builder of the structs.
     type Items: Items<Self> + Send;
 
-    /// The fields of a struct.
+    /// Returns the fields of a struct.
     fn fields(terms: Terms) -> Fields;
 }
 
-/// Structs under construction, one a record.
+/// Builder of structs, one per record.
 pub trait Items<R>: Sized {
-    /// None yet.
+    /// Creates an empty builder.
     fn new(terms: Terms) -> Self;
 
-    /// None yet, with room for about as many.
+    /// Creates an empty builder with capacity for about as many structs.
     fn like(&self) -> Self;
 
-    /// Adds one.
+    /// Adds a record.
     fn add(
         &mut self,
         table: &TermTable,
@@ -50,17 +51,17 @@ pub trait Items<R>: Sized {
         bytes: &mut usize,
     ) -> Result<(), MakeError>;
 
-    /// Their number.
+    /// Returns the number of records.
     fn len(&self) -> usize;
 
-    /// Keeps the first ones.
+    /// Keeps the first `count` records.
     fn truncate(&mut self, count: usize);
 
-    /// The arrays of the fields.
+    /// Returns the arrays of the fields.
     fn finish(self) -> Result<Vec<ArrayRef>, ArrowError>;
 }
 
-/// A column of lists under construction.
+/// Builder of a column of lists.
 pub struct Lists<R: Listed> {
     items: R::Items,
     terms: Terms,
@@ -76,7 +77,7 @@ impl<R: Listed> Lists<R> {
         }
     }
 
-    /// An empty column with room for about as much.
+    /// Creates an empty column with capacity for about the same amount.
     pub fn like(&self) -> Self {
         let mut ends = like(&self.ends);
         ends.push(0);
@@ -87,7 +88,7 @@ impl<R: Listed> Lists<R> {
         }
     }
 
-    /// Adds a list. `bytes` counts the strings of the record batch.
+    /// Adds a list. `bytes` counts the string bytes of the record batch.
     pub fn add(
         &mut self,
         table: &TermTable,
@@ -102,23 +103,23 @@ impl<R: Listed> Lists<R> {
         Ok(())
     }
 
-    /// Ends a list: an empty one if nothing was added.
+    /// Ends a list, which is empty if nothing was added.
     pub fn end(&mut self) {
         self.ends.push(self.items.len() as i32);
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn records(&self) -> usize {
         self.items.len()
     }
 
-    /// Keeps the first `lists` lists, which hold `records` records.
+    /// Keeps the first `lists` lists, which contain `records` records.
     pub fn truncate(&mut self, lists: usize, records: usize) {
         self.items.truncate(records);
         self.ends.truncate(lists + 1);
     }
 
-    /// The array; `lists` says which are null.
+    /// Returns the array; `lists` states which lists are null.
     pub fn finish(self, lists: Option<NullBuffer>) -> Result<ListArray, ArrowError> {
         let fields = R::fields(self.terms);
         let items = StructArray::try_new(fields.clone(), self.items.finish()?, None)?;
@@ -127,12 +128,12 @@ impl<R: Listed> Lists<R> {
     }
 }
 
-/// Quads under construction.
+/// Builder of quads.
 pub struct Quads {
     terms: TermColumns,
 }
 
-/// The number of the column of graphs.
+/// Index of the graph column.
 const GRAPH: usize = 3;
 
 impl Listed for Quad {
@@ -184,7 +185,7 @@ impl Items<Quad> for Quads {
     }
 }
 
-/// Operations under construction.
+/// Builder of operations.
 pub struct Operations {
     codes: Texts,
     names: Texts,
@@ -227,7 +228,7 @@ impl Items<Operation> for Operations {
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         let code = operation.code.name().as_bytes();
-        // Names are text and no N-Triples.
+        // Names are plain text, not N-Triples.
         let name = table.text(operation.name);
         charge(bytes, Operation::BYTES + code.len() + name.len())?;
         self.codes.add(code);

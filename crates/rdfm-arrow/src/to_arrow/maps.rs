@@ -1,6 +1,6 @@
-//! Columns of maps under construction.
+//! Builder of columns of maps.
 //!
-//! - In: entries, a row after the other. Out: an array of maps.
+//! - In: entries, row by row. Out: an array of maps.
 //! - Law: a map may be null; its keys and values are not.
 
 #![allow(
@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::texts::{Texts, nulls};
 use crate::schema::{entries_field, entry_fields};
 
-/// A column of maps under construction.
+/// Builder of a column of maps.
 pub struct Maps {
     keys: Texts,
     values: Texts,
@@ -40,13 +40,13 @@ impl Maps {
         self.values.add(value);
     }
 
-    /// Ends a row's map; without `valid` it is null.
+    /// Ends a row's map, which is null unless `valid` is true.
     pub fn end(&mut self, valid: bool) {
         self.offsets.push(self.keys.len() as i32);
         self.valid.push(valid);
     }
 
-    /// Keeps the first maps.
+    /// Keeps the first `count` maps.
     pub fn truncate(&mut self, count: usize) {
         self.offsets.truncate(count + 1);
         self.valid.truncate(count);
@@ -55,7 +55,7 @@ impl Maps {
         self.values.truncate(entries.unsigned_abs() as usize);
     }
 
-    /// The array, whose values are of this type: strings or bytes.
+    /// Returns the array, with values of the given type: strings or bytes.
     pub fn finish(self, value: DataType) -> Result<ArrayRef, ArrowError> {
         let values: ArrayRef = if value == DataType::Binary {
             Arc::new(self.values.binary(None)?)

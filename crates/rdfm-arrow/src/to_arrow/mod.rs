@@ -1,10 +1,11 @@
 //! Batches as Arrow rows.
 //!
-//! - In: batches, the columns wanted, and the text of the source column.
-//! - Out: record batches: one of all messages ([`record_batch`]), or several of even size ([`Coalescer`]); or with a row
-//!   for each quad ([`QuadCoalescer`]).
-//! - Cost: a term is rendered once a batch, its repetitions are copies of the bytes already there.
-//! - Law: a row a message, or a quad, in order, and a row a row of results; strings together stay below 2 GiB a record batch.
+//! - In: batches, the requested columns, and the text of the source column.
+//! - Out: record batches: one of all messages ([`record_batch`]), several of even size
+//!   ([`Coalescer`]), or with a row for each quad ([`QuadCoalescer`]).
+//! - Cost: a term is rendered once per batch; repetitions copy the bytes rendered before.
+//! - Law: one row per message, quad or row of results, in order; the strings of a record batch
+//!   stay below 2 GiB.
 
 mod cells;
 mod coalesce;
@@ -35,10 +36,11 @@ use crate::schema::Layout;
 const TOO_LARGE: &str = "the strings of the messages pass the 2 GiB of an Arrow batch; use smaller batches \
     (batch_quads, batch_bytes), or smaller messages (max_message_bytes)";
 
-/// Several batches of a log as one record batch.
+/// Converts several batches of a log to one record batch.
 ///
 /// # Errors
-/// The strings would pass 2 GiB, or results have no rows ([`Rowed::check`]) or other variables than those before.
+/// The strings would exceed 2 GiB, rows cannot represent these results ([`Rowed::check`]), or
+/// their variables differ between batches.
 pub fn record_batch<R: Rowed, L: Into<Layout>>(
     batches: &[&LogBatch<R>],
     layout: L,
@@ -65,7 +67,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
         .map_err(|error| error.told(TOO_LARGE))
 }
 
-/// Refuses a batch that rows with these variables cannot hold.
+/// Rejects a batch that does not fit rows with these variables.
 fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), Error> {
     R::check(batch.head())?;
     if R::variables(batch.head()) == variables {
@@ -76,7 +78,7 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
     Err(Error::refused(ErrorClass::Unsupported, reason))
 }
 
-/// Why batches of two kinds do not go together.
+/// Returns the error for batches of two kinds.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
     let reason = format!("{found} among rows of {kind}; a table holds one kind of log");

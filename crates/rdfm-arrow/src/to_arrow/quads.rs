@@ -1,10 +1,11 @@
-//! Rows under construction: one a quad.
+//! Builder of rows with one quad each.
 //!
-//! - In: messages of batches, in parts too. Out: record batches of the columns wanted, of even size ([`QuadCoalescer`])
-//!   or one of all quads ([`quad_record_batch`]).
-//! - Cost: only the columns wanted are made.
-//! - Law: quads come in order, each once, however they were cut into batches; the graph is null for the default graph.
-//!   What a row cannot say, messages without quads and metadata, is counted.
+//! - In: messages of batches, or parts of messages. Out: record batches of the requested columns,
+//!   of even size ([`QuadCoalescer`]) or one of all quads ([`quad_record_batch`]).
+//! - Cost: only the requested columns are built.
+//! - Law: each quad appears once and in order, however the input was divided into batches; the
+//!   graph is null for the default graph. Messages without quads, and metadata, which rows cannot
+//!   represent, are counted.
 
 use std::sync::Arc;
 
@@ -22,14 +23,14 @@ use super::{TOO_LARGE, other_kind};
 use crate::error::Error;
 use crate::schema::{QuadColumn, QuadLayout};
 
-/// Rows under construction.
+/// Builder of rows.
 struct QuadRows {
     layout: QuadLayout,
     has_source: bool,
-    /// The parts that are wanted, each with its column.
+    /// Requested parts of a quad, each with its column.
     parts: Vec<usize>,
     count: usize,
-    /// Bytes of all strings.
+    /// Total string bytes.
     bytes: usize,
     sources: Texts,
     source_valid: Vec<bool>,
@@ -83,7 +84,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Goes back to a number of rows and of bytes. Places since then are stale until the rows are cut.
+    /// Returns to an earlier number of rows and bytes. Places recorded since then are stale until
+    /// the rows are cut.
     fn truncate(&mut self, count: usize, bytes: usize) {
         self.count = count;
         self.bytes = bytes;
@@ -93,7 +95,7 @@ impl QuadRows {
         self.terms.truncate(count);
     }
 
-    /// Takes the rows, and begins anew.
+    /// Returns the rows and resets the builder.
     fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
         places.forget();
         let mut next = Self::new(&self.layout);
@@ -123,19 +125,19 @@ impl QuadRows {
     }
 }
 
-/// Regroups quads into record batches of even size: each has `max_rows` rows or passes `max_bytes` bytes of strings
-/// with its last row; the last one has less.
+/// Regroups quads into record batches of even size. Each ends after `max_rows` rows or with the row
+/// that exceeds `max_bytes` bytes of strings; the last one is smaller.
 pub struct QuadCoalescer {
     rows: QuadRows,
     max_rows: usize,
     max_bytes: usize,
     dropped: Dropped,
-    /// The source and the index of the message of the last row.
+    /// Source and message index of the last row.
     last: Option<(Option<String>, i64)>,
 }
 
 impl QuadCoalescer {
-    /// No rows yet.
+    /// Creates a coalescer without rows.
     ///
     /// # Errors
     /// A bound is 0; the text says so.
@@ -150,10 +152,10 @@ impl QuadCoalescer {
         })
     }
 
-    /// Takes a batch's quads; gives the record batches that are complete.
+    /// Takes a batch's quads; returns the completed record batches.
     ///
     /// # Errors
-    /// The strings of one quad pass 2 GiB.
+    /// The strings of one quad exceed 2 GiB.
     pub fn push(
         &mut self,
         batch: &MessageBatch,
@@ -171,7 +173,7 @@ impl QuadCoalescer {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
         let mut places = Places::new(batch.table());
-        // Indexes grow within a batch, so that only its first quads can follow those of the same.
+        // Indexes increase within a batch, so only its first quads can repeat the previous index.
         let mut seen = false;
         let mut last = None;
         for message in 0..batch.len() {
@@ -247,10 +249,10 @@ impl Coalesce for QuadCoalescer {
     }
 }
 
-/// The quads of several batches of a log as one record batch.
+/// Converts the quads of several batches of a log to one record batch.
 ///
 /// # Errors
-/// The strings would pass 2 GiB.
+/// The strings would exceed 2 GiB.
 pub fn quad_record_batch(
     batches: &[&MessageBatch],
     layout: &QuadLayout,

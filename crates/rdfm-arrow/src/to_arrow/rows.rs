@@ -1,9 +1,10 @@
-//! Rows under construction: one a message.
+//! Builder of rows with one message each.
 //!
-//! - In: messages of batches. Out: record batches of the columns wanted.
-//! - Law: all fields are nullable; `quads` and `operations` are empty but never null; `graph` is null for the default graph;
-//!   `metadata` is null where there is none; `namespaces` holds those that the message declares or uses.
-//!   Strings together stay within [`MAX_BYTES`](super::limit::MAX_BYTES) a record batch.
+//! - In: messages of batches. Out: record batches of the requested columns.
+//! - Law: all fields are nullable; `quads` and `operations` may be empty but are never null;
+//!   `graph` is null for the default graph; `metadata` is null if the message has none;
+//!   `namespaces` contains those that the message declares or uses. The strings of a record batch
+//!   stay within [`MAX_BYTES`](super::limit::MAX_BYTES).
 
 use std::sync::Arc;
 
@@ -19,12 +20,12 @@ use super::terms::Places;
 use super::texts::{Texts, nulls};
 use crate::schema::{Column, Layout, schema};
 
-/// Rows under construction.
+/// Builder of rows.
 pub struct Rows<R: Rowed> {
     layout: Layout,
     head: R::Head,
     count: usize,
-    /// Bytes of all strings.
+    /// Total string bytes.
     bytes: usize,
     sources: Texts,
     source_valid: Vec<bool>,
@@ -35,7 +36,7 @@ pub struct Rows<R: Rowed> {
     namespaces: Maps,
 }
 
-/// How far rows have come, to go back to.
+/// A state of the rows that can be restored.
 pub struct Mark {
     count: usize,
     bytes: usize,
@@ -43,14 +44,14 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub const fn count(&self) -> usize {
         self.count
     }
 }
 
 impl<R: Rowed> Rows<R> {
-    /// No rows yet, of these columns, of a log with this head.
+    /// Creates a builder of these columns for a log with this head.
     pub fn new(layout: &Layout, head: &R::Head) -> Self {
         Self {
             layout: layout.clone(),
@@ -67,22 +68,22 @@ impl<R: Rowed> Rows<R> {
         }
     }
 
-    /// No rows of the same columns.
+    /// Creates an empty builder of the same columns.
     pub fn none(&self) -> Self {
         Self::new(&self.layout, &self.head)
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// The bytes of all strings.
+    /// Returns the total string bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A batch begins, of whose messages rows are to be made.
+    /// Starts a batch whose messages will be added.
     pub fn begin_batch(&self, batch: &LogBatch<R>, needs: &mut Needs) {
         if self.has(Column::Namespaces) {
             needs.begin_batch(batch);
@@ -97,12 +98,12 @@ impl<R: Rowed> Rows<R> {
         self.layout.columns.iter().copied().any(is_of_records)
     }
 
-    /// The variables of the log.
+    /// Returns the variables of the log.
     pub fn variables(&self) -> &[Box<str>] {
         R::variables(&self.head)
     }
 
-    /// Adds a message as a row. After an error the rows are to be truncated or dropped.
+    /// Adds a message as a row. After an error the caller must truncate or drop the rows.
     pub fn add(
         &mut self,
         batch: &LogBatch<R>,
@@ -143,7 +144,7 @@ impl<R: Rowed> Rows<R> {
         Ok(())
     }
 
-    /// How far the rows have come.
+    /// Returns a mark of the current state.
     pub fn mark(&self) -> Mark {
         Mark {
             count: self.count,
@@ -152,7 +153,7 @@ impl<R: Rowed> Rows<R> {
         }
     }
 
-    /// Goes back to a mark. Places since then are stale until the rows are cut.
+    /// Returns to a mark. Places recorded since then are stale until the rows are cut.
     pub fn truncate(&mut self, mark: &Mark) {
         self.count = mark.count;
         self.bytes = mark.bytes;
@@ -165,7 +166,7 @@ impl<R: Rowed> Rows<R> {
         self.namespaces.truncate(mark.count);
     }
 
-    /// Takes the rows, and begins anew.
+    /// Returns the rows and resets the builder.
     pub fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
         places.forget();
         let mut next = self.none();
@@ -173,7 +174,7 @@ impl<R: Rowed> Rows<R> {
         std::mem::replace(self, next).finish()
     }
 
-    /// The record batch.
+    /// Returns the record batch.
     pub fn finish(self) -> Result<RecordBatch, MakeError> {
         let mut sources = Some((self.sources, self.source_valid));
         let mut records = Some(self.records);
@@ -182,7 +183,7 @@ impl<R: Rowed> Rows<R> {
         let columns = &self.layout.columns;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
-            // A column asked for twice is the same array. Those of variables stand alone.
+            // A column requested twice is the same array. The columns of variables occur alone.
             if let Some(first) = columns[..at].iter().position(|other| other == column) {
                 arrays.push(Arc::clone(&arrays[first]));
                 continue;

@@ -1,8 +1,8 @@
-//! Columns of terms under construction, as canonical N-Triples or as structs.
+//! Builder of columns of terms, as canonical N-Triples or as structs.
 //!
-//! - In: ids of terms of batches. Out: a value each, in one of several columns.
-//! - Cost: as N-Triples a term is rendered once a batch, its repetitions are copies of the bytes already there; as a
-//!   struct its text is copied from the batch, and only triple terms are rendered.
+//! - In: term ids of batches. Out: a value for each, in one of several columns.
+//! - Cost: as N-Triples, a term is rendered once per batch, and repetitions copy the bytes rendered
+//!   before; as a struct, its text is copied from the batch, and only triple terms are rendered.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use super::limit::{MakeError, charge};
 use super::texts::{Texts, like, nulls};
 use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, Terms, term_fields};
 
-/// The position of the rendered form of each term of a batch in the rows under construction.
+/// Positions of the rendered forms of a batch's terms in the rows under construction.
 #[derive(Default)]
 pub struct Places {
     of: Vec<Place>,
-    /// Grows when the rows are cut or another batch comes, which makes older places stale without
-    /// touching them.
+    /// Incremented when the rows are cut or another batch begins, which makes older places stale
+    /// without changing them.
     generation: u32,
 }
 
@@ -34,14 +34,14 @@ struct Place {
 }
 
 impl Places {
-    /// Those of a batch.
+    /// Creates the places for a batch.
     pub fn new(table: &TermTable) -> Self {
         let mut places = Self::default();
         places.begin_batch(table);
         places
     }
 
-    /// Goes on to another batch.
+    /// Starts another batch.
     pub fn begin_batch(&mut self, table: &TermTable) {
         self.forget();
         if self.of.len() < table.terms().len() {
@@ -49,24 +49,24 @@ impl Places {
         }
     }
 
-    /// Forgets all places: the rows were cut.
+    /// Forgets all places because the rows were cut.
     pub const fn forget(&mut self) {
         self.generation += 1;
     }
 }
 
-/// Columns of terms under construction.
+/// Builder of columns of terms.
 pub struct TermColumns {
-    /// The terms, or what they say.
+    /// Terms as N-Triples, or values of structs.
     texts: Vec<Texts>,
-    /// Which are there, of columns where some are not.
+    /// Validity of the values, for columns that contain nulls.
     valid: Vec<Vec<bool>>,
-    /// What else structs have, of each column; none for N-Triples.
+    /// Other struct fields of each column; empty for N-Triples.
     details: Vec<Details>,
 }
 
 impl TermColumns {
-    /// So many columns, without terms yet.
+    /// Creates `count` columns without terms.
     pub fn new(count: usize, terms: Terms) -> Self {
         let details = match terms {
             Terms::NTriples => 0,
@@ -79,7 +79,7 @@ impl TermColumns {
         }
     }
 
-    /// The same columns, empty, with room for about as much.
+    /// Creates the same columns without terms, with capacity for about the same amount.
     pub fn like(&self) -> Self {
         Self {
             texts: self.texts.iter().map(Texts::like).collect(),
@@ -88,17 +88,17 @@ impl TermColumns {
         }
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub const fn count(&self) -> usize {
         self.texts.len()
     }
 
-    /// The number of terms of the first column.
+    /// Returns the number of terms in the first column.
     pub fn len(&self) -> usize {
         self.texts.first().map_or(0, Texts::len)
     }
 
-    /// Adds a term to one of the columns. `bytes` counts the strings of the record batch.
+    /// Adds a term to one of the columns. `bytes` counts the string bytes of the record batch.
     #[inline]
     pub fn add(
         &mut self,
@@ -139,7 +139,7 @@ impl TermColumns {
         Ok(())
     }
 
-    /// Adds a term, or null for the default graph, to a column that gets none by [`add`](Self::add).
+    /// Adds a term, or null for the default graph, to a column not filled by [`add`](Self::add).
     #[inline]
     pub fn add_optional(
         &mut self,
@@ -161,7 +161,7 @@ impl TermColumns {
         Ok(())
     }
 
-    /// Keeps the first terms of each column.
+    /// Keeps the first `count` terms of each column.
     pub fn truncate(&mut self, count: usize) {
         for texts in &mut self.texts {
             texts.truncate(count);
@@ -174,7 +174,7 @@ impl TermColumns {
         }
     }
 
-    /// The arrays.
+    /// Returns the arrays.
     pub fn finish(self) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut details = self.details.into_iter();
         let columns = self.texts.into_iter().zip(self.valid);
@@ -188,7 +188,7 @@ impl TermColumns {
     }
 }
 
-/// What a term is, and the direction of a literal.
+/// Kind of a term, and direction of a literal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     None,
@@ -220,7 +220,7 @@ impl Kind {
     }
 }
 
-/// What structs have beside the value, of one column.
+/// Struct fields of one column other than the value.
 #[derive(Default)]
 struct Details {
     kinds: Vec<Kind>,
@@ -228,7 +228,7 @@ struct Details {
     languages: Sparse,
 }
 
-/// Bytes of the kind and the direction of a term, at most.
+/// Maximum size in bytes of a term's kind and direction.
 const NAMED_BYTES: usize = 14;
 
 impl Details {
@@ -265,7 +265,7 @@ impl Details {
                 Kind::TripleTerm
             }
             TermKind::Bnode => {
-                // The label as N-Triples writes it.
+                // Write the label as in N-Triples, then remove the leading `_:`.
                 let start = values.len();
                 write_label(text, term.flags & flags::PLAIN != 0, values);
                 values.drain(start..start + 2);
@@ -335,14 +335,14 @@ impl Details {
     }
 }
 
-/// A column of strings, most of them null perhaps.
+/// A column of strings that may be mostly null.
 #[derive(Default)]
 struct Sparse {
     texts: Option<(Texts, Vec<bool>)>,
 }
 
 impl Sparse {
-    /// Sets the value of a row behind all before.
+    /// Sets the value of a row after all earlier ones.
     fn add(&mut self, at: usize, text: &[u8], bytes: &mut usize) -> Result<(), MakeError> {
         charge(bytes, text.len())?;
         self.push(at, text);

@@ -1,7 +1,8 @@
-//! Columns of strings or bytes under construction.
+//! Builder of columns of strings or bytes.
 //!
-//! - In: bytes, a value after the other. Out: an array.
-//! - Law: offsets fit, since whoever appends bytes counted them ([`charge`](super::limit::charge)).
+//! - In: bytes, value by value. Out: an array.
+//! - Law: offsets fit, since the caller counts the bytes that it appends
+//!   ([`charge`](super::limit::charge)).
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -12,23 +13,23 @@ use arrow_array::{BinaryArray, StringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-/// Bytes that are set aside for a column because the record batch before had as many, at most.
+/// Maximum capacity in bytes that a column reserves from the size of the previous record batch.
 const MAX_ROOM_BYTES: usize = 8 << 20;
 
-/// An empty vector with room for about as much as another one holds, so that it need not grow.
+/// Returns an empty vector with capacity for about as much as `other`, so that it need not grow.
 pub fn like<T>(other: &[T]) -> Vec<T> {
     let room = other.len() + other.len() / 16;
     Vec::with_capacity(room.min(MAX_ROOM_BYTES / size_of::<T>()))
 }
 
-/// A column of strings or bytes under construction.
+/// Builder of a column of strings or bytes.
 pub struct Texts {
     values: Vec<u8>,
     offsets: Vec<i32>,
 }
 
 impl Texts {
-    /// No values yet.
+    /// Creates an empty column.
     pub fn new() -> Self {
         Self {
             values: Vec::new(),
@@ -36,12 +37,12 @@ impl Texts {
         }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub const fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// An empty column with room for about as much.
+    /// Creates an empty column with capacity for about the same amount.
     pub fn like(&self) -> Self {
         let mut offsets = like(&self.offsets);
         offsets.push(0);
@@ -51,13 +52,13 @@ impl Texts {
         }
     }
 
-    /// The bytes, to append the current value's to.
+    /// Returns the buffer that the current value's bytes are appended to.
     #[inline]
     pub const fn values(&mut self) -> &mut Vec<u8> {
         &mut self.values
     }
 
-    /// Ends the current value. Its bytes were counted, so the length fits.
+    /// Ends the current value. Its length fits, since its bytes were counted.
     #[inline]
     pub fn end(&mut self) {
         self.offsets.push(self.values.len() as i32);
@@ -70,25 +71,25 @@ impl Texts {
         self.end();
     }
 
-    /// Adds empty values until there are so many.
+    /// Adds empty values until there are `count`.
     pub fn fill(&mut self, count: usize) {
         let end = self.values.len() as i32;
         self.offsets.resize(self.offsets.len().max(count + 1), end);
     }
 
-    /// Keeps the first values.
+    /// Keeps the first `count` values.
     pub fn truncate(&mut self, count: usize) {
         self.offsets.truncate(count + 1);
         let length = self.offsets.last().copied().unwrap_or_default();
         self.values.truncate(length.unsigned_abs() as usize);
     }
 
-    /// Offsets as Arrow has them.
+    /// Returns the offsets as an Arrow buffer.
     pub fn offsets(offsets: Vec<i32>) -> OffsetBuffer<i32> {
         OffsetBuffer::new(ScalarBuffer::from(offsets))
     }
 
-    /// The array of strings.
+    /// Returns the array of strings.
     pub fn strings(self, nulls: Option<NullBuffer>) -> Result<StringArray, ArrowError> {
         StringArray::try_new(
             Self::offsets(self.offsets),
@@ -97,7 +98,7 @@ impl Texts {
         )
     }
 
-    /// The array of bytes.
+    /// Returns the array of bytes.
     pub fn binary(self, nulls: Option<NullBuffer>) -> Result<BinaryArray, ArrowError> {
         BinaryArray::try_new(
             Self::offsets(self.offsets),
@@ -107,7 +108,7 @@ impl Texts {
     }
 }
 
-/// Which values are null, if any.
+/// Returns the validity of the values, or `None` if all are valid.
 pub fn nulls(valid: Vec<bool>) -> Option<NullBuffer> {
     valid.contains(&false).then(|| NullBuffer::from(valid))
 }

@@ -1,4 +1,4 @@
-//! What the tests share: batches of texts, and what batches and arrays hold as texts.
+//! Test helpers: batches from texts, and the contents of batches and arrays as texts.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ pub fn quad(subject: &str, predicate: &str, object: &str, graph: &str) -> Terms 
     [subject, predicate, object, graph].map(str::to_owned)
 }
 
-/// A message of triples with one predicate and such literals.
+/// A message of triples with one predicate and the given numbers as literals.
 pub fn numbers(numbers: std::ops::Range<usize>) -> Message {
     let triple = |number| quad("<a:s>", "<a:p>", &format!("\"{number}\""), "");
     Message {
@@ -42,7 +42,7 @@ pub fn numbers(numbers: std::ops::Range<usize>) -> Message {
     }
 }
 
-/// Messages of every kind of term, with and without graphs, metadata and namespaces.
+/// Messages with every kind of term, with and without graphs, metadata and namespaces.
 pub fn everything() -> Vec<Message> {
     vec![
         Message {
@@ -139,7 +139,7 @@ pub fn messages(batch: &MessageBatch) -> Vec<Message> {
     (0..batch.len()).map(message).collect()
 }
 
-/// The entries of a map, their values as bytes.
+/// Entries of a map, with values as bytes.
 pub type Entries = Vec<(String, Vec<u8>)>;
 
 /// Strings of any type.
@@ -153,7 +153,7 @@ pub fn numbers_of(array: &ArrayRef) -> Vec<i64> {
     array.as_primitive::<Int64Type>().values().to_vec()
 }
 
-/// The rows of a column of quads; null rows are none.
+/// The rows of a column of quads; null rows are `None`.
 pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<Terms>>> {
     let lists = array.as_list::<i32>();
     let list = |row| -> Vec<Terms> {
@@ -170,7 +170,7 @@ pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<Terms>>> {
         .collect()
 }
 
-/// The rows of a column of maps; null rows are none.
+/// The rows of a column of maps; null rows are `None`.
 pub fn maps(array: &ArrayRef) -> Vec<Option<Entries>> {
     let maps = array.as_map();
     let map = |row| {
@@ -188,7 +188,7 @@ pub fn maps(array: &ArrayRef) -> Vec<Option<Entries>> {
         .collect()
 }
 
-/// A reader of what is there.
+/// A reader of the given items.
 pub fn reader<T>(items: Vec<T>) -> impl Iterator<Item = Result<T, ArrowError>> {
     items.into_iter().map(Ok)
 }

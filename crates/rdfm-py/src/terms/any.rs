@@ -2,7 +2,7 @@
 //!
 //! - In: a Python object.
 //! - Out: [`AnyTerm`], and its [`Parts`] for a batch under construction.
-//! - Law: only the classes themselves are terms, no subclasses.
+//! - Law: only instances of the classes themselves are terms, not instances of subclasses.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ pub enum Parts<'a, 'py> {
 }
 
 impl<'a, 'py> AnyTerm<'a, 'py> {
-    /// The term that an object is, or None if it is none.
+    /// Returns the term of an object, or `None` if the object is not a term.
     pub fn of(object: &'a Bound<'py, PyAny>) -> Option<Self> {
         if let Ok(iri) = object.cast_exact::<Iri>() {
             Some(Self::Iri(iri))
@@ -44,7 +44,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
         }
     }
 
-    /// The term that an object is.
+    /// Returns the term of an object, or an error if the object is not a term.
     pub fn expect(object: &'a Bound<'py, PyAny>, place: &str) -> PyResult<Self> {
         Self::of(object).ok_or_else(|| {
             let found = object
@@ -57,7 +57,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
         })
     }
 
-    /// The text: label, IRI or lexical form; empty for triple terms.
+    /// Returns the text: label, IRI or lexical form; empty for triple terms.
     pub(super) fn text(self) -> PyResult<&'a str> {
         match self {
             Self::Bnode(bnode) => bnode.get().value.bind(bnode.py()).to_str(),
@@ -67,7 +67,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
         }
     }
 
-    /// The term taken apart.
+    /// Returns the parts of the term.
     pub fn parts(self) -> PyResult<Parts<'a, 'py>> {
         Ok(match self {
             Self::Bnode(_) => Parts::Bnode(self.text()?),

@@ -2,11 +2,12 @@
 //!
 //! - In: Python strings, or a batch's term table ([`TermObjects`]).
 //! - Out: `Iri`, `Bnode`, `Literal`, `TripleTerm`, `Quad`; `str()` is canonical N-Triples.
-//! - Cost: one string and one object a term, made once a batch; a quad holds four references.
-//! - Law: terms never change; order is total over them: blank nodes, IRIs, literals, triple terms.
+//! - Cost: one string and one object per term, created once per batch; a quad has four references.
+//! - Law: terms never change; their order is total: blank nodes, IRIs, literals, triple terms.
 //!
-//! Here are the classes. [`any`] takes a term of any kind from its object, [`order`] compares and hashes terms,
-//! [`text`] writes them, [`pickle`] takes triple terms apart for pickles, [`objects`] keeps the objects of a batch.
+//! This module defines the classes. [`any`] reads a term of any kind from its object, [`order`]
+//! compares and hashes terms, [`text`] writes them, [`pickle`] decomposes triple terms for pickles,
+//! and [`objects`] stores the objects of a batch.
 
 mod any;
 mod objects;
@@ -38,7 +39,7 @@ pub struct Iri {
     value: Py<PyString>,
 }
 
-/// A blank node. Its label means something within its message only.
+/// A blank node. Its label is only meaningful within its message.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Bnode {
     /// The label, without `_:`.
@@ -46,7 +47,7 @@ pub struct Bnode {
     value: Py<PyString>,
 }
 
-/// A literal: a text with a datatype, or with a language and perhaps a base direction.
+/// A literal: a text with a datatype, or with a language and optionally a base direction.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Literal {
     /// The lexical form.
@@ -111,7 +112,7 @@ pub struct TripleTerm {
     depth: u32,
 }
 
-/// A quad: subject, predicate, object and graph; graph None is the default graph.
+/// A quad: subject, predicate, object and graph; None as the graph is the default graph.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Quad {
     /// The subject.
@@ -123,12 +124,12 @@ pub struct Quad {
     /// The object.
     #[pyo3(get)]
     pub object: Py<PyAny>,
-    /// The graph; None is the default graph.
+    /// The graph; None for the default graph.
     #[pyo3(get)]
     pub graph: Py<PyAny>,
 }
 
-/// A string argument as an exact `str` that is valid UTF-8.
+/// Returns a string argument as an exact `str` that is valid UTF-8.
 fn text_argument(text: Bound<'_, PyString>) -> PyResult<Py<PyString>> {
     let valid = text.to_str()?;
     if text.is_exact_instance_of::<PyString>() {
@@ -138,7 +139,7 @@ fn text_argument(text: Bound<'_, PyString>) -> PyResult<Py<PyString>> {
     }
 }
 
-/// What all terms have in common: comparison, hash, `str()`.
+/// Methods of all terms: comparison, hash, `str()`.
 macro_rules! term_methods {
     ($class:ident, $variant:ident { $($rest:tt)* }) => {
         #[pymethods]
@@ -309,7 +310,7 @@ term_methods!(Literal, Literal {
         }
     }
 
-    /// The datatype; xsd:string, rdf:langString or rdf:dirLangString where none is written.
+    /// The datatype; xsd:string, rdf:langString or rdf:dirLangString if none is written.
     #[getter]
     fn datatype(&self, py: Python<'_>) -> PyResult<Py<Iri>> {
         static KNOWN: [PyOnceLock<Py<Iri>>; 3] =
@@ -365,7 +366,7 @@ term_methods!(Literal, Literal {
     }
 });
 
-/// The IRI of xsd:string as text.
+/// Returns the IRI of xsd:string.
 fn xsd_string() -> &'static str {
     std::str::from_utf8(XSD_STRING).unwrap_or_default()
 }
@@ -408,7 +409,7 @@ term_methods!(TripleTerm, Triple {
         })
     }
 
-    /// The term as canonical N-Triples, as `str()` gives it.
+    /// The term as canonical N-Triples, like `str()`.
     #[getter]
     fn value(slf: &Bound<'_, Self>) -> PyResult<String> {
         AnyTerm::Triple(slf).to_text()
@@ -427,7 +428,7 @@ term_methods!(TripleTerm, Triple {
 });
 
 impl Quad {
-    /// The parts in order; the graph may be None.
+    /// Returns the parts in order; the graph may be None.
     pub const fn parts(&self) -> [&Py<PyAny>; 4] {
         [&self.subject, &self.predicate, &self.object, &self.graph]
     }

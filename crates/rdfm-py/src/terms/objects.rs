@@ -2,7 +2,7 @@
 //!
 //! - In: a batch's term table, or a text.
 //! - Out: the object of a term.
-//! - Cost: an object a term, made when first asked for and once a batch.
+//! - Cost: one object per term and batch, created on first access.
 //! - Law: a term's language, datatype and parts are objects of the same table.
 
 use pyo3::prelude::*;
@@ -14,21 +14,21 @@ use rdfm_core::model::term::{TermId, TermKind};
 use super::{Bnode, Direction, Iri, Literal, LiteralKind, TripleTerm};
 use crate::{errors, options};
 
-/// The Python objects of a term table, each made when first asked for.
+/// The Python objects of a term table, each created on first access.
 #[derive(Default)]
 pub struct TermObjects {
     made: Vec<Option<Py<PyAny>>>,
 }
 
 impl TermObjects {
-    /// Makes room for a table's terms.
+    /// Allocates entries for a table's terms.
     pub fn for_table(&mut self, table: &TermTable) {
         if self.made.len() < table.terms().len() {
             self.made.resize_with(table.terms().len(), || None);
         }
     }
 
-    /// The object of a term; None for the default graph.
+    /// Returns the object of a term; None for the default graph.
     #[inline]
     pub fn get(&mut self, py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyAny>> {
         if let Some(object) = &self.made[id.index()] {
@@ -81,16 +81,20 @@ impl TermObjects {
     }
 }
 
-/// The text of a table's term as a Python string.
+/// Returns the text of a table's term as a Python string.
 fn text_object(py: Python<'_>, table: &TermTable, id: TermId) -> PyResult<Py<PyString>> {
     PyString::from_bytes(py, table.text(id)).map(Bound::unbind)
 }
 
-/// The term that an N-Triples text stands for: any term, triple terms in either syntax, IRIs with any
-/// escapes.
+/// Parse a term in N-Triples syntax.
 ///
+/// Accepts all kinds of terms, both syntaxes of triple terms, and all escapes in IRIs.
+///
+/// Args:
+///     text: The term.
+///     max_depth: Maximum nesting of triple terms.
 /// Raises:
-///     DecodeError: The text is no term.
+///     DecodeError: If the text is not a valid term.
 #[pyfunction]
 #[pyo3(signature = (text, *, max_depth=64))]
 pub(super) fn parse_term(py: Python<'_>, text: &str, max_depth: u32) -> PyResult<Py<PyAny>> {

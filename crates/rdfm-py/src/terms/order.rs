@@ -1,10 +1,10 @@
-//! How terms and quads compare, and their hashes.
+//! Order, equality and hashes of terms and quads.
 //!
 //! - In: terms, as [`AnyTerm`].
-//! - Out: an order, an answer for Python, a hash.
-//! - Cost: a look at both texts; parts that are the same object are not looked into.
-//! - Law: the order is total over terms: by kind, then by code points of text, datatype, language, direction;
-//!   parts of triple terms in turn. Equal terms have equal hashes.
+//! - Out: an order, a comparison result for Python, a hash.
+//! - Cost: a comparison of both texts; parts that are the same object are not examined.
+//! - Law: the order of terms is total: by kind, then by code points of text, datatype, language,
+//!   direction; for triple terms, by their parts in turn. Equal terms have equal hashes.
 
 use std::cmp::Ordering;
 
@@ -98,7 +98,7 @@ impl<'py> AnyTerm<'_, 'py> {
 }
 
 impl Quad {
-    /// None sorts first.
+    /// Returns the order of two quads; a graph that is None sorts first.
     pub(super) fn order(&self, other: &Self, py: Python<'_>) -> PyResult<Ordering> {
         for (x, y) in self.parts().into_iter().zip(other.parts()) {
             let order = match (x.is_none(py), y.is_none(py)) {

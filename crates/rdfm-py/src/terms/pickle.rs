@@ -1,10 +1,10 @@
-//! How triple terms are pickled.
+//! Pickling of triple terms.
 //!
-//! - In: a triple term; or the steps that a pickle holds.
-//! - Out: its steps; or the triple term again.
-//! - Cost: a part that stands in several places is one step.
-//! - Law: a pickle is no deeper than a tuple of tuples, however deep the term is. Steps of a stranger make a
-//!   triple term or an error.
+//! - In: a triple term, or the steps from a pickle.
+//! - Out: its steps, or the triple term.
+//! - Cost: a part that occurs several times is a single step.
+//! - Law: a pickle is never nested deeper than a tuple of tuples, however deep the term is.
+//!   Untrusted steps yield a triple term or an error.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::{AnyTerm, TripleTerm};
 
-/// The steps that make a triple term.
+/// Returns the steps that build a triple term.
 pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py, PyTuple>> {
     let mut steps = Steps {
         items: Vec::new(),
@@ -23,10 +23,10 @@ pub(super) fn steps<'py>(triple: &Bound<'py, TripleTerm>) -> PyResult<Bound<'py,
     PyTuple::new(triple.py(), steps.items)
 }
 
-/// A triple term in steps, for pickling: parts before what they are parts of, each once. No deeper
-/// than a tuple of tuples, however deep the term is.
+/// Steps of a triple term, for pickling: each part once, before the terms that contain it. Never
+/// nested deeper than a tuple of tuples, however deep the term is.
 struct Steps<'py> {
-    /// Terms, and for each triple term the places of its parts.
+    /// Terms, and for each triple term the indexes of its parts.
     items: Vec<Bound<'py, PyAny>>,
     places: FxHashMap<usize, usize>,
 }
@@ -54,12 +54,12 @@ impl<'py> Steps<'py> {
     }
 }
 
-/// The triple term of its steps, as pickles hold them.
+/// Build a triple term from its steps in a pickle.
 ///
 /// Args:
-///     steps: Terms, and for each triple term the places of its parts among the steps before.
+///     steps: Terms, and for each triple term the indexes of its parts among the earlier steps.
 /// Raises:
-///     ValueError: The steps make no triple term.
+///     ValueError: If the steps do not build a triple term.
 #[pyfunction]
 pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let py = steps.py();

@@ -1,8 +1,9 @@
-//! Terms as text: canonical N-Triples for `str()`, and Python's own form for `repr()`.
+//! Terms as text: canonical N-Triples for `str()`, and Python syntax for `repr()`.
 //!
 //! - In: a term, as [`AnyTerm`].
 //! - Out: its text, appended.
-//! - Law: the recursion is as deep as triple terms nest, which is bounded where they are made.
+//! - Law: the recursion depth is the nesting depth of triple terms, which is limited when they are
+//!   created.
 
 use pyo3::prelude::*;
 use rdfm_core::model::write;
@@ -45,14 +46,14 @@ impl AnyTerm<'_, '_> {
         Ok(())
     }
 
-    /// Appends the term as Python would write it.
+    /// Appends the term in Python syntax.
     pub(super) fn write_repr(self, out: &mut String) -> PyResult<()> {
         let shown = match self {
             Self::Bnode(bnode) => bnode.repr()?,
             Self::Iri(iri) => iri.repr()?,
             Self::Literal(literal) => literal.repr()?,
             Self::Triple(triple) => {
-                // Not through Python, whose recursion is bounded lower than the depth of terms.
+                // Written here because Python limits recursion to less than the depth of terms.
                 out.push_str("TripleTerm(");
                 for (at, part) in triple.get().parts().into_iter().enumerate() {
                     out.push_str(if at == 0 { "" } else { ", " });
