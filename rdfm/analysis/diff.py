@@ -1,9 +1,9 @@
-"""What differs between two logs: `diff` reads both once, message by message.
+"""Comparison of two logs: `diff` reads both once, message by message.
 
 In: two logs of one kind, in any formats. Out: a `Difference`.
-Cost: a batch of each log, and the messages of two windows where they differ.
-Law: messages that are the same up to blank node labels are never told as different; how the logs are cut into files
-and batches changes nothing but the names of the files.
+Cost: a batch of each log, and the messages of two windows after a difference.
+Law: messages that are the same up to blank node labels are never reported as different. The
+division of the logs into files and batches affects only the reported file names.
 """
 
 from __future__ import annotations
@@ -56,36 +56,41 @@ def diff(
 ) -> Difference:
     r"""Compare two logs message by message, in any two formats of one kind.
 
-    Messages are the same if they are the same set of quads up to the labels of blank nodes. Patches are the same if
-    they have the same operations in the same order, rows of results if they have the same terms; both with the same
-    labels, which are those of the whole log.
+    Messages are the same if they are the same set of quads up to the labels of blank nodes. Patches
+    are the same if they have the same operations in the same order. Rows of results are the same if
+    they have the same terms. Patches and rows must also have the same blank node labels, because
+    their labels apply to the entire log.
 
     Args:
-        a: A log, as `open_log` takes it.
-        b: The other one.
-        quads: "set", or "ordered" where the order of quads and their repetitions count too.
-        unordered: The order of the messages does not count, but how often each is there.
-        ignore_metadata: Do not compare metadata. By default they are compared if both formats have them.
-        namespaces: Compare the namespaces in force too, if both formats have them. By default a note says when they
-            differ. Not with `unordered`.
-        ignore_namespaces: Deprecated: has no effect, since namespaces are compared only with `namespaces`.
-        limit: How many differences to hold; the others are counted.
-        window: After a difference, how many messages of both logs are looked at, at least, for where they meet again.
-        max_steps: Work that two messages may take, in quads looked at; over it they are undecided.
-        max_total_steps: The same for all messages together, except 64 steps for each quad; with `unordered` for those
-            of each log.
-        format: The format of both logs; else as each shows.
-        format_a: The format of the first.
-        format_b: The format of the second.
-        compression: Of both, as in `open_log`.
-        storage_options: Of both, as in `open_log`.
+        a: The first log, as `open_log` takes it.
+        b: The second log.
+        quads: "set", or "ordered" to compare the order and the repetitions of quads too.
+        unordered: Ignore the order of messages, but not how often each occurs.
+        ignore_metadata: Do not compare metadata. By default they are compared if both formats have
+            them.
+        namespaces: Also compare the namespaces in force, if both formats have them. By default a
+            note says whether they differ. Cannot be combined with `unordered`.
+        ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
+            `namespaces`.
+        limit: Number of differences to return. Further differences are only counted.
+        window: Minimum number of messages of each log to search for the next equal ones after a
+            difference.
+        max_steps: Maximum work to compare two messages, in quads visited. A pair that needs more is
+            undecided.
+        max_total_steps: Maximum work for all messages together, not counting 64 steps for each
+            quad. With `unordered`, the maximum applies to each log.
+        format: Format of both logs. By default it is detected for each log.
+        format_a: Format of the first log.
+        format_b: Format of the second log.
+        compression: Compression of both logs, as in `open_log`.
+        storage_options: Storage options of both logs, as in `open_log`.
         progress: Called about ten times a second.
-        **options: Those of the formats' decoders; each log takes what its format knows.
+        **options: Options of the decoders. Each log takes the options that its format supports.
 
     Raises:
-        DecodeError: A log is broken; `source` says which.
-        OptionError: The logs are of different kinds, or an option does not fit.
-        UnknownFormatError: A format cannot be told.
+        DecodeError: A log is broken. `source` identifies the log.
+        OptionError: The logs are of different kinds, or an option is invalid.
+        UnknownFormatError: A format cannot be detected.
         OSError: A log cannot be read.
 
     Example:
@@ -134,16 +139,16 @@ def compare(
     begin: Callable[[Difference], object] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Difference:
-    """Compare two logs, as `diff`; differences are told when they are found.
+    """Compare two logs as `diff` does, and report differences as they are found.
 
     Args:
-        a: A log.
-        b: The other one.
+        a: The first log.
+        b: The second log.
         given: The options of `diff`, as values or as text.
-        options: Those of the formats.
-        tell: Takes each difference, up to the limit.
-        storage: The compression of both logs, and the storage options, as in `open_log`.
-        begin: Called when the logs are opened and are of one kind.
+        options: Options of the formats.
+        tell: Called with each difference, up to the limit.
+        storage: Compression of both logs, and storage options, as in `open_log`.
+        begin: Called after the logs have been opened and are of one kind.
         progress: Called about ten times a second.
     """
     start = time.perf_counter()
@@ -221,10 +226,10 @@ def compare(
 def _readings(
     known: list[list[FormatSpec] | None], names: list[str | None], options: Mapping[str, Any]
 ) -> list[Reading]:
-    """How each log is read: with the options that its format may take.
+    """Return how to read each log, with the options that its possible formats support.
 
     Raises:
-        OptionError: Neither takes one of them, or not that value.
+        OptionError: Neither log supports one of the options, or its value is invalid.
     """
     possible = [formats.specs() if specs is None else specs for specs in known]
     for name, value in options.items():
@@ -248,10 +253,10 @@ def _readings(
 
 
 def _refuse_unused(sides: list[Side], options: Mapping[str, Any]) -> None:
-    """Refuse options that no log took.
+    """Reject options that neither log used.
 
     Raises:
-        OptionError: There is one.
+        OptionError: No format of the logs supports one of the options.
     """
     specs = [spec for side in sides for spec in side.met.values()]
     for name in options:
@@ -260,10 +265,10 @@ def _refuse_unused(sides: list[Side], options: Mapping[str, Any]) -> None:
 
 
 def _refuse_other_kind(sides: list[Side]) -> None:
-    """Refuse logs of different kinds.
+    """Reject logs of different kinds.
 
     Raises:
-        OptionError: They are.
+        OptionError: The kinds differ.
     """
     a, b = sides
     if a.kind != b.kind:
@@ -273,7 +278,7 @@ def _refuse_other_kind(sides: list[Side]) -> None:
 
 
 def _add_remedies(found: Difference, findings: Findings, values: Mapping[str, Any]) -> None:
-    """Add what was noticed but not compared, and the options that would compare it."""
+    """Add a note if namespaces differ but were not compared, and remedies for them and for limits."""
     if findings.comparer.namespaces_differ() and not values["namespaces"]:
         found.notes += ("namespaces differ, and were not compared",)
         found.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
@@ -286,10 +291,10 @@ def _add_remedies(found: Difference, findings: Findings, values: Mapping[str, An
 def _carried(
     sides: list[Side], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
-    """Whether both logs have metadata and namespaces, and what to say if that prevents a comparison."""
+    """Return whether both formats have metadata and namespaces, and notes on what is not compared."""
     carried = {"metadata": False, "namespaces": False}
     notes = []
-    if not all(side.met for side in sides):  # there is no log
+    if not all(side.met for side in sides):  # an input contains no logs
         return carried, ()
     wanted = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
     for what, is_wanted in wanted.items():

@@ -1,4 +1,4 @@
-"""What `diff` finds: a pair of messages, or a message, at a time; and the counts."""
+"""The results of `diff`: single differences, and the counts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ Kind = Literal["changed", "only_a", "only_b", "undecided"]
 
 @dataclass(frozen=True)
 class MessageDifference:
-    """A message that one log has and the other lacks, or a pair of messages that differ.
+    """A message that only one log contains, or a pair of messages that differ.
 
     Attributes:
-        kind: "changed", a pair at the same point of both logs; "only_a", "only_b"; or "undecided", a pair whose blank
-            nodes need more work than `max_steps` and `max_total_steps` allow.
-        a: The message's index in the first log, from 0; of several logs, counted over all. None where it has none.
-        b: That in the second log.
-        source_a: The file of the first message.
-        source_b: That of the second.
-        removed: What only the first message has: quads as lines of canonical N-Quads, operations as lines of RDF
-            Patch, a row as `?name=term` of its variables.
-        added: What only the second one has. A blank node that is in both has one label.
-        metadata: The keys whose values differ: the first value and the second, None where there is none.
-        namespaces: The names whose IRIs differ from this message on, in the same way.
+        kind: "changed" for a pair at the same point of both logs, "only_a" or "only_b" for a message
+            of one log, or "undecided" for a pair (with `unordered`, a message) whose blank nodes
+            need more work than `max_steps` and `max_total_steps` allow.
+        a: Index of the message in the first log, from 0, counted across all logs of the input.
+            `None` if only the second log has the message.
+        b: Index of the message in the second log, in the same way.
+        source_a: File of the first message.
+        source_b: File of the second message.
+        removed: Content that only the first message has: quads as lines of canonical N-Quads,
+            operations as lines of RDF Patch, or a row as `?name=term` for each bound variable.
+        added: Content that only the second message has. A blank node in both messages has the same
+            label in both.
+        metadata: Keys whose values differ, with the first and the second value. A missing value is
+            `None`.
+        namespaces: Names whose IRIs differ from this message on, with both IRIs in the same way.
     """
 
     kind: Kind
@@ -42,7 +46,7 @@ class MessageDifference:
     namespaces: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as what JSON can hold; bytes of metadata as hexadecimal digits."""
+        """Return a dictionary that can be serialized as JSON, with metadata in hexadecimal digits."""
 
         def shown(value: bytes | None) -> str | None:
             return None if value is None else value.hex()
@@ -67,27 +71,28 @@ class MessageDifference:
 
 @dataclass
 class Difference:
-    """What `diff` found. Iterating gives the differences that are held, up to its `limit`.
+    """The result of `diff`. Iteration yields the first differences, up to `limit`.
 
     Attributes:
-        source_a: The name of the first log.
-        source_b: That of the second.
-        kind: What the messages are: "messages", "patches" or "results".
+        source_a: Name of the first log.
+        source_b: Name of the second log.
+        kind: The kind of the messages: "messages", "patches" or "results".
         messages_a: Number of messages of the first log.
-        messages_b: Number of messages of the second.
-        equal: Pairs of messages that are the same.
-        changed: Pairs at the same point of both logs that differ.
-        only_a: Messages that only the first log has.
-        only_b: Messages that only the second log has.
-        undecided: Pairs whose blank nodes need more work than `max_steps` and `max_total_steps` allow; with `unordered`
-            messages.
-        records: Quads of the messages that are the same; of patches operations, of results rows. With `unordered` they are
-            counted where all messages are the same.
-        head: Of results, what differs in the variables or the answer: a line beginning with - and one with +.
-        differences: The first of them.
-        notes: What was not compared.
-        remedies: Options that compare it: namespaces, or larger limits for undecided pairs.
-        seconds: How long it took.
+        messages_b: Number of messages of the second log.
+        equal: Number of pairs of equal messages.
+        changed: Number of pairs at the same point of both logs that differ.
+        only_a: Number of messages that only the first log has.
+        only_b: Number of messages that only the second log has.
+        undecided: Number of pairs whose blank nodes need more work than `max_steps` and
+            `max_total_steps` allow. With `unordered`, number of such messages.
+        records: Number of quads in equal messages; operations for patches, rows for results. With
+            `unordered`, they are counted only if all messages are equal.
+        head: For results, the difference in the variables or the answer: a line that begins with
+            `-`, and one that begins with `+`.
+        differences: The first differences, up to `limit`.
+        notes: Sentences about data that was not compared, and other remarks.
+        remedies: Options that would compare more: namespaces, or larger limits for undecided pairs.
+        seconds: Elapsed time, in seconds.
     """
 
     source_a: str = ""
@@ -109,28 +114,28 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether the logs are the same; False where that is not known."""
+        """Whether the logs are the same. False if some pairs are undecided."""
         return not (self.count or self.undecided or self.head)
 
     @property
     def count(self) -> int:
-        """The number of differences, shown or not; what is undecided is none."""
+        """Number of differences, including those beyond `limit` but not undecided pairs."""
         return self.changed + self.only_a + self.only_b
 
     def __iter__(self) -> Iterator[MessageDifference]:
-        """The first differences."""
+        """Iterate over the first differences."""
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """The number of differences that are held."""
+        """Return the number of differences in `differences`."""
         return len(self.differences)
 
     def __bool__(self) -> bool:
-        """True: a difference of nothing is one, too. See `same`."""
+        """Return True, even if there are no differences. See `same`."""
         return True
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the counts as what JSON can hold."""
+        """Return the counts as a dictionary that can be serialized as JSON."""
         left_out = ("differences", "head", "notes", "remedies", "seconds")
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         return {"same": self.same, **found, "head": list(self.head), "notes": list(self.notes)}

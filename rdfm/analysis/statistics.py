@@ -1,8 +1,8 @@
-"""What logs hold, in numbers: `statistics` reads one once; a `Collector` takes batches.
+"""Statistics of logs: `statistics` reads a log once, and a `Collector` accepts batches.
 
 In: a log, as `open_log` takes it. Out: `Statistics`, for people, JSON, RDF and notebooks.
-Cost: one batch of memory, and about 20 MB of counts, whatever the log. Law: how messages are cut into batches changes
-no number.
+Cost: one batch of memory, and about 20 MB of counts, regardless of the log.
+Law: the division of messages into batches does not change any number.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ MAX_PREFIXES = 10_000
 
 @dataclass(frozen=True)
 class Series:
-    """One number a message.
+    """A series of numbers, one for each message.
 
     Attributes:
-        minimum: The smallest; None of no messages.
-        maximum: The largest.
-        mean: The mean.
-        standard_deviation: That of the population.
-        sum: All of them added; None where they are ratios.
+        minimum: Smallest number, or `None` if there are no messages.
+        maximum: Largest number.
+        mean: Arithmetic mean.
+        standard_deviation: Standard deviation of the population.
+        sum: Sum of the numbers, or `None` if they are ratios.
     """
 
     minimum: float | None
@@ -64,13 +64,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Sizes(Series):
-    """One number a message, with how they are distributed.
+    """A series of numbers, one for each message, and their distribution.
 
     Attributes:
-        median: Half of the messages have this or less.
-        percentiles: `p5`, `p25`, `p50`, `p75`, `p95`, `p99`: the smallest number that so many of a hundred messages
-            do not exceed; from 4,096 on at most 0.05 % too small.
-        histogram: From, to and how many messages, a bar each, by powers of two.
+        median: The 50th percentile, `p50`.
+        percentiles: `p5`, `p25`, `p50`, `p75`, `p95` and `p99`: the smallest number that this
+            percentage of messages does not exceed. Values from 4,096 are at most 0.05 % too small.
+        histogram: Bars by powers of two, each with its lower bound, its upper bound and its number
+            of messages.
     """
 
     median: int | None = None
@@ -80,12 +81,12 @@ class Sizes(Series):
 
 @dataclass(frozen=True)
 class Distinct:
-    """How many different terms there are in the log.
+    """Number of distinct terms in the log.
 
     Attributes:
-        number: The number; an estimate where more than 65,536 terms are different.
-        lower: 2 standard deviations below an estimate, else the number.
-        upper: 2 standard deviations above.
+        number: The number, which is an estimate if there are more than 65,536 distinct terms.
+        lower: 2 standard deviations below an estimate, or the exact number.
+        upper: 2 standard deviations above an estimate, or the exact number.
     """
 
     number: int
@@ -98,9 +99,11 @@ class Names:
     """The most frequent names and how often each occurs.
 
     Attributes:
-        counts: The names with their numbers, the most frequent first.
-        number: How many different names are held: up to 16,384, as they came, of 2 MiB together.
-        others: How often others occur, which are not held. None of them occurs more often than this.
+        counts: The names with their counts, the most frequent first.
+        number: Number of distinct names that are counted: the first 16,384 at most, with a total
+            size of 2 MiB.
+        others: Total number of occurrences of names that are not counted. None of them occurs more
+            often than this.
     """
 
     counts: dict[str, int]
@@ -113,9 +116,9 @@ class Variable:
     """A variable of results.
 
     Attributes:
-        name: Its name, without `?`.
-        bound: Rows in which it is bound.
-        distinct: Its different terms; None behind the first 256 variables.
+        name: The name, without `?`.
+        bound: Number of rows in which the variable is bound.
+        distinct: Number of distinct terms, or `None` after the first 256 variables.
     """
 
     name: str
@@ -125,42 +128,48 @@ class Variable:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a log holds, in numbers. A message is a dataset: a quad that it repeats counts once, but in `quads`.
+    """Statistics of a log.
+
+    A message is a dataset: a repeated quad of a message counts once, except in `quads`.
 
     Attributes:
-        source: The file's name or URL.
-        format: The format's name; of several logs those met, as in `ttl, trig`.
-        kind: What the messages are: "messages", "patches" or "results".
-        logs: Number of logs: files of a folder, members of an archive; else 1.
-        bytes: Bytes read (compressed).
-        messages: Number of messages: patches, rows. One that is broken, and what is behind it, does not count.
-        empty_messages: Those without quads, operations or bound cells.
-        approximate_messages: Those of more than 65,536 different terms or 262,144 different quads, of which some numbers
-            are estimates, and repeated quads count in names and occurrences.
-        quads: Number of quads, repeated ones included; of patches those added and deleted; of results 0.
-        quads_per_message: Quads of each message; of patches operations, of results bound cells.
-        bytes_per_message: Bytes of each message as N-Quads without repeated quads, and 8 for its delimiter, whatever
-            the format; None of patches and results.
-        adds_per_patch: Of patches, quads added by each; None of others.
-        deletes_per_patch: Of patches, quads deleted by each; None of others.
-        operations: Of patches, the number of operations of each code.
-        variables: Of results, the variables.
-        series: RiverBench's fifteen statistics, one number a message; of patches without `byte_density`; of results
-            none.
-        distinct: Different terms of the log: `iris`, `blank_nodes`, `literals`, `simple_literals`,
-            `datatype_literals`, `language_literals`, `datatypes`, `subjects`, `predicates`, `objects`, `graphs` and
-            `quoted_triples`.
-        occurrences: How often terms stand in quads or cells, inside triple terms too.
+        source: Name or URL of the file.
+        format: Name of the format. For several logs, the names of their formats, as in `ttl, trig`.
+        kind: The kind of the messages: "messages", "patches" or "results".
+        logs: Number of logs: files of a folder or members of an archive, otherwise 1.
+        bytes: Number of bytes read (compressed).
+        messages: Number of messages, patches or rows. A broken message, and messages after it, are
+            not counted.
+        empty_messages: Number of messages without quads, operations or bound cells.
+        approximate_messages: Number of messages with more than 65,536 distinct terms or 262,144
+            distinct quads. Some of their numbers are estimates, and their repeated quads count in
+            names and occurrences.
+        quads: Number of quads, including repeated ones. For patches, quads added and deleted; for
+            results, 0.
+        quads_per_message: Quads of each message. For patches, operations; for results, bound cells.
+        bytes_per_message: Bytes of each message as N-Quads without repeated quads, plus 8 for its
+            delimiter, regardless of the format. `None` for patches and results.
+        adds_per_patch: For patches, quads added by each patch; otherwise `None`.
+        deletes_per_patch: For patches, quads deleted by each patch; otherwise `None`.
+        operations: For patches, the number of operations by code.
+        variables: For results, the variables.
+        series: RiverBench's fifteen statistics, with one number for each message. For patches,
+            without `byte_density`; for results, empty.
+        distinct: Distinct terms of the log: `iris`, `blank_nodes`, `literals`, `simple_literals`,
+            `datatype_literals`, `language_literals`, `datatypes`, `subjects`, `predicates`,
+            `objects`, `graphs` and `quoted_triples`.
+        occurrences: Number of occurrences of terms in quads or cells, including those in triple
+            terms.
         datatypes: Datatypes of literals, by occurrences.
         languages: Language tags of literals, by occurrences.
         predicates: Predicates that are IRIs, by quads.
-        types: Objects of rdf:type that are IRIs, by quads.
-        namespaces: IRIs up to their last `#` or `/`, else up to their last `:`, by occurrences.
-        prefixes: The namespaces that the log declares, by name, each as last declared.
-        sha256: SHA-256 of the file (compressed), in hexadecimal digits; None unless it was asked for, and of what is
-            not one file.
-        error: The text of the first error, after which nothing was read; None if there is none.
-        notes: What whoever reads the log should know, a sentence each.
+        types: Objects of `rdf:type` that are IRIs, by quads.
+        namespaces: IRIs up to their last `#` or `/`, otherwise up to their last `:`, by occurrences.
+        prefixes: Namespaces that the log declares, by name, each with its last IRI.
+        sha256: SHA-256 of the file (compressed), in hexadecimal digits. `None` if it was not
+            requested, or if the source is not a single file or bytes.
+        error: Text of the first error, after which reading stopped, or `None`.
+        notes: Information for readers of the log, one sentence each.
     """
 
     source: str
@@ -192,26 +201,27 @@ class Statistics:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the statistics as what JSON can hold."""
+        """Return the statistics as a dictionary that can be serialized as JSON."""
         return asdict(self)
 
     def to_rdf(self, iri: str | None = None) -> str:
-        """Give the statistics as Turtle, in the words of VoID, DCAT and RiverBench.
+        """Return the statistics as Turtle, in the vocabularies VoID, DCAT and RiverBench.
 
-        It lists the predicates and classes that `top` names; take the statistics with `top=None` for all.
+        The result lists the predicates and classes that are in the statistics. For all of them,
+        collect the statistics with `top=None`.
 
         Args:
-            iri: What is described; a blank node unless given.
+            iri: IRI of the dataset. A blank node by default.
 
         Raises:
-            OptionError: `iri` is no absolute IRI, or these are not statistics of messages.
+            OptionError: `iri` is not an absolute IRI, or these are not statistics of messages.
         """
         from rdfm.analysis.report_rdf import turtle
 
         return turtle(self, iri)
 
     def to_html(self) -> str:
-        """Give the statistics as a page that needs nothing else."""
+        """Return the statistics as a self-contained HTML page."""
         from rdfm.analysis.report_html import page
 
         return page(self)
@@ -223,7 +233,7 @@ class Statistics:
 
 
 class Collector:
-    """Takes the batches of logs, and gives statistics whenever they are wanted.
+    """Accepts the batches of logs, and returns statistics at any time.
 
     Example:
         >>> import rdfm
@@ -236,24 +246,24 @@ class Collector:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Create a collector without messages."""
         self._counter = StatisticsCounter()
         self._prefixes: dict[str, str] = {}
         self.kind: str | None = None
 
     def start_log(self) -> None:
-        """Say that another log begins, whose blank nodes are other ones."""
+        """Start another log, with a separate blank node scope."""
         self._counter.start_log()
 
     def add(self, batch: AnyBatch, source: str = "") -> None:
-        """Take the next messages. They may come in parts.
+        """Add the next messages, which may arrive in parts.
 
         Args:
-            batch: Of the kind of those before it.
-            source: The name of its log, for the error.
+            batch: A batch of the same kind as those before it.
+            source: Name of the log, for error messages.
 
         Raises:
-            OptionError: It is of another kind.
+            OptionError: The batch is of another kind.
         """
         if self.kind not in (None, batch.kind):
             raise OptionError(
@@ -268,11 +278,12 @@ class Collector:
                     self._prefixes[name] = iri
 
     def statistics(self, *, top: int | None = TOP, **about: Any) -> Statistics:
-        """Give the statistics of the messages so far; more may follow.
+        """Return the statistics of the messages so far. More messages may follow.
 
         Args:
-            top: How many names of each list to give; None for all that are held.
-            **about: What else is known: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error`, `notes`.
+            top: Number of names to return in each list, or `None` for all that are counted.
+            **about: Other fields: `source`, `format`, `kind`, `logs`, `bytes`, `sha256`, `error` and
+                `notes`.
         """
         found = self._counter.report(sys.maxsize if top is None else top)
         kind = self.kind or about.pop("kind", "messages")
@@ -329,7 +340,7 @@ def _distinct(unique: tuple[int, int, int] | None) -> Distinct | None:
 
 
 def _sha256(source: Readable) -> str | None:
-    """The checksum of a local file or of bytes; None of what cannot be read again."""
+    """Return the SHA-256 of a local file or of bytes, or `None` for other sources."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return sha256(source).hexdigest()
     path = local_path(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else None
@@ -350,21 +361,24 @@ def statistics(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Statistics:
-    """Read a log to its end, or to its first error, and count what is in it.
+    """Read a log to its end, or to its first error, and return its statistics.
 
     Args:
-        source: What `open_log` takes.
-        format: Such as "nq"; found from the suffix, then from the content, unless given.
-        top: How many names of each list to give, from 0 on; None for all that are held.
-        checksum: Compute the SHA-256 of the file, which reads a local file a second time. Other sources have none.
+        source: A log, as `open_log` takes it.
+        format: Format such as "nq". By default it is detected from the suffix, then from the
+            content.
+        top: Number of names to return in each list, at least 0, or `None` for all that are counted.
+        checksum: Compute the SHA-256 of a local file or of bytes. A local file is read a second
+            time. Other sources do not have a checksum.
         compression: As in `open_log`.
         storage_options: As in `open_log`.
         progress: Called about ten times a second.
-        **options: Those of the format's decoder.
+        **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be told.
-        OptionError: The format takes no such option, `progress` is no function, or logs are of several kinds.
+        UnknownFormatError: The format cannot be detected.
+        OptionError: The format does not support an option, `progress` is not a function, or the
+            logs are of several kinds.
         OSError: The file cannot be read.
 
     Example:
@@ -394,7 +408,7 @@ def statistics(
         for item in items:
             if item.source is not last:
                 last, logs = item.source, logs + 1
-                kind = last.format.spec.kinds[0]  # else as the messages say
+                kind = last.format.spec.kinds[0]  # until the first batch
                 collector.start_log()
                 if last.input.refusal is None:
                     found.setdefault(last.format.name)
