@@ -1,7 +1,7 @@
-//! Questions about what messages hold: [`filter`] and [`query`].
+//! Selection and queries of messages: [`filter`] and [`query`].
 //!
-//! - In: batches of messages. Out: the messages or quads that are wanted, or the results of a query.
-//! - Cost: each distinct term of a batch is looked at once; then a look at each quad.
+//! - In: batches of messages. Out: the matching messages or quads, or the results of a query.
+//! - Cost: each distinct term of a batch is checked once, then each quad.
 
 pub mod filter;
 pub mod labelled;

@@ -1,10 +1,10 @@
-//! Messages, or quads, by pattern.
+//! Selection of messages or quads by pattern.
 //!
-//! - In: what is asked for, and batches of messages.
-//! - Out: for each message whether it holds what is asked for; for each quad whether it matches.
-//! - Cost: each distinct term is tested once a batch, and again where a namespace that a pattern uses changes; then some
-//!   comparisons of numbers a quad.
-//! - Law: how messages are cut into batches changes nothing.
+//! - In: conditions, and batches of messages.
+//! - Out: for each message whether it matches; for each quad whether it matches.
+//! - Cost: each distinct term is tested once per batch, and again if a namespace that a pattern
+//!   uses changes; plus a few integer comparisons per quad.
+//! - Law: batch boundaries do not change the result.
 
 mod term;
 
@@ -20,13 +20,13 @@ use regex::bytes::RegexBuilder;
 pub use term::{Period, moment};
 use term::{Test, Wanted};
 
-/// Most memory of a compiled expression, in bytes.
+/// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
 
-/// Quads that are looked at together.
+/// Number of quads that are checked together.
 const RUN: usize = 16;
 
-/// Where a term stands.
+/// Position of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// Subject.
@@ -37,11 +37,11 @@ pub enum Position {
     Object,
     /// Graph.
     Graph,
-    /// One of them, or in a triple term there.
+    /// Any of these positions, including inside a triple term.
     Any,
 }
 
-/// A prefixed name that is asked for.
+/// A prefixed name in a condition.
 struct Name {
     prefix: Vec<u8>,
     local: Vec<u8>,
@@ -52,9 +52,9 @@ struct Name {
 struct Condition {
     position: Position,
     test: Test,
-    /// Of each term of the batch: whether it is wanted, or not known yet.
+    /// Whether each term of the batch matches, or is not tested yet.
     known: Vec<Known>,
-    /// The terms that are wanted, where all are known.
+    /// The matching terms, if all terms have been tested.
     found: Vec<TermId>,
 }
 
@@ -91,7 +91,7 @@ impl Condition {
         *known == Known::Wanted
     }
 
-    /// Looks at the terms of a batch: at all of them where that is cheap.
+    /// Begins a batch. Tests all of its terms if this is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
         self.found.clear();
@@ -108,12 +108,12 @@ impl Condition {
         }
     }
 
-    /// Whether no term of the batch is wanted.
+    /// Whether no term of the batch matches.
     fn is_hopeless(&self) -> bool {
         self.found.is_empty() && self.test.is_cheap()
     }
 
-    /// Gives the numbers of the quads of a range that it holds of.
+    /// Passes the numbers of the matching quads in a range to `take`.
     fn each(
         &mut self,
         batch: &MessageBatch,
@@ -148,7 +148,8 @@ impl Condition {
     }
 }
 
-/// Gives the numbers of quads, counted from `start`, that are such: run by run, since most runs have none.
+/// Passes on the numbers of matching quads, counted from `start`. Quads are checked in runs,
+/// because most runs have no match.
 fn scan(
     quads: &[Quad],
     start: usize,
@@ -164,22 +165,23 @@ fn scan(
     }
 }
 
-/// Several things asked of one quad: the cheap ones first.
+/// Conditions on one quad, the cheap ones first.
 #[derive(Default)]
 struct Pattern(Vec<Condition>);
 
-/// What messages are kept by: each pattern has to have a quad.
+/// Selects messages. Each pattern must match a quad of the message.
 #[derive(Default)]
 pub struct Filter {
     patterns: Vec<Pattern>,
     names: Vec<Name>,
-    /// The IRIs of the names, as the namespaces in force have them.
+    /// IRIs of the names, expanded with the current namespaces.
     bound: Vec<Option<Vec<u8>>>,
     prefixes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Filter {
-    /// One that keeps everything, with namespaces for prefixed names: those come before what logs declare.
+    /// Creates a filter that matches every message. `prefixes` are namespaces for prefixed names,
+    /// and take precedence over those declared in logs.
     pub fn new(prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
         Self {
             prefixes: prefixes.into_iter().collect(),
@@ -187,36 +189,36 @@ impl Filter {
         }
     }
 
-    /// From here on what is asked is asked of another quad.
+    /// Begins a pattern. The following conditions apply to another quad.
     pub fn begin_pattern(&mut self) {
         self.patterns.push(Pattern::default());
     }
 
-    /// Asks for a term: as N-Triples, as a prefixed name, a number, `true` or `false` as in Turtle, `a` for rdf:type.
-    ///
+    /// Requires a term. It is written as in N-Triples, as a prefixed name, as a number, `true` or
+    /// `false` as in Turtle, or as `a` for rdf:type.
     /// # Errors
-    /// The text is none of them.
+    /// The text is not a valid term.
     pub fn term(&mut self, position: Position, text: &str) -> Result<(), Reason> {
         let asked = self.read(text)?;
         self.push(position, asked);
         Ok(())
     }
 
-    /// Asks for the default graph.
+    /// Requires the default graph.
     pub fn default_graph(&mut self) {
         self.push(Position::Graph, Test::DefaultGraph);
     }
 
-    /// Asks for a literal whose lexical form holds a text.
+    /// Requires a literal whose lexical form contains a text.
     pub fn contains(&mut self, text: &str) {
         let finder = Box::new(Finder::new(text).into_owned());
         self.push(Position::Object, Test::Contains(finder));
     }
 
-    /// Asks for a literal whose lexical form holds what an expression describes.
+    /// Requires a literal whose lexical form matches a regular expression.
     ///
     /// # Errors
-    /// It is none, or takes too much memory.
+    /// The expression is not valid, or takes too much memory.
     pub fn matches(&mut self, expression: &str) -> Result<(), Reason> {
         let regex = RegexBuilder::new(expression)
             .size_limit(REGEX_BYTES)
@@ -230,7 +232,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Asks for a moment of a range.
+    /// Requires a literal with a moment in a range.
     pub fn within(&mut self, period: Period) {
         self.push(Position::Object, Test::Within(period));
     }
@@ -306,12 +308,12 @@ impl Filter {
         Ok(Test::Named(self.names.len() - 1))
     }
 
-    /// The prefixes whose namespaces are those of the logs.
+    /// Returns the prefixes whose namespaces come from the logs.
     pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().map(|name| name.prefix.as_slice())
     }
 
-    /// The prefixes that no log declared so far.
+    /// Returns the prefixes that no log has declared so far.
     pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
         self.names
             .iter()
@@ -319,12 +321,13 @@ impl Filter {
             .map(|name| name.prefix.as_slice())
     }
 
-    /// For each message whether it holds what is asked for.
+    /// Returns, for each message, whether it matches.
     pub fn messages(&mut self, batch: &MessageBatch) -> Vec<bool> {
         self.find(batch).0
     }
 
-    /// For each quad whether it is of a message that holds what is asked for, and matches the first pattern.
+    /// Returns, for each quad, whether it matches the first pattern and its message matches the
+    /// filter.
     pub fn quads(&mut self, batch: &MessageBatch) -> Vec<bool> {
         let (messages, found) = self.find(batch);
         let mut wanted = vec![self.patterns.is_empty(); batch.quads().len()];
@@ -337,12 +340,12 @@ impl Filter {
         wanted
     }
 
-    /// For each message whether it holds what is asked for, and the quads that match the first pattern.
+    /// Returns whether each message matches, and the quads that match the first pattern.
     fn find(&mut self, batch: &MessageBatch) -> (Vec<bool>, Vec<usize>) {
         self.begin(batch);
         let mut wanted = vec![true; batch.len()];
         let mut quads = Vec::new();
-        // Messages between which names mean the same go together.
+        // Consecutive messages in which the names have the same meaning are processed together.
         let mut start = 0;
         for message in 0..batch.len() {
             if self.renames(batch, message) {
@@ -355,7 +358,7 @@ impl Filter {
         (wanted, quads)
     }
 
-    /// The same in some messages.
+    /// Does the same for a range of messages.
     fn find_in(
         &mut self,
         batch: &MessageBatch,
@@ -400,7 +403,7 @@ impl Filter {
         }
     }
 
-    /// Whether a message declares another namespace for a name that is asked for.
+    /// Whether a message changes the namespace of a name in a condition.
     fn renames(&self, batch: &MessageBatch, message: usize) -> bool {
         if self.names.is_empty() || batch.namespace_changes().is_empty() {
             return false;
@@ -417,7 +420,7 @@ impl Filter {
         })
     }
 
-    /// Takes the namespaces that a message declares.
+    /// Applies the namespace declarations of a message.
     fn rename(&mut self, batch: &MessageBatch, message: usize) {
         let table = batch.table();
         for change in batch.namespace_changes_of(message) {
@@ -436,7 +439,7 @@ impl Filter {
 }
 
 impl Pattern {
-    /// Adds the numbers of the quads of a range that match.
+    /// Adds the numbers of the matching quads in a range.
     fn find(
         &mut self,
         batch: &MessageBatch,
@@ -464,7 +467,7 @@ impl Pattern {
     }
 }
 
-/// The datatype of a number, as Turtle has it.
+/// Returns the datatype of a number in Turtle syntax.
 fn number(text: &str) -> Option<&'static str> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

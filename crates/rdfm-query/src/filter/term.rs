@@ -1,4 +1,4 @@
-//! Whether a term is wanted.
+//! Tests of terms.
 
 use std::str::FromStr;
 
@@ -12,21 +12,21 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::syntax::moment;
 use regex::bytes::Regex;
 
-/// Deepest nesting of triple terms in what is asked for.
+/// Maximum nesting depth of triple terms in a condition.
 const MAX_DEPTH: u32 = 64;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
-/// A term that is asked for.
+/// A term to compare with.
 pub struct Wanted {
     builder: BatchBuilder,
     id: TermId,
 }
 
 impl Wanted {
-    /// The term that an N-Triples text says.
+    /// Parses a term in N-Triples syntax.
     ///
     /// # Errors
-    /// It says none, or a blank node.
+    /// The text is not a term, or it is a blank node.
     pub fn new(text: &str) -> Result<Self, Reason> {
         let mut builder = BatchBuilder::within_2_gib();
         let id = parse_term(&mut builder, text.as_bytes(), MAX_DEPTH)?;
@@ -38,12 +38,12 @@ impl Wanted {
     }
 }
 
-/// A moment of UTC: in microseconds wherever they say it.
+/// A moment in UTC, in microseconds if they can represent it exactly.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Moment {
-    /// Microseconds since 1970.
+    /// Microseconds since 1970-01-01T00:00:00Z.
     Micros(i64),
-    /// One that they do not say.
+    /// A moment that microseconds cannot represent.
     Other(DateTime),
 }
 
@@ -83,9 +83,9 @@ fn epoch() -> Option<DateTime> {
 /// A range of moments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Period {
-    /// The first one in it.
+    /// Start of the range, inclusive.
     pub from: Option<Moment>,
-    /// The first one behind it.
+    /// End of the range, exclusive.
     pub until: Option<Moment>,
 }
 
@@ -96,7 +96,7 @@ impl Period {
     }
 }
 
-/// The moment that a text of xsd:dateTime or xsd:date says; without a time zone it is of UTC.
+/// Parses an xsd:dateTime or xsd:date. Without a time zone it is in UTC.
 pub fn moment(text: &str) -> Option<Moment> {
     let usual = moment::micros(text.as_bytes()).map(Moment::Micros);
     usual.or_else(|| other_moment(text).map(Moment::of))
@@ -121,25 +121,25 @@ fn other_moment(text: &str) -> Option<DateTime> {
         .or_else(|| Date::from_str(&text).ok()?.try_into().ok())
 }
 
-/// What is asked of a term.
+/// A test of a term.
 pub enum Test {
-    /// That it is this one.
+    /// The term equals this term.
     Is(Box<Wanted>),
-    /// That it is the IRI of a prefixed name, by its number.
+    /// The term is the IRI of the prefixed name with this number.
     Named(usize),
-    /// That it is the default graph.
+    /// The term is the default graph.
     DefaultGraph,
-    /// That it is a literal whose lexical form holds a text.
+    /// The term is a literal whose lexical form contains a text.
     Contains(Box<Finder<'static>>),
-    /// That it is a literal whose lexical form holds what an expression describes.
+    /// The term is a literal whose lexical form matches a regular expression.
     Matches(Regex),
-    /// That it is a literal of a moment in a range.
+    /// The term is a literal with a moment in this range.
     Within(Period),
 }
 
 impl Test {
-    /// Whether a term is wanted. `names` are the IRIs of prefixed names, by their numbers; None where no namespace is
-    /// declared for one.
+    /// Whether a term passes the test. `names` are the IRIs of prefixed names by number, or `None`
+    /// if the namespace is not declared.
     pub fn holds(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         match self {
@@ -170,12 +170,13 @@ impl Test {
         }
     }
 
-    /// Whether all terms of a batch are tested at once, since a look at each is enough.
+    /// Whether the test is cheap enough to check all terms of a batch in advance.
     pub const fn is_cheap(&self) -> bool {
         matches!(self, Self::Is(_) | Self::Named(_) | Self::DefaultGraph)
     }
 
-    /// Adds the terms that are wanted; `deep`: those too that have such a term in them.
+    /// Adds the terms that pass the test. If `deep` is true, also adds the triple terms that
+    /// contain such a term.
     pub fn find(
         &self,
         table: &TermTable,
@@ -207,7 +208,7 @@ impl Test {
         }
     }
 
-    /// Whether a term in a triple term is wanted.
+    /// Whether a term inside a triple term passes the test.
     fn within(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         term.kind == TermKind::TripleTerm

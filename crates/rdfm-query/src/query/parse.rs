@@ -1,8 +1,8 @@
-//! Queries: text to algebra, and what is refused.
+//! Parsing of queries to algebra, and checks for unsupported queries.
 //!
-//! - In: the text of a query. Out: a [`Query`], or where and why it is none.
-//! - Law: a query neither asks the network nor changes anything. `NOW()` is the time at which it was parsed, in all
-//!   messages.
+//! - In: the text of a query. Out: a [`Query`], or the position and the cause of the error.
+//! - Law: a query neither accesses the network nor changes anything. `NOW()` is the time at which
+//!   the query was parsed, for all messages.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -24,17 +24,17 @@ use super::stack::with_stack;
 use super::template::Template;
 use super::walk::{Part, walk};
 
-/// Longest text of a query, in bytes.
+/// Maximum size of a query text, in bytes.
 const MAX_LENGTH: usize = 16 << 20;
-/// Most open brackets.
+/// Maximum number of open brackets.
 const MAX_BRACKETS: usize = 100;
 
-/// Why a text is no query that can be evaluated.
+/// Reason why a text is not a query that can be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
-    /// What is wrong.
+    /// Description of the error.
     pub reason: String,
-    /// Line and column, from 1, where the text is wrong.
+    /// Line and column of the error, both from 1.
     pub position: Option<(u64, u64)>,
 }
 
@@ -47,7 +47,7 @@ impl QueryError {
     }
 }
 
-/// What a query gives.
+/// Kind of result of a query.
 pub enum Form {
     /// Rows.
     Select,
@@ -57,33 +57,34 @@ pub enum Form {
     Ask,
 }
 
-/// A query.
+/// A parsed query.
 pub struct Query {
-    /// What it gives.
+    /// Kind of result.
     pub form: Form,
-    /// The variables of its rows: of SELECT those that it names, of CONSTRUCT those of the template.
+    /// Variables of the rows: for SELECT those that it selects, for CONSTRUCT those of the
+    /// template.
     pub variables: Vec<Variable>,
-    /// What is evaluated: a SELECT or an ASK.
+    /// Algebra to evaluate: a SELECT or an ASK.
     pub(super) algebra: Algebra,
-    /// The graphs that are queried.
+    /// Graphs to query.
     pub(super) graphs: Graphs,
-    /// How many triple patterns and paths it has.
+    /// Number of triple patterns and paths.
     pub(super) parts: usize,
-    /// Each `GROUP_CONCAT`.
+    /// All uses of `GROUP_CONCAT`.
     pub(super) joins: Vec<Join>,
-    /// The functions of ours that it calls.
+    /// Replacement functions that it calls.
     pub(super) calls: Calls,
-    /// Whether it names no graphs by FROM, and some of its patterns are matched in the default graph.
+    /// Whether the query has no FROM clause, and some of its patterns match the default graph.
     pub asks_default: bool,
-    /// The namespaces that its text declares.
+    /// Namespaces declared in the query text.
     pub prefixes: Vec<(String, String)>,
 }
 
 impl Query {
-    /// Parses a query. `prefixes` are namespaces for those that it does not declare.
+    /// Parses a query. `prefixes` are namespaces for prefixes that the query does not declare.
     ///
     /// # Errors
-    /// The text is none, or one that is not evaluated: DESCRIBE, an update, SERVICE.
+    /// The text is not a query, or it is an unsupported query: DESCRIBE, an update, or SERVICE.
     pub fn parse(
         text: &str,
         base: Option<&str>,
@@ -109,7 +110,7 @@ impl Query {
             .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
     }
 
-    /// On a deep stack, since what nests too deeply is dropped here as well.
+    /// Parses a query. It runs on a deep stack, because deeply nested values are also dropped here.
     fn read(
         text: &str,
         parser: &SparqlParser,
@@ -217,12 +218,12 @@ impl Query {
         })
     }
 
-    /// The names of the variables.
+    /// Returns the names of the variables.
     pub fn names(&self) -> Vec<&str> {
         self.variables.iter().map(Variable::as_str).collect()
     }
 
-    /// The pattern that is evaluated.
+    /// Returns the pattern to evaluate.
     pub(super) fn pattern(&self) -> &GraphPattern {
         match &self.algebra {
             Algebra::Select { pattern, .. }
@@ -233,7 +234,8 @@ impl Query {
     }
 }
 
-/// Replaces what would differ from message to message or know no limit, and refuses unknown functions.
+/// Replaces calls that would differ between messages or have no limit, and rejects unknown
+/// functions.
 fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), QueryError> {
     match expression {
         Expression::FunctionCall(Function::Now, _) => *expression = Expression::Literal(now.into()),
@@ -248,7 +250,7 @@ fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), 
     Ok(())
 }
 
-/// Whether some of a query's patterns are matched in the default graph.
+/// Whether any pattern of the query matches the default graph.
 fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
     let mut outside = pattern.clone();
     let mut found = false;
@@ -266,7 +268,7 @@ fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
     Ok(found)
 }
 
-/// The graphs that are queried.
+/// Returns the graphs to query.
 fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     match dataset {
         Some(dataset) => Graphs::Named(dataset.default, dataset.named.unwrap_or_default()),
@@ -275,14 +277,14 @@ fn graphs(dataset: Option<QueryDataset>, union_graphs: bool) -> Graphs {
     }
 }
 
-/// Makes blank nodes of a pattern variables whose names are the same in each run: from names follows the order in
-/// which parts of a pattern are evaluated.
+/// Replaces the blank nodes of a pattern by variables whose names are the same in each run. The
+/// order in which parts of a pattern are evaluated depends on these names.
 fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     match term {
         TermPattern::BlankNode(node) => {
             let next = nodes.len();
             let named = nodes.entry(node.clone());
-            // No variable of a query has a space in its name.
+            // A space cannot occur in the name of a variable of the query.
             let variable = named.or_insert_with(|| Variable::new_unchecked(format!("node {next}")));
             *term = TermPattern::Variable(variable.clone());
         }
@@ -294,19 +296,19 @@ fn name(term: &mut TermPattern, nodes: &mut HashMap<BlankNode, Variable>) {
     }
 }
 
-/// Whether a variable is a blank node of the query.
+/// Whether a variable represents a blank node of the query.
 pub(super) fn is_node(variable: &Variable) -> bool {
     variable.as_str().starts_with("node ")
 }
 
-/// Whether a word of a query is an IRI, or may be a prefixed name of it.
+/// Whether a word of a query is an IRI, or may be the prefixed name for it.
 fn is_named(word: &str, name: &NamedNode) -> bool {
     let local = word.split_once(':').map(|(_, local)| local);
     word.strip_prefix('<').and_then(|iri| iri.strip_suffix('>')) == Some(name.as_str())
         || local.is_some_and(|local| !local.is_empty() && name.as_str().ends_with(local))
 }
 
-/// Refuses functions that are neither SPARQL's nor casts to a datatype.
+/// Rejects functions that are neither SPARQL functions nor casts to a datatype.
 fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     const CASTS: [NamedNodeRef<'_>; 17] = [
         xsd::STRING,
@@ -340,7 +342,7 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses what a parser by recursive descent would take too long for.
+/// Rejects nesting that would take a recursive descent parser too long.
 fn check_brackets(text: &str) -> Result<(), QueryError> {
     let mut open: usize = 0;
     let (mut line, mut column) = (1, 0);
@@ -362,7 +364,7 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The namespaces that the text of a query declares.
+/// Returns the namespaces declared in the text of a query.
 fn declared(text: &str) -> Vec<(String, String)> {
     static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let declaration =
@@ -384,7 +386,7 @@ fn declared(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The variables that a SELECT names.
+/// Returns the variables that a SELECT selects.
 fn selected(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Project { variables, .. } => variables,
@@ -396,7 +398,7 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
     }
 }
 
-/// The pattern of a CONSTRUCT with the variables of its template alone.
+/// Projects the pattern of a CONSTRUCT to the variables of its template.
 fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
     match pattern {
         GraphPattern::Project { inner, .. } => GraphPattern::Project { inner, variables },
@@ -409,7 +411,7 @@ fn projected(pattern: GraphPattern, variables: Vec<Variable>) -> GraphPattern {
             start,
             length,
         },
-        // Repeated solutions may be left out, and need not.
+        // REDUCED permits duplicate solutions, so it can be dropped.
         GraphPattern::Reduced { inner } => projected(*inner, variables),
         other => GraphPattern::Project {
             inner: Box::new(other),

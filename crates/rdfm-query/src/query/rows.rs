@@ -1,7 +1,9 @@
-//! Rows of a result, and the batches made of them.
+//! Rows of a result, and their conversion to batches.
 //!
-//! - In: cells by class, and terms that no batch has. Out: batches of results with terms of their own.
-//! - Law: the same rows give the same terms; blank nodes that a query makes get labels that their message lacks.
+//! - In: cells by class, and terms that are not in a batch. Out: batches of results with their own
+//!   terms.
+//! - Law: the same rows give the same terms. Blank nodes that a query makes get labels that do not
+//!   occur in their message.
 
 use oxrdf::Term;
 use rdfm_core::model::builder::LogBuilder;
@@ -18,18 +20,18 @@ use super::view::length;
 /// Rows of messages.
 #[derive(Default)]
 pub struct Rows {
-    /// A cell for each variable of each row: a term of the table, [`UNBOUND`], or, from the table's length on, one of
-    /// `others`.
+    /// One cell for each variable of each row: a term of the table, [`UNBOUND`], or an index into
+    /// `others`, counted from the length of the table.
     pub cells: Vec<u32>,
-    /// Terms that no quad has, each once.
+    /// Terms that are not in a quad, without duplicates.
     pub others: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
-    /// The message in its batch of each row.
+    /// Index in the batch of the message of each row.
     pub messages: Vec<u32>,
 }
 
 impl Rows {
-    /// The cell of a term of a query.
+    /// Returns the cell for a query term.
     pub fn cell(&mut self, dictionary: &Dictionary<'_>, term: Term) -> u32 {
         if let Some(class) = dictionary.find_as_written(&term) {
             return class;
@@ -37,7 +39,7 @@ impl Rows {
         if let Some(&known) = self.by_term.get(&term) {
             return known;
         }
-        // It is stored twice.
+        // The term is stored twice.
         budget::keep(2 + 2 * length(&term) as u64 / budget::BYTES);
         let cell = dictionary.terms() + self.others.len() as u32;
         self.others.push(term.clone());
@@ -45,7 +47,7 @@ impl Rows {
         cell
     }
 
-    /// Forgets all rows and terms.
+    /// Removes all rows and terms.
     pub fn clear(&mut self) {
         self.cells.clear();
         self.others.clear();
@@ -54,16 +56,16 @@ impl Rows {
     }
 }
 
-/// Terms of rows, copied into a batch of their own.
+/// Terms of rows, copied to a separate batch.
 pub struct Copied<R: Record> {
-    /// What they are copied into.
+    /// Builder of the batch.
     pub builder: LogBuilder<R>,
     ids: FxHashMap<TermId, TermId>,
     others: Vec<Option<TermId>>,
 }
 
 impl<R: Record> Copied<R> {
-    /// Takes what they are copied into.
+    /// Creates a copier to this builder.
     pub fn new(builder: LogBuilder<R>) -> Self {
         Self {
             builder,
@@ -72,16 +74,15 @@ impl<R: Record> Copied<R> {
         }
     }
 
-    /// From here on terms are those of another table, or the last batch was taken.
+    /// Begins another term table, or a new batch after the last one was taken.
     pub fn begin(&mut self) {
         self.ids.clear();
         self.others.clear();
     }
 
-    /// The copy of a cell; None where it is unbound.
-    ///
+    /// Returns the copy of a cell, or `None` if it is unbound.
     /// # Errors
-    /// There is no room.
+    /// The batch is full.
     pub fn cell(
         &mut self,
         table: &TermTable,
@@ -107,10 +108,10 @@ impl<R: Record> Copied<R> {
     }
 }
 
-/// Adds a term of a query. Recursion is as deep as its triple terms nest.
+/// Adds a query term. Recursion is as deep as its triple terms nest.
 ///
 /// # Errors
-/// There is no room.
+/// The batch is full.
 pub fn add_term<R: Record>(
     builder: &mut LogBuilder<R>,
     term: &Term,

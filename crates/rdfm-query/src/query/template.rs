@@ -1,8 +1,9 @@
-//! The template of a CONSTRUCT query.
+//! Template of a CONSTRUCT query.
 //!
-//! - In: triples with variables, and rows. Out: for each row its triples, by cell.
-//! - Law: triples with an unbound variable, a literal or triple term as subject, or a predicate that is no IRI are left
-//!   out (SPARQL 1.1, section 16.2). Blank nodes of the template are new ones in each row.
+//! - In: triples with variables, and rows. Out: the triples of each row, as cells.
+//! - Law: triples with an unbound variable, a literal or triple term as subject, or a predicate
+//!   that is not an IRI are skipped (SPARQL 1.1, section 16.2). Each row gets new nodes for the
+//!   blank nodes of the template.
 
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, Variable};
 use rdfm_core::model::term::{TermId, TermKind};
@@ -11,7 +12,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 use super::dictionary::{Dictionary, UNBOUND};
 use super::rows::Rows;
 
-/// A position of a triple.
+/// Template for one position of a triple.
 enum Slot {
     Variable(usize),
     Constant(usize),
@@ -19,7 +20,7 @@ enum Slot {
     Triple(Box<[Slot; 3]>),
 }
 
-/// The triples of a CONSTRUCT query.
+/// Triples of a CONSTRUCT query.
 pub struct Template {
     triples: Vec<[Slot; 3]>,
     variables: Vec<Variable>,
@@ -27,7 +28,7 @@ pub struct Template {
     blanks: usize,
 }
 
-/// What the slots of a template are in one row.
+/// Values of the slots of a template in one row.
 struct Row<'r, 'd> {
     cells: &'r [u32],
     constants: &'r [u32],
@@ -36,7 +37,7 @@ struct Row<'r, 'd> {
 }
 
 impl Template {
-    /// Takes the triples of a query.
+    /// Creates a template from the triples of a query.
     pub fn new(triples: Vec<TriplePattern>) -> Self {
         let mut names = Names::default();
         let triples = triples.into_iter().map(|triple| names.triple(triple));
@@ -48,19 +49,20 @@ impl Template {
         }
     }
 
-    /// The variables, in order of their first appearance.
+    /// Returns the variables, in order of their first occurrence.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The cells of its constants, which hold until `rows` are cleared.
+    /// Returns the cells of its constants, which are valid until `rows` is cleared.
     pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut Rows) -> Vec<u32> {
         let constants = self.constants.iter();
         let cell = |term: &Term| rows.cell(dictionary, term.clone());
         constants.map(cell).collect()
     }
 
-    /// Gives the triples of a row, by cell, repeated ones included. `node` gives new blank nodes.
+    /// Passes on the triples of a row as cells, including duplicates. `node` returns new blank
+    /// nodes.
     pub fn instantiate(
         &self,
         dictionary: &Dictionary<'_>,
@@ -141,7 +143,7 @@ impl Row<'_, '_> {
     }
 }
 
-/// The variables, constants and blank nodes of a template, by number.
+/// Variables, constants and blank nodes of a template, by number.
 #[derive(Default)]
 struct Names {
     variables: Vec<Variable>,

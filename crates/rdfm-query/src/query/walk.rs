@@ -1,7 +1,7 @@
-//! A query's parts, one by one.
+//! Traversal of the parts of a query.
 //!
-//! - In: a pattern. Out: calls with it and all that is in it, from the outside in.
-//! - Law: what nests too deeply is refused before anything else has to follow it down.
+//! - In: a pattern. Out: a call for the pattern and for everything in it, outermost first.
+//! - Law: a query that nests too deeply is rejected before other code recurses into it.
 
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,
@@ -9,7 +9,7 @@ use spargebra::algebra::{
 
 use super::parse::QueryError;
 
-/// Deepest nesting of patterns and expressions.
+/// Maximum nesting depth of patterns and expressions.
 const MAX_DEPTH: usize = 2000;
 
 /// A part of a query.
@@ -19,7 +19,7 @@ pub(super) enum Part<'q> {
     Path(&'q mut PropertyPathExpression),
 }
 
-/// Visits a part of a query, and those within it.
+/// Visits a part of a query and all parts inside it.
 pub(super) fn walk(
     mut part: Part<'_>,
     depth: usize,
