@@ -511,11 +511,11 @@ def test_separate_blank_nodes():
     [
         (
             lambda out: patch.apply(TWO, b"", out, **APPLY),
-            "is of several messages, and a dataset is one",
+            "has several messages, but a dataset is one message",
         ),
-        (lambda out: patch.diff(TWO, b"", out, **DIFF), "is of several messages"),
-        (lambda out: patch.diff(b"", TWO, out, **DIFF), "is of several messages"),
-        (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "is of several messages"),
+        (lambda out: patch.diff(TWO, b"", out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(b"", TWO, out, **DIFF), "has several messages"),
+        (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "has several messages"),
         (
             lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
             "per_message compares two logs",
@@ -559,7 +559,7 @@ def test_a_dataset_of_two_files_is_refused(tmp_path):
     """Equal blank node labels in different files are different nodes."""
     for name in "ab":
         (tmp_path / f"{name}.nq").write_text("_:x <a:p> <a:o> .\n")
-    with pytest.raises(rdfm.OptionError, match="is of several messages"):
+    with pytest.raises(rdfm.OptionError, match="has several messages"):
         patch.apply(tmp_path, b"", io.BytesIO(), **APPLY)
 
 

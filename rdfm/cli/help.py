@@ -27,7 +27,7 @@ def command(names: tuple[str, ...]) -> None:
     for name in names:
         inner = found.get_command(context, name) if isinstance(found, click.Group) else None
         if inner is None:
-            raise click.UsageError(f"No such command '{' '.join(names)[:40]}'; see rdfm --help")
+            raise click.UsageError(f"No such command '{' '.join(names)[:40]}'")
         found = inner
         context = click.Context(found, info_name=name, parent=context)
     context.meta[COMPLETE] = True

@@ -123,7 +123,7 @@ class Filtering(Stage):
         if asks or self._where is not None:
             return
         raise OptionError(
-            "nothing is asked for",
+            "no criteria are given",
             remedies=[remedies.ANY_TERM],
         )
 

@@ -17,7 +17,7 @@ __all__ = ["add", "named_format"]
 LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
 OVERWRITTEN = Remedy("stage", "overwrite", "true", "removes all that is in it")
 NOT_COMPRESSED = Remedy("stage", "compression", "none", "writes it as it is under that name")
-ANY_TERM = Remedy("stage", "any", "TERM", "asks for a term, for instance")
+ANY_TERM = Remedy("stage", "any", "TERM", "selects by a term, for example")
 PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
 TIME = Remedy("stage", "time", "PREDICATE", "says it")
 TIMES = (

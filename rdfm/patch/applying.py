@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["apply", "fill", "of_one_message"]
 
-_GROUPED = Remedy("stage", "group_by", "all", "in a conversion before makes one of them")
+_GROUPED = Remedy("stage", "group_by", "all", "in rdfm convert merges them first")
 
 
 def apply(
@@ -134,6 +134,7 @@ def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
         count += len(batch) - batch.continued
         if count > 1:
             raise OptionError(
-                f"{log.source} is of several messages, and a dataset is one", remedies=[_GROUPED]
+                f"{log.source} has several messages, but a dataset is one message",
+                remedies=[_GROUPED],
             )
         yield batch

@@ -145,7 +145,7 @@ def test_several_logs_and_errors(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ([], "nothing is asked for; --any TERM asks for a term"),
+        ([], "no criteria are given; --any TERM selects by a term"),
         (["--time", "ex:at"], "--after TIME asks for this one or a later one, or --before TIME"),
         (["--after", "2026-06-01"], "--time PREDICATE says it"),
         (["--time", "ex:at", "--after", "June"], "'June' is no date or time; write 2026-06-01 or"),

@@ -293,7 +293,11 @@ def test_standard_input_and_output(data):
             2,
             "RDF Patch holds patches, and messages are written here",
         ),
-        ("apply a.nq c.rdfp -o out.nq", 2, "a.nq is of several messages, and a dataset is one"),
+        (
+            "apply a.nq c.rdfp -o out.nq",
+            2,
+            "a.nq has several messages, but a dataset is one message",
+        ),
         ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
         ("apply none.nq c.rdfp -o out.nq", 1, "none.nq: No such file or directory"),
         ("apply old.nq c.rdfp -o none/out.nq", 1, "No such folder"),
@@ -321,7 +325,11 @@ def test_standard_input_and_output(data):
         ("diff old.nq b.nq a.nq -o out.rdfp", 2, "name OLD and NEW; found 3"),
         ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "name one log, with --snapshots; found 2"),
         ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "leave one of them out"),
-        ("diff old.nq a.nq -o out.rdfp", 2, "a.nq is of several messages, and a dataset is one"),
+        (
+            "diff old.nq a.nq -o out.rdfp",
+            2,
+            "a.nq has several messages, but a dataset is one message",
+        ),
         (
             "diff old.nq new.trig -o out.nq",
             2,

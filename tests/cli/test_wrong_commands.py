@@ -31,7 +31,10 @@ import pytest
             "convert a.nq out.nq --physical-type quads",
             "the option --physical-type is for writing Jelly, not N-Quads",
         ),
-        ("convert a.nq out.jelly --name-table 3", "name_table is 3, expected 8 or more"),
+        (
+            "convert a.nq out.jelly --name-table 3",
+            "the name table has 3 entries, expected 8 or more",
+        ),
         ("convert a.nq out.jelly --flat --frames message", "leave one of them out"),
         (
             "convert a.nq out.arrow --prefix ex=http://e/",
@@ -120,7 +123,7 @@ import pytest
         ("cat - -", "standard input (-) can be read only once"),
         ("head a.nq -n -1", "-1 is too small; it is at least 0"),
         ("tail a.nq -n many", "'many' is not a number"),
-        ("filter a.nq", "nothing is asked for; --any TERM asks for a term"),
+        ("filter a.nq", "no criteria are given; --any TERM selects by a term"),
         ("filter a.nq --any ex:a", "so none for ex:; --prefix NAME=IRI gives it"),
         ("filter a.nq --any http://e/s", "is an IRI without its brackets; write <http://e/s>"),
         ("filter a.nq --any _:x", "a blank node is of its message alone; leave it out"),

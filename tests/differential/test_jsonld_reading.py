@@ -161,7 +161,7 @@ def collected(folder: Path) -> Iterator[tuple[str, str]]:
             try:
                 text = line.decode()
                 pairs = json.loads(text, object_pairs_hook=without_repeated_keys)
-                text.encode("utf-16")  # a lone surrogate is no character
+                text.encode("utf-16")  # raises an error for a lone surrogate
             except (ValueError, RecursionError):
                 continue
             if isinstance(pairs, dict | list):

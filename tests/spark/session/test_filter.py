@@ -74,7 +74,7 @@ def test_filters_in_streams(spark, log, tmp_path):
     ("given", "text"),
     [
         ("oops", "the option filter is a JSON object"),
-        ({}, "the option filter: nothing is asked for"),
+        ({}, "the option filter: no criteria are given"),
         ({"objekt": "<x:y>"}, "the option filter: filters ask for subject, .*not for objekt"),
         ({"object": "http://e/crane"}, "an IRI without its brackets"),
         ({"any": 5}, "any is a text, or a list of texts, not int"),

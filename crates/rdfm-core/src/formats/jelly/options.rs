@@ -410,7 +410,7 @@ impl OptionsRow {
             return Ok(());
         }
         Err(format!(
-            "name_table is {size}, expected {MIN_NAME_TABLE} or more"
+            "the name table has {size} entries, expected {MIN_NAME_TABLE} or more"
         ))
     }
 
