@@ -3,7 +3,7 @@
 In: the sources of the crates, and `rdfm`. This includes every `crate::` and `super::` path, in `use` trees and inline,
 and Python's imports at any depth and `import_module`. Items under `#[cfg(test)]` are ignored.
 Out: one line per violation: an import from a higher layer, an import between two families of formats, a file without
-a layer, a circle through several folders or between the files of the binding, a crate other than the binding that uses
+a layer, a cycle through several folders or between the files of the binding, a crate other than the binding that uses
 Python or the system, an `import_module` whose target is not visible, an unused exception in `ALLOWED`.
 The exit status is 1 if there is a violation.
 """
@@ -209,36 +209,36 @@ def python_imports(tree: ast.Module) -> Iterator[tuple[str, ...]]:
             yield tuple(str(node.args[0].value).split("."))
 
 
-def wrong(edges: Edges, base: Path, floors: list[set[str]]) -> Iterator[str]:
+def wrong(edges: Edges, base: Path, layers: list[set[str]]) -> Iterator[str]:
     """The violations in a package or crate."""
-    height = {room: at for at, rooms in enumerate(floors) for room in rooms}
+    heights = {name: height for height, names in enumerate(layers) for name in names}
 
-    def room(path: Path) -> str:
+    def module(path: Path) -> str:
         return path.relative_to(base).with_suffix("").parts[0]
 
     for path, others in edges.items():
-        if room(path) not in height:
-            yield f"{path.relative_to(base)} has no floor"
+        if module(path) not in heights:
+            yield f"{path.relative_to(base)} is in no layer"
             continue
         for other in others:
             edge = f"{path.relative_to(base)} -> {other.relative_to(base)}"
-            here, there = room(path), room(other)
+            here, there = module(path), module(other)
             own, theirs = (part.relative_to(base).parts for part in (path, other))
             is_core = path.suffix == ".rs"
-            is_up = here != there and height.get(there, -1) >= height[here]
+            is_up = here != there and heights.get(there, -1) >= heights[here]
             is_sibling = here == there == "formats" and is_core and len(own) > 2
             if is_up or (is_sibling and own[1] != theirs[1]):
                 yield edge
-    for ring in rings(edges):
-        if len({path.parent for path in ring}) > 1:
-            yield circle(ring, base)
+    for cycle in cycles(edges):
+        if len({path.parent for path in cycle}) > 1:
+            yield described_cycle(cycle, base)
 
 
-def circle(ring: set[Path], base: Path) -> str:
-    return "circle: " + ", ".join(sorted(str(path.relative_to(base)) for path in ring))
+def described_cycle(cycle: set[Path], base: Path) -> str:
+    return "cycle: " + ", ".join(sorted(str(path.relative_to(base)) for path in cycle))
 
 
-def rings(edges: Edges) -> Iterator[set[Path]]:
+def cycles(edges: Edges) -> Iterator[set[Path]]:
     """Groups of files that import each other, directly or through others."""
     reached: dict[Path, set[Path]] = {}
     for path in edges:
@@ -252,14 +252,14 @@ def rings(edges: Edges) -> Iterator[set[Path]]:
         reached[path] = seen
     reported: set[Path] = set()
     for path in edges:
-        ring = {other for other in reached[path] if path in reached[other]}
-        if len(ring) > 1 and path not in reported:
-            reported |= ring
-            yield ring
+        cycle = {other for other in reached[path] if path in reached[other]}
+        if len(cycle) > 1 and path not in reported:
+            reported |= cycle
+            yield cycle
 
 
 def without_allowed(edges: Edges, base: Path) -> Edges:
-    """The edges without those in `ALLOWED`, which may form circles."""
+    """The edges without those in `ALLOWED`, which may form cycles."""
     return {
         path: {
             other
@@ -277,22 +277,22 @@ def main() -> None:
     )
     binding = crates / "rdfm-py/src"
     found = [
-        circle(ring, binding)
-        for ring in rings(rust_edges(binding))
-        if len({path.relative_to(binding).with_suffix("").parts[0] for path in ring}) > 1
+        described_cycle(cycle, binding)
+        for cycle in cycles(rust_edges(binding))
+        if len({path.relative_to(binding).with_suffix("").parts[0] for path in cycle}) > 1
     ]
     for source in (core, arrow, analysis, query):
         found += outside(source)
     gone = set(ALLOWED)
-    for edges, base, floors in (
+    for edges, base, layers in (
         (rust_edges(core), core, CORE),
         (rust_edges(arrow), arrow, ARROW),
         (rust_edges(analysis), analysis, ANALYSIS),
         (rust_edges(query), query, QUERY),
         (python_edges(package), package, PACKAGE),
     ):
-        gone -= set(wrong(edges, base, floors))
-        found += wrong(without_allowed(edges, base), base, floors)
+        gone -= set(wrong(edges, base, layers))
+        found += wrong(without_allowed(edges, base), base, layers)
     found += unseen(package)
     found += [f"{edge} is in ALLOWED and does not exist" for edge in gone]
     print(*sorted(found), sep="\n", end="\n" if found else "")

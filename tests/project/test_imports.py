@@ -10,13 +10,13 @@ sys.path.append(str(Path(__file__).parents[2] / "tools"))
 import check_imports
 
 
-def violations(root, files, floors, *, rust):
+def violations(root, files, layers, *, rust):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     edges = check_imports.rust_edges(root) if rust else check_imports.python_edges(root)
-    return sorted(check_imports.wrong(edges, root, floors))
+    return sorted(check_imports.wrong(edges, root, layers))
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_an_import_of_a_higher_layer_in_the_core_is_reported(line, tmp_path):
         "formats/mod.rs": "pub mod a;",
         "formats/a.rs": "use crate::model::term;",
     }
-    floors = [{"model"}, {"formats"}]
-    found = violations(tmp_path, files, floors, rust=True)
+    layers = [{"model"}, {"formats"}]
+    found = violations(tmp_path, files, layers, rust=True)
     assert "model/term.rs -> formats/a.rs" in found
-    assert "circle: formats/a.rs, model/term.rs" in found
+    assert "cycle: formats/a.rs, model/term.rs" in found
 
 
 def test_format_families_must_not_import_each_other(tmp_path):
@@ -73,9 +73,9 @@ def test_an_import_of_a_higher_layer_in_the_package_is_reported(line, tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     root = tmp_path / "pk"
-    floors = [{"low"}, {"high"}, {"__init__"}]
-    found = sorted(check_imports.wrong(check_imports.python_edges(root), root, floors))
-    assert found == ["low.py -> high.py", "new.py has no floor"]
+    layers = [{"low"}, {"high"}, {"__init__"}]
+    found = sorted(check_imports.wrong(check_imports.python_edges(root), root, layers))
+    assert found == ["low.py -> high.py", "new.py is in no layer"]
 
 
 def test_code_after_a_test_module_is_checked(tmp_path):
@@ -103,8 +103,8 @@ def test_only_surfaces_may_import_the_top_level_package(line, tmp_path):
         (tmp_path / "pk").mkdir(exist_ok=True)
         (tmp_path / "pk" / name).write_text(text)
     root = tmp_path / "pk"
-    floors = [{"low"}, {"cli"}, {"__init__"}]
-    found = list(check_imports.wrong(check_imports.python_edges(root), root, floors))
+    layers = [{"low"}, {"cli"}, {"__init__"}]
+    found = list(check_imports.wrong(check_imports.python_edges(root), root, layers))
     assert found == ["low.py -> __init__.py"]
 
 
