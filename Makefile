@@ -1,4 +1,4 @@
-# Every developer command. `make` or `make help` lists them.
+# The developer commands. `make` or `make help` lists them.
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH):$(HOME)/.cargo/bin
 PY := .venv/bin/python
@@ -10,9 +10,9 @@ FUZZ_RUNS ?= -1
 FUZZ_FORMATS ?= $(shell $(PY) -c 'from rdfm import _core; print(*_core.format_names())')
 FUZZ_TARGETS ?= splits regroup sniff archive query analysis
 FUZZ_LIMITS := -max_len=4096 -rss_limit_mb=1024 -timeout=20
-# The folder with the suites of the specifications; only test-suites runs the tests that read it.
+# Folder of the conformance suites. Only test-suites runs the tests that read it.
 SUITES := $(abspath $(or $(RDFM_SHARED),../shared))
-# What `make test-fast` runs in Python: round trips through every format, the command line and the API.
+# The Python tests of `make test-fast`: round trips through every format, the command line and the API.
 FAST := not slow and not spark and not peers and not suites
 FAST_IGNORED := $(addprefix tests/,differential docs peers project spark/session spec) \
   $(filter-out tests/property/test_round_trips%,$(wildcard tests/property/*.py))
@@ -24,10 +24,10 @@ FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO_FUZZ) run -s none
 .DEFAULT_GOAL := help
 .PHONY: help demo build dev test test-fast test-fast-rust test-fast-python test-rust test-python test-plain test-spark test-suites lint fmt types bench bench-growth bench-spark fuzz docs soak peers wheel generate notices lock clean
 
-help: ## This list
+help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
-demo: build ## Set up what is missing, then convert a message log between formats, and read it in Spark
+demo: build ## Set up the .venv, convert a message log between formats, and read it in Spark
 	@mkdir -p build
 	@echo; echo '$$ rdfm convert $(DEMO) build/demo.jelly'
 	@.venv/bin/rdfm convert $(DEMO) build/demo.jelly
@@ -37,13 +37,13 @@ demo: build ## Set up what is missing, then convert a message log between format
 	@head -n 5 build/demo.nq
 	@echo; echo '$$ rdfm inspect build/demo.jelly'
 	@.venv/bin/rdfm inspect build/demo.jelly
-	@echo; echo 'And in Spark, which takes some seconds to start:'
+	@echo; echo 'In Spark, which takes some seconds to start:'
 	@$(PY) tools/demo_spark.py
-	@echo; echo 'The command is .venv/bin/rdfm; docs/start.md goes on from here.'
+	@echo; echo 'The command is .venv/bin/rdfm. To continue, read docs/start.md.'
 
-build: .venv/.built ## The .venv with pinned dependencies and the release build of the core
+build: .venv/.built ## Build the .venv with pinned dependencies, and the core in release mode
 
-# The folder is the project's own; a copied or broken one is made anew.
+# If .venv is missing, incomplete or a copy whose Python does not start, create it again.
 .venv/.installed: requirements.lock tools/prerequisites.sh
 	@tools/prerequisites.sh
 	@$(PY) -c '' 2>/dev/null || $$(tools/prerequisites.sh python) -m venv --clear .venv
@@ -51,8 +51,8 @@ build: .venv/.built ## The .venv with pinned dependencies and the release build 
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
-# The fast loop: incremental, without link-time optimization. `make build` makes the release build again.
-dev: .venv/.dev ## An incremental build of the core, for development
+# Incremental, without link-time optimization. `make build` restores the release build.
+dev: .venv/.dev ## Build the core incrementally, for development
 
 .venv/.dev: .venv/.installed pyproject.toml $(RUST_SOURCES)
 	@tools/prerequisites.sh
@@ -66,27 +66,27 @@ dev: .venv/.dev ## An incremental build of the core, for development
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/.dev
 
-test: test-rust test-python ## All tests of both languages that need nothing but this repository
+test: test-rust test-python ## Run all tests in both languages that need only this repository
 	@echo
 	@echo 'All tests passed. Not run:'
-	@echo '  make test-suites  the suites of the specifications, in the folder RDFM_SHARED or ../shared'
+	@echo '  make test-suites  the conformance suites, in the folder RDFM_SHARED or ../shared'
 	@echo '  make peers        comparisons with programs for a JVM and for Node'
 	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit; done; \
 	  echo '  make test         with Chromium installed: the page of `rdfm inspect --html` in a browser'
 
-# These never read the suites, whatever the environment says.
+# These never read the suites, even if RDFM_SHARED is set.
 test test-rust test-python test-plain test-fast-rust test-fast-python test-spark: export RDFM_SHARED :=
 
-test-rust: ## The tests of the Rust crates
+test-rust: ## Run the tests of the Rust crates
 	cargo test --quiet --locked
 
-test-python: build ## The tests in Python, those with a Spark session beside the others
+test-python: build ## Run the Python tests, those with a Spark session in parallel with the others
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-plain test-spark
 
-test-plain: build ## The tests in Python without a Spark session
+test-plain: build ## Run the Python tests that need no Spark session
 	$(PY) -m pytest -m 'not spark and not peers and not suites'
 
-test-fast: .venv/.dev ## One minute of tests of both languages, with the build of `make dev`
+test-fast: .venv/.dev ## Run one minute of tests in both languages, with the build of `make dev`
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-fast-rust test-fast-python
 
 test-fast-rust:
@@ -95,38 +95,38 @@ test-fast-rust:
 test-fast-python:
 	$(PY) -m pytest --quiet --hypothesis-profile=fast -m '$(FAST)' $(addprefix --ignore=,$(FAST_IGNORED))
 
-test-spark: build ## The tests with a Spark session
+test-spark: build ## Run the tests that need a Spark session
 	$(PY) -m pytest -m spark
 
-test-suites: build ## The tests over the suites of the specifications, from RDFM_SHARED or ../shared
-	@[ -d '$(SUITES)' ] || { echo 'no folder $(SUITES): RDFM_SHARED names the folder of the suites' >&2; exit 1; }
+test-suites: build ## Run the tests over the conformance suites in RDFM_SHARED or ../shared
+	@[ -d '$(SUITES)' ] || { echo 'no folder $(SUITES): set RDFM_SHARED to the folder of the suites' >&2; exit 1; }
 	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
 	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
 
-lint: .venv/.installed ## Format, lints and imports of both languages, warnings are errors
+lint: .venv/.installed ## Check format, lints and imports in both languages; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	ruff format --check .
 	ruff check .
 	$(PY) tools/check_imports.py
 
-fmt: .venv/.installed ## Format both languages
+fmt: .venv/.installed ## Format the sources in both languages
 	cargo fmt --all
 	ruff format .
 	ruff check --fix --select I .
 
-types: build ## mypy --strict, the examples of the docs with mypy and pyright, and the stubs against the extension
+types: build ## Check types with mypy --strict, the docs examples with mypy and pyright, and the stubs of the core
 	mypy
 	$(PY) tools/check_types.py
 	MYPYPATH=. stubtest rdfm._core --ignore-missing-stub --mypy-config-file pyproject.toml
 
-bench: build ## rdfm beside pyjelly, pyoxigraph and rdflib, ratios printed
+bench: build ## Compare rdfm with pyjelly, pyoxigraph and rdflib, and print the ratios
 	$(PY) benchmarks/run.py
 
-bench-growth: build ## What twice the bytes of hostile JSON-LD and YAML-LD cost, ratios printed
+bench-growth: build ## Measure the cost of doubling the size of hostile JSON-LD and YAML-LD
 	$(PY) benchmarks/growth.py
 
-bench-spark: build ## rdfm in Spark beside pyoxigraph and pyjelly there, ratios printed
+bench-spark: build ## Compare rdfm in Spark with pyoxigraph and pyjelly, and print the ratios
 	$(PY) benchmarks/spark.py
 
 fuzz: build $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law for FUZZ_LAWS_SECONDS
@@ -142,37 +142,37 @@ fuzz: build $(CARGO_FUZZ) ## Fuzz each format for FUZZ_SECONDS, then every law f
 	  $(FUZZ) $$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) || exit 1; \
 	done
 
-# The pinned stable compiler: RUSTC_BOOTSTRAP lets it count what an input reaches, which it has only as a flag of
-# nightly, and without a sanitizer (-s none) nothing else of nightly is needed.
+# Fuzzing uses the pinned stable compiler. RUSTC_BOOTSTRAP enables its coverage counters, which are a nightly feature;
+# without a sanitizer (-s none) no other nightly feature is needed.
 $(CARGO_FUZZ):
 	@echo 'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into fuzz/target'
 	@cargo install --quiet --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz || { \
-	  echo 'make fuzz needs cargo-fuzz; where crates.io is reached, this installs it:' >&2; \
+	  echo 'make fuzz needs cargo-fuzz. With access to crates.io, this installs it:' >&2; \
 	  echo '  cargo install --locked --root $(@D:/bin=) --version $(CARGO_FUZZ_VERSION) cargo-fuzz' >&2; exit 1; }
 
 docs: build ## Check the links and run the code blocks of the docs
 	$(PY) tools/check_docs.py
 
-soak: build wheel ## What takes long: the random tests many times over, every kill of Spark's writers
+soak: build wheel ## Run the long tests: many more random tests, and Spark writers killed at every point
 	RDFM_FUZZ_SECONDS=600 cargo test --quiet --locked --release -p rdfm-laws
 	$(PY) -m pytest --quiet -m 'not peers' --hypothesis-profile=soak tests/property
 	RDFM_JSONLD_DOCUMENTS=100000 $(if $(wildcard fuzz/corpus/ndjsonld),RDFM_JSONLD_CORPUS=fuzz/corpus/ndjsonld) \
 	  $(PY) -m pytest --quiet tests/differential/test_jsonld_reading.py
 	RDFM_KILLS=24 $(PY) -m pytest --quiet tests/spark/session/test_failures.py
 
-peers: build ## Against programs that are no Python packages (a JVM, Node)
+peers: build ## Compare with programs that are not Python packages (JVM, Node)
 	RDFM_JSONLD_DOCUMENTS=10000 $(PY) -m pytest -m peers
 
-wheel: .venv/.installed ## Build the wheel as it is published, check its size and contents, and run it from elsewhere
+wheel: .venv/.installed ## Build the wheel for publication, check its size and contents, and run it outside the repository
 	$(PY) tools/check_wheel.py
 
-generate: build ## Write anew what derives from the declarations of formats: types for editors, tables of options
+generate: build ## Write the files generated from declarations: types for editors, tables of options
 	$(PY) tools/generate.py
 
-notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt anew
+notices: .venv/.installed ## Write THIRD_PARTY_NOTICES.txt
 	$(PY) tools/notices.py
 
-lock: ## Write requirements.lock anew (needs uv)
+lock: ## Write requirements.lock with the newest versions (needs uv)
 	uv pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --python-version 3.11 \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade --output-file requirements.lock
 

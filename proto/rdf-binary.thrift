@@ -1,12 +1,12 @@
 // RDF Thrift: the names and numbers that Apache Jena published (https://jena.apache.org/documentation/io/rdf-binary.html),
-// with our own comments; in the compact protocol. The codec in rdfm-core is written by hand; the tests read
-// this file and compare both.
+// with comments of this project. It uses the compact protocol. The codec in rdfm-core is written by hand; tests
+// read this file and compare both.
 
 struct RDF_IRI {
   1: required string iri  // `_:label` is a blank node
 }
 
-// A name in a namespace that was declared before.
+// A name in a namespace that was declared earlier.
 struct RDF_PrefixName {
   1: required string prefix
   2: required string localName
@@ -16,7 +16,7 @@ struct RDF_BNode {
   1: required string label
 }
 
-// Without language and datatype: xsd:string.
+// xsd:string if there is neither a language nor a datatype.
 struct RDF_Literal {
   1: required string lex
   2: optional string langtag
@@ -25,13 +25,13 @@ struct RDF_Literal {
   5: optional string langdir  // the base direction of the language: ltr or rtl
 }
 
-// A number, to be divided by ten `scale` times.
+// The number value / 10^scale.
 struct RDF_Decimal {
   1: required i64 value
   2: required i32 scale
 }
 
-// These four stand in patterns and query results, not in data.
+// The next four occur in patterns and query results, not in data.
 struct RDF_VAR {
   1: required string name
 }
@@ -52,7 +52,7 @@ union RDF_Term {
   7: RDF_UNDEF undefined
   8: RDF_REPEAT repeat
   9: RDF_Triple tripleTerm
-  // Literals by their values.
+  // Literals by value.
   10: i64 valInteger
   11: double valDouble
   12: RDF_Decimal valDecimal
@@ -68,7 +68,7 @@ struct RDF_Quad {
   1: required RDF_Term S
   2: required RDF_Term P
   3: required RDF_Term O
-  4: optional RDF_Term G  // not set: the default graph
+  4: optional RDF_Term G  // if not set, the default graph
 }
 
 struct RDF_PrefixDecl {
@@ -76,14 +76,14 @@ struct RDF_PrefixDecl {
   2: required string uri
 }
 
-// A log is rows one after the other: nothing stands between messages.
+// A log is a sequence of rows, without message boundaries.
 union RDF_StreamRow {
   1: RDF_PrefixDecl prefixDecl
   2: RDF_Triple triple
   3: RDF_Quad quad
 }
 
-// A result set: the variables, then a tuple a row, with UNDEF where a variable is unbound.
+// A result set: the variables, then one tuple per row, with UNDEF for an unbound variable.
 struct RDF_VarTuple {
   1: list<RDF_VAR> vars
 }

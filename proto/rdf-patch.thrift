@@ -1,13 +1,13 @@
-// RDF Patch in Thrift: the numbers that Apache Jena's module jena-rdfpatch reads and writes, with our own names for the
-// fields and our own comments; in the compact protocol. A file is rows, one after the other. The terms are those of
-// rdf-binary.thrift, behind which the tests read this file.
+// RDF Patch in Thrift: the numbers that Apache Jena's module jena-rdfpatch reads and writes, with field names and
+// comments of this project. It uses the compact protocol. A file is a sequence of rows. The terms are defined in
+// rdf-binary.thrift; tests read this file after that one.
 
 struct Patch_Header {
   1: required string name
   2: required RDF_Term value
 }
 
-// Of a quad to add or to delete; without G it is in the default graph.
+// A quad to add or delete; in the default graph if G is not set.
 struct Patch_Quad {
   1: required RDF_Term S
   2: required RDF_Term P
@@ -15,7 +15,7 @@ struct Patch_Quad {
   4: optional RDF_Term G
 }
 
-// A prefix of a store, or of one of its graphs; without an IRI it is deleted.
+// A prefix of a store or of one of its graphs; deleted if there is no IRI.
 struct Patch_Prefix {
   1: optional RDF_Term graph
   2: required string prefix
@@ -26,7 +26,7 @@ enum Patch_Transaction {
   TX = 0
   TC = 1
   TA = 2
-  Z = 3  // the patch ends
+  Z = 3  // end of the patch
 }
 
 union RDF_Patch_Row {

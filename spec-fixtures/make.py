@@ -1,6 +1,6 @@
-"""Makes the line formats, RDF/XML, JSON-LD, YAML-LD and the binary formats of the fixtures from their expected.txt, without rdfm.
+"""Makes fixtures from their expected.txt, without rdfm: line formats, RDF/XML, JSON-LD, YAML-LD, binary formats.
 
-`python spec-fixtures/make.py` writes the files; `made()` gives them, for the test that they are current.
+`python spec-fixtures/make.py` writes the files. A test compares them with the result of `made()`.
 """
 
 import json
@@ -13,13 +13,13 @@ from xml.sax.saxutils import quoteattr
 FIXTURES = Path(__file__).resolve().parent
 sys.path.insert(0, str(FIXTURES.parent / "tests"))
 
-import jelly_proto  # noqa: E402 - found through the line above
+import jelly_proto  # noqa: E402 - found because of the line above
 import nquads  # noqa: E402
 import rdf_binary  # noqa: E402
 import rdf_patch  # noqa: E402
 import yaml  # noqa: E402
 
-# What expected.txt does not say.
+# Data that expected.txt does not contain.
 METADATA = {"metadata": [{"key": b"value", "bytes": b"\x00\xff"}, {"only": b""}, {}]}
 NAMESPACES = {
     "prefixes": [
@@ -28,13 +28,13 @@ NAMESPACES = {
         {"one": "http://two.example/"},
     ]
 }
-# Logs of one message that are made as Jelly of a flat type too, with so many quads a frame: blank nodes
-# stand in several of them.
+# Logs of one message that are also written as Jelly of a flat type, with the number of quads per frame. Blank
+# nodes occur in several frames.
 FLAT = {"flat": 2}
 
 
 def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
-    """Delimiters stand between messages; more where the first or last message would be lost."""
+    """The messages with delimiters between them, and more if the first or last message would be lost."""
     text = delimiter.join(messages)
     if leading and not messages[0]:
         text = delimiter + text
@@ -43,12 +43,12 @@ def lines(messages: list[str], delimiter: str, *, leading: bool) -> str:
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 ITS = "http://www.w3.org/2005/11/its"
-# Line ends would end a document of a log.
+# A line end would end the document.
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 def document(message: list[tuple], namespaces: dict[str, str]) -> str:
-    """A message as a line of RDF/XML, a description for each triple; its predicates end in XML names."""
+    """A message as a line of RDF/XML, with one description per triple. Predicates must end in XML names."""
     prefixes = {"rdf": RDF, "its": ITS, **namespaces}
     declared = "".join(
         f" xmlns{':' * bool(name)}{name}={quoteattr(iri)}" for name, iri in prefixes.items()
@@ -58,27 +58,27 @@ def document(message: list[tuple], namespaces: dict[str, str]) -> str:
 
 
 def description(quad: tuple) -> str:
-    """A node with one property, whose namespace is declared there."""
+    """A node with one property, which declares its own namespace."""
     subject, predicate, thing = quad[:3]
     namespace, local = re.fullmatch(r"(.*?)([A-Za-z_][\w.-]*)", predicate[1]).groups()
     about = f"rdf:{'nodeID' if subject[0] == 'bnode' else 'about'}={quoteattr(subject[1])}"
-    said, text = "", ""
+    attributes, text = "", ""
     if thing[0] == "iri":
-        said = f" rdf:resource={quoteattr(thing[1])}"
+        attributes = f" rdf:resource={quoteattr(thing[1])}"
     elif thing[0] == "bnode":
-        said = f" rdf:nodeID={quoteattr(thing[1])}"
+        attributes = f" rdf:nodeID={quoteattr(thing[1])}"
     elif thing[0] == "triple":
-        said, text = ' rdf:parseType="Triple"', description(thing[1:])
+        attributes, text = ' rdf:parseType="Triple"', description(thing[1:])
     else:
         _, text, language, direction, datatype = thing
         text = "".join(ESCAPES.get(character, character) for character in text)
         if language:
-            said = f" xml:lang={quoteattr(language)}"
-            said += f' its:version="2.0" its:dir="{direction}"' if direction else ""
+            attributes = f" xml:lang={quoteattr(language)}"
+            attributes += f' its:version="2.0" its:dir="{direction}"' if direction else ""
         elif datatype != nquads.XSD_STRING:
-            said = f" rdf:datatype={quoteattr(datatype)}"
+            attributes = f" rdf:datatype={quoteattr(datatype)}"
     return (
-        f"<rdf:Description {about}><p:{local} xmlns:p={quoteattr(namespace)}{said}>{text}</p:{local}>"
+        f"<rdf:Description {about}><p:{local} xmlns:p={quoteattr(namespace)}{attributes}>{text}</p:{local}>"
         "</rdf:Description>"
     )
 
@@ -105,7 +105,7 @@ def node(quad: tuple) -> dict:
 
 
 def in_json(message: list[tuple]) -> bool:
-    """Whether JSON-LD holds a message: no triple terms, nothing generalized."""
+    """Whether JSON-LD can represent a message: without triple terms and generalized quads."""
     return all(
         quad[0][0] in ("iri", "bnode") and quad[1][0] == "iri" and quad[2][0] != "triple"
         for quad in message
@@ -113,7 +113,7 @@ def in_json(message: list[tuple]) -> bool:
 
 
 def in_xml(message: str) -> bool:
-    """Whether XML holds every character of a message as N-Quads."""
+    """Whether XML allows every character of a message, which is given as N-Quads."""
     return not re.search(r"\\[bf]|\\u00[01]|\\u0000", message)
 
 
@@ -148,7 +148,7 @@ def made() -> Iterator[tuple[Path, bytes]]:
             objects = [{"@graph": list(map(node, message))} if message else {} for message in quads]
             texts = [json.dumps(each, ensure_ascii=False) for each in objects]
             yield folder / "log.ndjsonld", "".join(f"{text}\n" for text in texts).encode()
-            # In quotes, so that no schema of YAML takes a text for something else.
+            # In quotes, so that every schema of YAML reads the values as strings.
             style = {
                 "allow_unicode": True,
                 "sort_keys": False,
@@ -171,7 +171,7 @@ def made() -> Iterator[tuple[Path, bytes]]:
             yield folder / "flat.jelly", flat_jelly(quads, triples=triples)
         names = NAMESPACES.get(folder.name, nothing)
         yield folder / "log.rpb", rdf_binary.protobuf_messages(quads, names)
-        # Of rows alone, a file is one message.
+        # With the framing `rows`, a file is one message.
         for at, message in enumerate(quads):
             for kinds, write, suffix in (
                 (rdf_binary.protobuf(), rdf_binary.protobuf_rows, "rpb"),

@@ -1,6 +1,6 @@
-"""Makes the fixtures of SPARQL results, without rdfm: through Google's protobuf and thriftpy2, and as plain text.
+"""Makes the fixtures of SPARQL results without rdfm: with Google's protobuf and thriftpy2, and as plain text.
 
-`python spec-fixtures/results.py` writes the files; `made()` gives them.
+`python spec-fixtures/results.py` writes the files; `made()` yields them.
 """
 
 import json
@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 FIXTURES = Path(__file__).resolve().parent
 sys.path.insert(0, str(FIXTURES.parent / "tests"))
 
-import rdf_binary  # noqa: E402 - found through the line above
+import rdf_binary  # noqa: E402 - found because of the line above
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 STRING = XSD + "string"
@@ -37,7 +37,7 @@ def triple(*parts: tuple) -> tuple:
     return ("triple", *parts)
 
 
-# Variables and rows; what is unbound is None.
+# Variables and rows; an unbound variable is None.
 SETS = {
     "basic": (
         ["s", "p"],
@@ -98,7 +98,7 @@ SETS = {
     ),
     "repeated": (["x", "y"], [[iri(str(at % 2)), text(str(at % 3))] for at in range(24)]),
 }
-# Of JSON and XML: an answer, and links.
+# Answers of ASK with links, for JSON and XML.
 ANSWERS = {"true": (True, []), "false": (False, [EX + "more?a&b"])}
 
 
@@ -121,12 +121,12 @@ def json_term(term: tuple) -> dict:
         parts = zip(("subject", "predicate", "object"), map(json_term, term[1:]), strict=True)
         return {"type": "triple", "value": dict(parts)}
     _, lexical, language, direction, datatype = term
-    said = {"type": "literal", "value": lexical}
+    value = {"type": "literal", "value": lexical}
     if language:
-        said |= {"xml:lang": language, **({"its:dir": direction} if direction else {})}
+        value |= {"xml:lang": language, **({"its:dir": direction} if direction else {})}
     elif datatype != STRING:
-        said["datatype"] = datatype
-    return said
+        value["datatype"] = datatype
+    return value
 
 
 def in_json(name: str, variables: list, rows: list) -> bytes:
@@ -155,14 +155,16 @@ def xml_term(term: tuple) -> str:
         return f"<{element}>{escape(term[1])}</{element}>"
     if kind == "triple":
         parts = zip(("subject", "predicate", "object"), map(xml_term, term[1:]), strict=True)
-        return f"<triple>{''.join(f'<{part}>{said}</{part}>' for part, said in parts)}</triple>"
+        return f"<triple>{''.join(f'<{part}>{term}</{part}>' for part, term in parts)}</triple>"
     _, lexical, language, direction, datatype = term
-    said = ""
+    attributes = ""
     if language:
-        said = f" xml:lang={quoteattr(language)}" + (f' its:dir="{direction}"' if direction else "")
+        attributes = f" xml:lang={quoteattr(language)}" + (
+            f' its:dir="{direction}"' if direction else ""
+        )
     elif datatype != STRING:
-        said = f" datatype={quoteattr(datatype)}"
-    return f"<literal{said}>{escape(lexical, {chr(13): '&#13;'})}</literal>"
+        attributes = f" datatype={quoteattr(datatype)}"
+    return f"<literal{attributes}>{escape(lexical, {chr(13): '&#13;'})}</literal>"
 
 
 def in_xml(variables: list, body: str, links: list) -> bytes:
@@ -208,10 +210,10 @@ def tsv_term(term: tuple) -> str:
         ("true", XSD + "boolean"),
     ):
         return lexical
-    said = '"' + "".join(TSV_ESCAPES.get(character, character) for character in lexical) + '"'
+    quoted = '"' + "".join(TSV_ESCAPES.get(character, character) for character in lexical) + '"'
     if language:
-        return f"{said}@{language}" + (f"--{direction}" if direction else "")
-    return said if datatype == STRING else f"{said}^^<{datatype}>"
+        return f"{quoted}@{language}" + (f"--{direction}" if direction else "")
+    return quoted if datatype == STRING else f"{quoted}^^<{datatype}>"
 
 
 def in_tsv(name: str, variables: list, rows: list) -> bytes:
@@ -221,8 +223,8 @@ def in_tsv(name: str, variables: list, rows: list) -> bytes:
     return (end.join(lines) + end).encode()
 
 
-def csv_field(said: str) -> str:
-    return '"' + said.replace('"', '""') + '"' if not said or set(said) & set('",\r\n') else said
+def csv_field(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
 def csv_term(term: tuple | None) -> str:

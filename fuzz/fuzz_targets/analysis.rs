@@ -1,4 +1,5 @@
-//! Any bytes as TriG and as RDF Patch, whose messages are counted, compared, and applied as changes.
+//! Reads any bytes as TriG and as RDF Patch, counts and compares the messages, and applies them as
+//! changes.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

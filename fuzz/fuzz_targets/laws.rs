@@ -1,4 +1,5 @@
-//! Any bytes in the format that `RDFM_FUZZ_FORMAT` names: every law of `rdfm_laws::any_bytes`.
+//! Checks every law of `rdfm_laws::any_bytes` with any bytes as a log in the format named by
+//! `RDFM_FUZZ_FORMAT`.
 #![no_main]
 
 use std::sync::LazyLock;

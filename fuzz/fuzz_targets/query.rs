@@ -1,4 +1,5 @@
-//! Any text as a query over a few messages: it ends, and both ways of matching give the same rows.
+//! Runs any text as a query over a few messages: it ends, and both ways of evaluation give the same
+//! rows.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

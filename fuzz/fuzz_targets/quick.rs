@@ -1,4 +1,5 @@
-//! Any bytes in the format that `RDFM_FUZZ_FORMAT` names: the laws of `rdfm_laws::quick`.
+//! Checks the laws of `rdfm_laws::quick` with any bytes as a log in the format named by
+//! `RDFM_FUZZ_FORMAT`.
 #![no_main]
 
 use std::sync::LazyLock;

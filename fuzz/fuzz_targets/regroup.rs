@@ -1,4 +1,4 @@
-//! Any bytes as trig, whose messages are grouped in every way.
+//! Reads any bytes as TriG and groups the messages in every way.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

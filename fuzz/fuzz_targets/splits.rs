@@ -1,4 +1,4 @@
-//! Any bytes as nq, cut into splits: they hold what the whole log holds.
+//! Cuts any bytes as N-Quads into splits, which together contain the same messages as the log.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

@@ -1,6 +1,6 @@
-"""Makes the logs of this folder and what is in them, through Google's protobuf and without rdfm.
+"""Makes the logs of this folder and the texts of their patches, with Google's protobuf and without rdfm.
 
-`python spec-fixtures/jelly-patch/make.py` writes the files; `made()` gives them, for the test that they are current.
+`python spec-fixtures/jelly-patch/make.py` writes the files. A test compares them with the result of `made()`.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parents[1] / "tests"))
 
-import jelly_patch_proto  # noqa: E402 - found through the line above
+import jelly_patch_proto  # noqa: E402 - found because of the line above
 from jelly_patch_proto import FLAT, FRAME, PUNCTUATED, TRIPLES, Writer, delimited  # noqa: E402
 from nquads import literal  # noqa: E402
 
@@ -30,7 +30,7 @@ B = bnode("b0")
 ONE = literal("1", datatype=XSD + "integer")
 BEGIN, COMMIT, ABORT = [("TX",)], [("TC",)], [("TA",)]
 
-# In QUADS.
+# Written with the statement type QUADS.
 BASIC = [
     [
         ("H", "id", ("iri", "urn:uuid:1")),
@@ -49,7 +49,7 @@ BASIC = [
         *COMMIT,
     ],
 ]
-# In TRIPLES.
+# Written with the statement type TRIPLES.
 PLAIN = [
     [*BEGIN, ("PA", "", iri(""), None), ("A", S, P, O, None), ("PD", "", None), *COMMIT],
     [("D", S, P, O, None), ("D", S, P, ONE, None)],
@@ -64,7 +64,7 @@ HEADERS = [
         ("H", "by", B),
         ("A", B, P, O, None),
         ("H", "about", ("triple", B, P, ("triple", S, P, ONE))),
-        # A value that an earlier term of a statement equals is written out.
+        # A value is written in full even if it equals an earlier term of a statement.
         ("H", "again", B),
         ("H", "again", B),
     ]
@@ -183,7 +183,7 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     yield made("small-tables", MANY, short=True, sizes=(8, 5, 2))
     yield made("small-tables-frames", MANY, FRAME, sizes=(8, 5, 2))
 
-    # Frames without rows, before the options too.
+    # Frames without rows, including before the options.
     writer = log(EMPTY, FRAME)
     empty = jelly_patch_proto.classes().RdfPatchFrame()
     yield "empty-frames", [[], *EMPTY, []], delimited([empty, *writer.frames, empty])
@@ -193,26 +193,26 @@ def logs() -> Iterator[tuple[str, list, bytes]]:
     writer = log(BASIC[:1], FLAT, rows=6)
     yield "empty-frames-flat", BASIC[:1], delimited([empty, *writer.frames, empty])
 
-    # Options again, as they were.
+    # Options that are repeated without changes.
     writer = Writer(PUNCTUATED, short=True)
     for patch in REPEATED:
         writer.options()
         writer.patch(patch)
     yield "options-again", REPEATED, delimited(writer.frames)
 
-    # As Jelly-JVM writes them: the last mark is missing.
+    # Without the last mark, as Jelly-JVM writes logs.
     writer = log(BASIC)
     del writer.frames[-1].rows[-1]
     yield "no-last-mark", BASIC, delimited(writer.frames)
 
-    # Nor does it write the graph of a namespace before the first graph.
+    # A namespace before the first graph has no graph, as Jelly-JVM writes logs.
     writer = Writer(PUNCTUATED, short=True)
     writer.last_terms["g"] = None
     patch = [("PA", "ex", iri(""), None), ("PD", "ex", None), ("A", S, P, O, G), ("PD", "g", G)]
     writer.patch(patch)
     yield "no-first-graph", [patch], delimited(writer.frames)
 
-    # One bare frame.
+    # One frame without a length.
     yield "bare-frame", BASIC[:1], log(BASIC[:1], FRAME).frames[0].SerializeToString()
     writer = log(BASIC, rows=1000)
     yield "bare-punctuated", BASIC, writer.frames[0].SerializeToString()
