@@ -19,8 +19,8 @@ from jsonld_reading import (
     Outcome,
     both_read,
     explained,
-    in_short,
     left_open,
+    normalized,
     rdf_direction,
     rdfm_reads,
     shown,
@@ -76,7 +76,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of what looks like a keyword
         try:
-            return Outcome(in_short(well_formed(tuples(PyLD().to_rdf(given, options)))))
+            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
         except jsonld.JsonLdError as error:
             return failed(error)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -215,7 +215,7 @@ def test_pyld_reads_the_same(part):
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
     """Whether both read the same dataset, or both refuse, by codes of errors that are there."""
     if both_read(ours, theirs):
-        return isomorphic(in_short(ours.quads), theirs.quads)
+        return isomorphic(normalized(ours.quads), theirs.quads)
     if ours.quads is not None or theirs.quads is not None:
         return False
     if ours.code == theirs.code:
