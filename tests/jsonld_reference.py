@@ -409,7 +409,7 @@ class Processor:
         if "@container" in value and not definition.reverse:  # 19
             definition.container = container_of(value["@container"])
             if len({*definition.container}) < len(definition.container):
-                self.open.add("a container that is named twice")
+                self.open.add("a container that is listed twice")
             if "@type" in definition.container:
                 definition.type = definition.type or "@id"
                 check(definition.type in ("@id", "@vocab"), "invalid type mapping")
@@ -615,7 +615,7 @@ class Processor:
         )
         finished = self.finish(result, property_)
         if finished is None and len(self.dropped) > dropped and property_ not in (None, "@graph"):
-            self.open.add("keys of a value that is dropped")
+            self.open.add("keys of a dropped value")
         return finished
 
     def expand_entries(
@@ -640,13 +640,13 @@ class Processor:
                 )
                 if expanded in seen and expanded not in ("@included", "@type", "@nest"):
                     if expanded not in result:
-                        self.open.add("a keyword that comes twice, and once says nothing")
+                        self.open.add("a repeated keyword, once without a value")
                     with self.collecting():
                         raise JsonLdError("colliding keywords")
                 if expanded in KEYWORDS:
                     seen.add(expanded)
                 if expanded == "@list" and property_ in (None, "@graph") and len(element) > 1:
-                    self.open.add("a list that floats freely beside other entries")
+                    self.open.add("a free-floating list with other entries")
                 if expanded == "@nest":
                     nests.append(key)
                 elif expanded in OF_NODES_AND_VALUES:
@@ -780,7 +780,7 @@ class Processor:
             found = {"@list": as_list(found)}
         if "@graph" in container and not {"@id", "@index"} & {*container}:  # 13.12
             if any(is_list(one) for one in as_list(found)):
-                self.open.add("a list for a graph")
+                self.open.add("a list as a graph")
             found = [{"@graph": as_list(one)} for one in as_list(found)]
         if term.reverse:  # 13.13
             result.setdefault("@reverse", {})
@@ -819,7 +819,7 @@ class Processor:
             if {"@id", "@type"} & {*container} and active.previous is not None:
                 # The "otherwise" of 13.8.3.3 may refer to 13.8.3.1 or to 13.8.3.2.
                 inner = active.previous
-                self.open.add("an id map or type map where the context is not propagated")
+                self.open.add("an id map or type map with a context that is not propagated")
             definition = inner.terms.get(index) if "@type" in container else None
             if definition and definition.context is not UNSET:
                 inner = self.process(
@@ -836,7 +836,7 @@ class Processor:
                     ):
                         self.open.add("a map of nodes with another value")
                     if "@graph" in container and "@list" in item:
-                        self.open.add("a list for a graph")
+                        self.open.add("a list as a graph")
                 if "@graph" in container and not is_graph(item):
                     item = {"@graph": as_list(item)}
                 if "@index" in container and index_key != "@index" and expanded != "@none":
@@ -873,7 +873,7 @@ class Processor:
                 check("@type" not in result or bool(right), "invalid typed value")
         elif "@type" in result:  # 16
             if "@set" in result or "@list" in result:
-                self.open.add("@type beside @set or @list")
+                self.open.add("@type together with @set or @list")
             result["@type"] = as_list(kind)
         elif "@set" in result or "@list" in result:  # 17
             check(len({*result} - {"@index"}) == 1, "invalid set or list object")

@@ -9,7 +9,7 @@ from nquads import literal
 
 from rdfm import formats
 
-# What might end a token, a line or a message where it must not.
+# Texts that might end a token, a line or a message prematurely.
 NASTY = (
     "",
     '"',
@@ -164,7 +164,7 @@ def logs(
 
 
 def carried(*names, boundaries=None):
-    """Logs that all these formats can hold; of one message if `boundaries` is false."""
+    """Draws logs that all these formats support, with one message if `boundaries` is false."""
     carries = [formats.find(name).spec.carries for name in names]
     return logs(
         graphs=all(each["graphs"] for each in carries),

@@ -35,7 +35,7 @@ def text_cases(*formats: str) -> Iterator:
                 yield pytest.param(name, format, id=f"{name}-{format}")
 
 
-def whole(log: list[list[tuple]]) -> list[tuple]:
+def merged(log: list[list[tuple]]) -> list[tuple]:
     """Merges the log into one dataset, as other programs read the comment dialect."""
     return [quad for message in log for quad in message]
 

@@ -17,7 +17,7 @@ import pytest
 
 FOLDER = Path(os.environ["RDFM_SHARED"]).resolve() if os.environ.get("RDFM_SHARED") else None
 REQUIRED = os.environ.get("RDFM_REQUIRE_SHARED") == "1"
-ABSENT = "not read, since RDFM_SHARED names no folder (make test-suites sets it)"
+ABSENT = "not read, because RDFM_SHARED is not set (make test-suites sets it)"
 # The running test, or the module that is being collected.
 _user: pytest.Item | pytest.Collector | None = None
 

@@ -71,7 +71,7 @@ def items(**fields):
     return rows(lists(0, 1, 2, items=quads(**fields)))
 
 
-# Rows, the row that is wrong, and what the error says.
+# Rows, the index of the invalid row, and a part of the error text.
 MALFORMED = [
     (lambda: rows(lists(0, 2, 1, 2)), 1, "quads"),
     (lambda: rows(lists(0, -1, 2)), 0, "quads"),
@@ -109,11 +109,11 @@ MALFORMED = [
 
 @pytest.mark.parametrize("number", range(len(MALFORMED)))
 def test_malformed_arrays_are_errors_of_their_row(number):
-    make, row, says = MALFORMED[number]
+    make, row, text = MALFORMED[number]
     for read in (MessageBatch.from_arrow, lambda given: list(batches_from_arrow(given))):
         with pytest.raises(DecodeError) as met:
             read(make())
-        assert says in str(met.value)
+        assert text in str(met.value)
         assert met.value.row is not None
         if row is not None:
             assert met.value.row == row
@@ -134,11 +134,11 @@ def test_malformed_operations_are_errors():
         return rows(lists(0, 1, 2, items=made), "operations")
 
     assert len(PatchBatch.from_arrow(operations())) == 2
-    for fields, says in (
+    for fields, text in (
         ({"name": indices(0, 4)}, "name"),
         ({"object": indices(0, 4)}, "object"),
     ):
-        with pytest.raises(DecodeError, match=says):
+        with pytest.raises(DecodeError, match=text):
             PatchBatch.from_arrow(operations(**fields))
 
 

@@ -12,7 +12,7 @@ from jsonld_documents import BASE
 from jsonld_reading import Outcome, batches, compare, normalized, well_formed
 from logs import logs
 from nquads import isomorphic, read_expected, read_quads, relabelled
-from samples import NAMES, folded, generated, log_of, text_cases, whole
+from samples import NAMES, folded, generated, log_of, merged, text_cases
 from support import FIXTURES, assert_same, decoded, encode
 
 from rdfm import formats
@@ -49,7 +49,7 @@ def messages_text(log):
 def test_fixtures_are_read_alike(jvm, path):
     found = jvm.messages(path.read_bytes(), "jelly")
     if path.stem == "flat":  # Jelly-JVM returns it frame by frame
-        found = [whole(found)]
+        found = [merged(found)]
     wanted = read_expected(path.parent / "expected.txt")
     assert_same(folded(found), folded(wanted))
 
@@ -133,28 +133,28 @@ def test_real_logs_are_not_larger_than_those_of_jelly_jvm(jvm, capsys):
 def test_text_is_exchanged_with_jena(jvm, name, format):
     log = folded(log_of(name))
     written = encode(format, log_of(name), dialect="comment")
-    assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(whole(log))
+    assert relabelled(*folded([jvm.quads(written, format)])) == relabelled(merged(log))
     back = folded(decoded(format, jvm.convert(written, format, format)))
-    assert relabelled(whole(back)) == relabelled(whole(log))
+    assert relabelled(merged(back)) == relabelled(merged(log))
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
 def test_we_read_pretty_printed_output_of_jena(jvm, name, format):
     for message in log_of(name)[:10]:
         pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
-        back = whole(folded(decoded(format, pretty)))
-        assert isomorphic(back, whole(folded([message])))
+        back = merged(folded(decoded(format, pretty)))
+        assert isomorphic(back, merged(folded([message])))
 
 
 @pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig"])
 @given(data=st.data())
 def test_random_text_is_exchanged_with_jena(jvm, format, data):
-    message = whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
+    message = merged(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))
     written = encode(format, [message])
-    wanted = relabelled(whole(folded([message])))
-    assert relabelled(whole(folded([jvm.quads(written, format)]))) == wanted
+    wanted = relabelled(merged(folded([message])))
+    assert relabelled(merged(folded([jvm.quads(written, format)]))) == wanted
     back = decoded(format, jvm.convert(written, format, format))
-    assert relabelled(whole(folded(back))) == wanted
+    assert relabelled(merged(folded(back))) == wanted
 
 
 def outcome(text):

@@ -17,7 +17,7 @@ from jsonld_reading import (
 )
 from logs import logs
 from nquads import relabelled
-from samples import folded, log_of, text_cases, whole
+from samples import folded, log_of, merged, text_cases
 from support import decoded, encode
 
 pytestmark = pytest.mark.peers
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.peers
 
 def assert_round_trip(node, log, format):
     """N3.js reads the comment dialect as one document."""
-    wanted = relabelled(whole(folded(log)))
+    wanted = relabelled(merged(folded(log)))
     written = encode(format, log, dialect="comment")
-    assert relabelled(whole(folded([node.quads(written, format)]))) == wanted
+    assert relabelled(merged(folded([node.quads(written, format)]))) == wanted
     back = decoded(format, node.convert(written, format, format))
-    assert relabelled(whole(folded(back))) == wanted
+    assert relabelled(merged(folded(back))) == wanted
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("nt", "nq", "ttl", "trig")])
@@ -41,7 +41,7 @@ def test_text_is_exchanged_with_n3(node, name, format):
 @given(data=st.data())
 def test_random_text_is_exchanged_with_n3(node, format, data):
     assert_round_trip(
-        node, [whole(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
+        node, [merged(data.draw(logs(graphs=format in ("nq", "trig"), plain="terms")))], format
     )
 
 

@@ -165,7 +165,7 @@ def modules_of_pages():
 
 
 def names_of_rdfm(tree):
-    """What a module imports from rdfm, and the attributes of modules of rdfm that it uses."""
+    """The names that a module imports from rdfm, and the attributes of rdfm's modules that it uses."""
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -179,7 +179,7 @@ VALID = {}
 
 
 def valid(file):
-    """Files of this kind, of the rows that it can have."""
+    """Valid files of this kind, one for each kind of rows that it supports."""
     if file not in VALID:
         VALID[file] = []
         for name in ("messages", "dictionaries", "structs", "operations", "rows of quads", "runs"):
@@ -190,7 +190,7 @@ def valid(file):
 
 
 def mutated(data, seed):
-    """The same bytes but for some changes."""
+    """The bytes with some changes."""
     chance = random.Random(seed)
     data = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 4, 16])):
@@ -237,12 +237,12 @@ def test_mutated_files_are_read_or_refused(file, seed, which):
 
 
 def buffers(array):
-    """The layout of an array, with copies of its buffers that can be changed."""
+    """Mutable copies of the buffers of an array."""
     return [None if buffer is None else bytearray(buffer) for buffer in array.buffers()]
 
 
 def rebuilt(array, made):
-    """The same array on other buffers, unless pyarrow refuses them."""
+    """The array with other buffers. Fails if pyarrow rejects them."""
     kind = array.type
     count = {
         pa.types.is_struct: 1,
@@ -285,15 +285,15 @@ def rebuilt(array, made):
 def test_mutated_arrays_are_read_or_refused(name, seed):
     chance = random.Random(seed)
     rows = ROWS[name]()
-    columns, held = [], []
+    columns, mutable = [], []
     for column in rows.columns:
         made = buffers(column)
-        held.extend(buffer for buffer in made if buffer)
+        mutable.extend(buffer for buffer in made if buffer)
         columns.append(rebuilt(column, made))
     rows = pa.RecordBatch.from_arrays(columns, rows.schema.names)
-    # pyarrow looks at some offsets when it makes an array, and again when an array is exported.
+    # Mutate afterwards: pyarrow checks some offsets when it creates an array, and again on export.
     for _ in range(chance.choice([1, 1, 2, 5])):
-        buffer = chance.choice(held)
+        buffer = chance.choice(mutable)
         at = chance.randrange(len(buffer))
         if chance.randrange(2):
             buffer[at] ^= 1 << chance.randrange(8)

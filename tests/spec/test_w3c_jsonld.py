@@ -38,7 +38,7 @@ LENIENT = {
 
 # Cases that do not apply. The suites contain no HTML; the manifest marks cases that are specific to
 # JSON-LD 1.0.
-ORDER = "an error that only the order of keys makes, which JSON-LD leaves open"
+ORDER = "an error that depends on the order of keys, which JSON-LD leaves open"
 NOT_APPLICABLE = {
     "tse01": ORDER,
     "tse02": ORDER,
