@@ -1,4 +1,4 @@
-"""Benchmarks of checking logs: `rdfm.validate` with all warnings, compared with reading the same log only."""
+"""Benchmarks of checking logs: `rdfm.validate` with all warnings, compared with only reading the same log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from work import Row, Task, Work, sample, translated
 
 
-def held(log: str, format: str, folder: Path, messages: int) -> bytes:
+def in_memory(log: str, format: str, folder: Path, messages: int) -> bytes:
     """A log in memory."""
     if log.endswith(f".{format}"):
         return sample(folder, log, messages)
@@ -18,7 +18,7 @@ def held(log: str, format: str, folder: Path, messages: int) -> bytes:
 def validating(log: str, format: str, folder: Path, messages: int) -> Work:
     import rdfm
 
-    data = held(log, format, folder, messages)
+    data = in_memory(log, format, folder, messages)
 
     def run() -> int:
         checked = rdfm.validate(data, format).run()
@@ -31,7 +31,7 @@ def validating(log: str, format: str, folder: Path, messages: int) -> Work:
 def reading(log: str, format: str, folder: Path, messages: int) -> Work:
     import rdfm
 
-    data = held(log, format, folder, messages)
+    data = in_memory(log, format, folder, messages)
 
     def run() -> int:
         with rdfm.open_log(data, format, parts=True) as opened:

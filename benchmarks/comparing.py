@@ -23,8 +23,8 @@ def as_nquads(log: str, folder: Path, messages: int) -> bytes:
     )
 
 
-def turned(text: bytes) -> bytes:
-    """A log of N-Quads with the quads of each message in another order, and other labels."""
+def reordered(text: bytes) -> bytes:
+    """A log of N-Quads with the quads of each message in another order and with other labels."""
     messages = text.split(DELIMITER)
     other = [b"".join(reversed(message.splitlines(keepends=True))) for message in messages]
     return DELIMITER.join(other).replace(b"_:", b"_:other")
@@ -37,7 +37,7 @@ def comparing(
     import rdfm
 
     text = as_nquads(log, folder, messages)
-    other = turned(text) if turn else translated(log, "jelly", folder, messages)
+    other = reordered(text) if turn else translated(log, "jelly", folder, messages)
 
     def run() -> int:
         found = rdfm.diff(
@@ -58,7 +58,7 @@ def canonicalizing(log: str, folder: Path, messages: int) -> Work:
     import pyoxigraph
 
     text = as_nquads(log, folder, min(messages or PEER_MESSAGES, PEER_MESSAGES))
-    sides = [text.split(DELIMITER), turned(text).split(DELIMITER)]
+    sides = [text.split(DELIMITER), reordered(text).split(DELIMITER)]
 
     def canonical(message: bytes) -> pyoxigraph.Dataset:
         found = pyoxigraph.Dataset(pyoxigraph.parse(message, pyoxigraph.RdfFormat.N_QUADS))

@@ -98,7 +98,7 @@ def rows() -> list[Row[Task]]:
     for name, format in (("iot", "jelly"), ("osm", "jelly"), ("iot", "nq"), ("nanopubs", "trig")):
         log = f"{name}.{format}"
         peer = ("rdfm, decoding alone", partial(decoding, log))
-        title = f"statistics of {format} beside decoding ({name})"
+        title = f"statistics of {format} and decoding ({name})"
         found.append(Row(title, partial(statistics, log), peer, 0.4))
     sets = ("pyoxigraph, sets", partial(oxigraph_statistics, "iot.nq"))
     return [*found, Row("statistics of nq (iot)", partial(statistics, "iot.nq"), sets, 4)]

@@ -14,7 +14,7 @@ SOSA = "http://www.w3.org/ns/sosa/"
 JULY = {"time": f"<{SOSA}resultTime>", "after": "2026-06-03", "before": "2026-06-04"}
 
 
-def filtering(log: str, asked: dict[str, Any], folder: Path, messages: int) -> Work:
+def filtering(log: str, criteria: dict[str, Any], folder: Path, messages: int) -> Work:
     """Bytes to the batches that match; rates count all quads read."""
     import rdfm
 
@@ -23,7 +23,7 @@ def filtering(log: str, asked: dict[str, Any], folder: Path, messages: int) -> W
 
     def run() -> int:
         with rdfm.open_log(data, format) as opened:
-            for _ in opened.filter(**asked).batches():
+            for _ in opened.filter(**criteria).batches():
                 pass
         return quads
 
@@ -64,7 +64,7 @@ def oxigraph_filter(log: str, folder: Path, messages: int) -> Work:
 def rows() -> list[Row[Task]]:
     """Filters compared with both."""
     found = []
-    for title, log, asked in (
+    for title, log, criteria in (
         ("a term", "iot.jelly", {"any": SENSOR}),
         ("a term", "iot.nq", {"any": SENSOR}),
         ("a quad", "iot.jelly", {"predicate": f"<{SOSA}madeBySensor>", "object": SENSOR}),
@@ -77,8 +77,8 @@ def rows() -> list[Row[Task]]:
     ):
         name, _, format = log.partition(".")
         peer = ("rdfm, decoding alone", partial(reading, log))
-        task = partial(filtering, log, asked)
-        found.append(Row(f"filter {format} by {title} beside decoding ({name})", task, peer, 0.8))
+        task = partial(filtering, log, criteria)
+        found.append(Row(f"filter {format} by {title} and decoding ({name})", task, peer, 0.8))
     by_term = partial(filtering, "iot.nq", {"any": SENSOR})
     objects = ("pyoxigraph", partial(oxigraph_filter, "iot.nq"))
     return [*found, Row("filter nq by a term (iot)", by_term, objects, 4)]

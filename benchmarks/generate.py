@@ -38,7 +38,7 @@ def moment(seconds: int) -> str:
 
 
 def iot_messages(count: int) -> Iterator[list[TextQuad]]:
-    """Observations of 500 sensors, six triples each, the result in a blank node."""
+    """Observations of 500 sensors, with six triples each and the result in a blank node."""
     sosa, om = (
         "http://www.w3.org/ns/sosa/",
         "http://www.ontology-of-units-of-measure.org/resource/om-2/",
@@ -355,8 +355,8 @@ def generate(folder: Path, sizes: dict[str, int]) -> None:
     """Creates the missing files.
 
     Args:
-        folder: Where to.
-        sizes: Messages of `iot`, `osm` and `nanopubs`.
+        folder: Folder for the logs.
+        sizes: Numbers of messages of `iot`, `osm` and `nanopubs`.
     """
     for name, count in sizes.items():
         write(folder / f"{name}.nq", nquads(MESSAGES[name](count)))

@@ -28,7 +28,7 @@ SIZE, QUICK_SIZE = 1 << 20, 1 << 17
 # Ratio to the time for half the bytes.
 TARGET = 2.5
 SECONDS = 60
-# Shorter times are noise: such an input is measured in larger sizes, up to a quarter of the limit.
+# Shorter times are noise: such an input is measured again in larger sizes, up to a quarter of the limit.
 LEAST_SECONDS = 0.2
 # Seconds after which no more runs begin.
 ENOUGH_SECONDS = 1
@@ -149,7 +149,7 @@ def main() -> None:
                 print_grown(results[-1])
     met = sum(result["met"] for result in results)
     print(
-        f"\nat most {TARGET} times the time for twice the bytes, or a limit: {met} of {len(results)}"
+        f"\ntwice the bytes take at most {TARGET} times as long, or exceed a limit: {met} of {len(results)}"
     )
     if options.json:
         text = json.dumps({"environment": about, "results": results}, indent=2)

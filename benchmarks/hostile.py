@@ -62,7 +62,7 @@ def hostile(name: str, **more: Any) -> Callable[[Any], Any]:
 def filled(
     size: int, head: bytes, item: bytes | Callable[[int], bytes], tail: bytes, comma: bytes = b","
 ) -> bytes:
-    """As many items as fit between head and tail, one at least."""
+    """As many items as fit between head and tail, but at least one."""
     room = size - len(head) - len(tail)
     if isinstance(item, bytes):
         times = max(1, (room + len(comma)) // (len(item) + len(comma)))
@@ -94,7 +94,7 @@ NAMES = list(LETTERS)
 def name(number: int) -> bytes:
     """A short name for a number."""
     while number >= len(NAMES):
-        # The names so far, each with a letter before it, in turn; those of one letter first.
+        # The previous names, each preceded by every letter; first the names of one letter.
         length = len(NAMES)
         NAMES.extend(NAMES[at // 26 - 1] + LETTERS[at % 26] for at in range(length, 2 * length))
     return NAMES[number]
@@ -112,7 +112,7 @@ def _(size: int) -> bytes:
     return b"{" + joined(size // len(key(0)), key) + b"}"
 
 
-# --- a tape's nodes ---
+# --- nodes of the tape ---
 
 
 @hostile("objects below a key without an IRI", plain=True)
@@ -242,7 +242,7 @@ DEEP = {
 }
 for _kind, _parts in DEEP.items():
     hostile(f"deep {_kind}")(lambda size, parts=_parts: nested(size, *parts))
-    # The largest depth that may be asked for.
+    # The largest value of `max_depth`.
     hostile(f"deep {_kind}, as deep as may be allowed", options={"max_depth": 100})(
         lambda size, parts=_parts: nested(size, *parts)
     )
@@ -274,7 +274,7 @@ def _(size: int) -> bytes:
 
 
 def terms(count: int, prefix: bytes = b"t") -> bytes:
-    """Definitions of so many terms."""
+    """Definitions of the given number of terms."""
     return joined(count, lambda at: b'"%s%d":"http://e/%d"' % (prefix, at, at))
 
 
@@ -383,7 +383,7 @@ def _(size: int) -> bytes:
     return b"".join(levels) + b"1" + b"}" * depth
 
 
-@hostile("terms with all that a definition may say", plain=True)
+@hostile("terms with every entry of a definition", plain=True)
 def _(size: int) -> bytes:
     return filled(
         size,
@@ -433,7 +433,7 @@ def _(size: int) -> bytes:
 
 @hostile("terms that are compact IRIs of each other")
 def _(size: int) -> bytes:
-    # A term's own name says its prefix: t:x:x:x is t and x:x:x.
+    # The name of a term contains its prefix: t:x:x:x is t and x:x:x.
     return filled(
         size,
         b'{"@context":{"t":"http://e/%s/",' % (b"x" * (size // 4)),
@@ -442,7 +442,7 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("a definition that refers to itself by a long way")
+@hostile("a definition that refers to itself through many others")
 def _(size: int) -> bytes:
     count = max(2, size // 20)
     chain = joined(count, lambda at: b'"t%d":"t%d:x"' % (at, (at + 1) % count))
@@ -552,7 +552,7 @@ def _(size: int) -> bytes:
 
 
 def typed(count: int, width: int) -> bytes:
-    """Definitions of so many types, each with a context of so many terms."""
+    """Definitions of types, each with a context of the given number of terms."""
     return joined(
         count,
         lambda at: (
@@ -563,7 +563,7 @@ def typed(count: int, width: int) -> bytes:
 
 
 def held(count: int, width: int) -> bytes:
-    """Definitions of so many properties, each with a context of so many terms."""
+    """Definitions of properties, each with a context of the given number of terms."""
     return joined(
         count,
         lambda at: (
@@ -647,7 +647,7 @@ def _(size: int) -> bytes:
 
 @hostile("scoped contexts that contain scoped contexts")
 def _(size: int) -> bytes:
-    # Each level defines again all that the level below it needs.
+    # Each level redefines everything that the next level needs.
     def level(depth: int) -> bytes:
         if not depth:
             return b"{}"
@@ -742,7 +742,7 @@ def _(size: int) -> bytes:
 
 
 def circle(size: int) -> dict[str, bytes]:
-    """A context whose terms have that very context for their own."""
+    """A context whose terms have the same context as their scoped context."""
     count = max(1, size // 2 // 50)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"http://e/c/0"}' % (at, at))
     return {url(0): b'{"@context":{%s}}' % scoped}
@@ -755,7 +755,7 @@ def _(size: int) -> bytes:
 
 
 def star(size: int) -> dict[str, bytes]:
-    """Contexts each of whose terms is scoped by another of them."""
+    """Contexts in which each term has another of them as its scoped context."""
     count = side(size, 60)
     scoped = joined(count, lambda at: b'"p%d":{"@id":"v:p%d","@context":"%s"}' % (at, at, URL % at))
     return {url(at): b'{"@context":{"q%d":"v:q",%s}}' % (at, scoped) for at in range(count)}
@@ -773,7 +773,7 @@ def _(size: int) -> bytes:
 
 
 def many_remote(size: int) -> dict[str, bytes]:
-    """Contexts that are half of the size together."""
+    """Contexts that together have half of the size."""
     count = min(1000, max(1, size // 80))
     width = max(1, size // 2 // count // 16)
     return {url(at): b'{"@context":{%s}}' % terms(width, b"t%dx" % at) for at in range(count)}
@@ -790,7 +790,7 @@ def _(size: int) -> bytes:
     )
 
 
-# --- what values become ---
+# --- values ---
 
 
 @hostile("blank nodes with labels")
@@ -798,7 +798,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', lambda at: b'{"@id":"_:%s"}' % name(at), b"]}")
 
 
-@hostile("labels like those that are made up")
+@hostile("labels like generated ones")
 def _(size: int) -> bytes:
     return filled(
         size, b'{"http://e/p":[', lambda at: b'{"@id":"_:_g%s%d"}' % (b"u" * (at % 50), at), b"]}"
@@ -843,7 +843,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1e400", b"]}")
 
 
-@hostile("numbers with exponents beyond all counting")
+@hostile("numbers with huge exponents")
 def _(size: int) -> bytes:
     item = b"1e99999999999999999999,0e-99999999999999999999,1e-99999999999999999999"
     return filled(size, b'{"http://e/p":[', item, b"]}")

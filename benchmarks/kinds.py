@@ -22,7 +22,7 @@ def patches(log: str, folder: Path, messages: int) -> list[Any]:
     make = _core.ToPatches()
     made = (make.patches(batch) for batch in read_log(log, folder, messages))
     text = encoded("rdf-patch", [batch for batch in made if batch is not None])
-    return list(batches("rdf-patch", text))  # as a reader gives them
+    return list(batches("rdf-patch", text))  # as a reader returns them
 
 
 def again(log: str, folder: Path, messages: int) -> list[Any]:
@@ -51,11 +51,11 @@ def rows_of(log: str, folder: Path, messages: int) -> list[Any]:
     return found
 
 
-def encoded(format: str, held: list[Any], **options: Any) -> bytes:
+def encoded(format: str, inputs: list[Any], **options: Any) -> bytes:
     from rdfm import formats
 
     encoder = formats.find(format).Encoder(**options)
-    return b"".join([*map(encoder.encode, held), encoder.finish()])
+    return b"".join([*map(encoder.encode, inputs), encoder.finish()])
 
 
 def records(batch: Any) -> int:
@@ -72,7 +72,7 @@ def reading(make: Any, format: str, log: str, folder: Path, messages: int, **opt
 
     def run() -> int:
         for batch in batches(format, data):
-            batch.record_count  # noqa: B018 - read, as a user of the batch reads it
+            batch.record_count  # noqa: B018 - computed on access, as for a user of the batch
         return count
 
     return Work(run, len(data))
@@ -82,12 +82,12 @@ def writing(make: Any, format: str, log: str, folder: Path, messages: int, **opt
     """Batches of the data of `make` to bytes."""
     from rdfm import formats
 
-    held = make(log, folder, messages)
-    count = sum(map(records, held))
+    inputs = make(log, folder, messages)
+    count = sum(map(records, inputs))
 
     def write(out: IO[bytes]) -> int:
         encoder = formats.find(format).Encoder(**options)
-        for batch in held:
+        for batch in inputs:
             out.write(encoder.encode(batch))
         out.write(encoder.finish())
         return count
@@ -176,13 +176,15 @@ def oxigraph_write_rows(format: str, log: str, folder: Path, messages: int) -> W
     last = b'{"results":' + rest.rstrip().removesuffix(b"}") + b"," + head[1:] + b"}"
     kind = getattr(pyoxigraph.QueryResultsFormat, format.upper())
     count = sum(map(len, rows_of(log, folder, messages)))
-    held: list[Any] = []
+    solutions: list[Any] = []
 
     def prepare() -> None:
-        held.append(pyoxigraph.parse_query_results(last, format=pyoxigraph.QueryResultsFormat.JSON))
+        solutions.append(
+            pyoxigraph.parse_query_results(last, format=pyoxigraph.QueryResultsFormat.JSON)
+        )
 
     def write(out: IO[bytes]) -> int:
-        held.pop().serialize(out, kind)
+        solutions.pop().serialize(out, kind)
         return count
 
     work = writing_work(write)

@@ -71,7 +71,7 @@ def rows() -> list[Row[Task]]:
     found: list[Row[Task]] = []
     for name in ("a pattern", "a pattern with a filter"):
         peer = ("rdfm, decoding alone", partial(decoding, "iot.jelly"))
-        title = f"query of jelly, {name}, beside decoding (iot)"
+        title = f"query of jelly, {name}, and decoding (iot)"
         found.append(Row(title, partial(query, name, "iot.jelly"), peer))
     for name in QUERIES:
         stores = ("pyoxigraph, stores", partial(oxigraph_query, name, "iot.nq"))

@@ -191,7 +191,7 @@ def output_size(quick: bool) -> dict[str, Any]:
     )
     target.unlink()
     return {
-        "task": f"bytes a triple of jelly (osm); pyjelly {theirs:.2f}",
+        "task": f"bytes per triple of jelly (osm); pyjelly {theirs:.2f}",
         "value": ours,
         "unit": "B",
         "target": round(theirs * 1.01, 2),
@@ -267,7 +267,7 @@ def print_single(result: dict[str, Any]) -> None:
         f", {result[key]:.3g} {unit}"
         for key, unit in (
             ("mb_per_s", "MB/s"),
-            ("processor_s", "s of the processor"),
+            ("processor_s", "CPU s"),
             ("peak_rss_mb", "MB RSS"),
         )
         if key in result
@@ -285,10 +285,14 @@ def command_line(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a twentieth of the data: does it run, not how fast is it",
+        help="use a twentieth of the data, to check that everything runs",
     )
-    parser.add_argument("--only", metavar="REGEX", default="", help="tasks whose names match")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures there too")
+    parser.add_argument(
+        "--only", metavar="REGEX", default="", help="run only tasks whose names match"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="also write the figures to this file"
+    )
     return parser
 
 

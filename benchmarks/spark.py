@@ -36,13 +36,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tools"))
 
 CORES = 2
-# Through TCP every task of every side waits 40 ms for its input, as docs/spark.md says.
+# With TCP, every task of both sides waits 40 ms for its input; see docs/spark.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 QUADS_A_MESSAGE = 6
 TERMS = ("subject", "predicate", "object", "graph")
 QUADS = "array<struct<subject: string, predicate: string, object: string, graph: string>>"
 # The columns of rows, and their types in Spark.
-CARRIED = {
+UNDECODED = {
     "messages": {
         "source": "string",
         "offset": "bigint",
@@ -58,9 +58,9 @@ def make_data(data: Path, messages: int) -> None:
     made = iot_messages(messages)
     size = -(-messages // CORES)
     for part in range(CORES):
-        held = list(islice(made, size))
-        write(data / "nq" / f"part-{part}.nq", nquads(iter(held)))
-        write(data / "jelly" / f"part-{part}.jelly", jelly(iter(held)))
+        share = list(islice(made, size))
+        write(data / "nq" / f"part-{part}.nq", nquads(iter(share)))
+        write(data / "jelly" / f"part-{part}.jelly", jelly(iter(share)))
 
 
 def make_tables(spark: SparkSession, data: Path) -> None:
@@ -75,16 +75,18 @@ def make_tables(spark: SparkSession, data: Path) -> None:
     def rows_of(log: Path, rows: str) -> pa.Table:
         """The rows of a log, in batches as large as those of the reader."""
         coalescer = ArrowCoalescer(
-            list(CARRIED[rows]), max_rows=BATCH_ROWS, max_bytes=BATCH_BYTES, rows=rows
+            list(UNDECODED[rows]), max_rows=BATCH_ROWS, max_bytes=BATCH_BYTES, rows=rows
         )
         with rdfm.open_log(log) as opened:
-            held = [made for batch in opened.batches() for made in coalescer.push(batch, str(log))]
+            batches_made = [
+                made for batch in opened.batches() for made in coalescer.push(batch, str(log))
+            ]
         return pa.Table.from_batches(
-            map(pa.record_batch, filter(None, [*held, coalescer.finish()]))
+            map(pa.record_batch, filter(None, [*batches_made, coalescer.finish()]))
         )
 
     for log in sorted((data / "jelly").iterdir()):
-        for rows in CARRIED:
+        for rows in UNDECODED:
             target = data / f"arrow-{rows}" / f"{log.stem}.arrow"
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
@@ -115,7 +117,7 @@ def as_line(quad: Column) -> Column:
     return F.concat_ws(" ", *(quad[term] for term in TERMS), F.lit(".\n"))
 
 
-# --- what is asked of every reader: how many quads there are, and how many each predicate has ---
+# --- the tasks of every reader: count all quads, and the quads of each predicate ---
 
 Answer = dict[str, int]
 Figures = dict[str, Any]
@@ -123,12 +125,12 @@ Side = Callable[["SparkSession", Path], Answer]
 Of = Callable[["DataFrame"], Answer]
 
 
-def in_all(quads: DataFrame) -> Answer:
+def quad_count(quads: DataFrame) -> Answer:
     """The number of quads, from rows of quads."""
     return {"quads": quads.count()}
 
 
-def in_all_of(messages: DataFrame) -> Answer:
+def quad_count_of_messages(messages: DataFrame) -> Answer:
     """The number of quads, from rows of messages."""
     from pyspark.sql import functions as F
 
@@ -141,7 +143,7 @@ def per_predicate(quads: DataFrame) -> Answer:
     return {row.predicate: row["count"] for row in quads.groupBy("predicate").count().collect()}
 
 
-def per_predicate_of(messages: DataFrame) -> Answer:
+def per_predicate_of_messages(messages: DataFrame) -> Answer:
     """The answer, from rows of messages."""
     from pyspark.sql import functions as F
 
@@ -154,7 +156,7 @@ def as_table(quads: DataFrame) -> Answer:
     return {}
 
 
-def as_table_of(messages: DataFrame) -> Answer:
+def as_table_of_messages(messages: DataFrame) -> Answer:
     """The same, from rows of messages."""
     from pyspark.sql import functions as F
 
@@ -176,7 +178,7 @@ def rdfm_quads(log: str, answer: Of, spark: SparkSession, data: Path, **options:
 
 def rdfm_predicates(log: str, spark: SparkSession, data: Path) -> Answer:
     reader = spark.read.format("rdfm").schema("quads array<struct<predicate: string>>")
-    return per_predicate_of(reader.load(str(data / log)))
+    return per_predicate_of_messages(reader.load(str(data / log)))
 
 
 def rdfm_write(to: str, spark: SparkSession, data: Path) -> Answer:
@@ -189,10 +191,10 @@ def rdfm_values(format: str, spark: SparkSession, data: Path) -> Answer:
     from rdfm.spark.functions import from_rdf
 
     values = spark.read.parquet(str(data / "values"))
-    return per_predicate_of(values.select(from_rdf(format, format).alias("quads")))
+    return per_predicate_of_messages(values.select(from_rdf(format, format).alias("quads")))
 
 
-# --- what users write today ---
+# --- code that users write without rdfm ---
 
 
 def as_text_batch(quads: Iterator[Any]) -> pa.RecordBatch:
@@ -243,7 +245,7 @@ def oxigraph_values(spark: SparkSession, data: Path) -> Answer:
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rows)
 
     values = spark.read.parquet(str(data / "values"))
-    return per_predicate_of(values.select(parse("nq").alias("quads")))
+    return per_predicate_of_messages(values.select(parse("nq").alias("quads")))
 
 
 def messages_of(batches: Iterator[pa.RecordBatch]) -> Iterator[list[tuple[str, ...]]]:
@@ -311,12 +313,12 @@ SELECT ?sensor ?time ?value {{
   ?o sosa:madeBySensor ?sensor ; sosa:resultTime ?time ; sosa:hasResult ?result . ?result <{VALUE}> ?value }}"""
 
 
-# The answers of the first sides, with which the others are compared.
+# The answers of the first sides, with which the answers of the others are compared.
 ANSWERS: dict[str, tuple[Any, ...]] = {}
 
 
 def measured(rows: DataFrame) -> Answer:
-    """Rows of sensor, time and value: how many, how many sensors, and the values and times together."""
+    """The numbers of rows and sensors, and the sums of values and times, from rows of sensor, time and value."""
     from pyspark.sql import functions as F
 
     found = rows.agg(
@@ -398,10 +400,10 @@ def oxigraph_query(spark: SparkSession, data: Path) -> Answer:
     return measured(values.mapInArrow(ask, "sensor string, time timestamp, value double"))
 
 
-# --- what Spark can carry: the same rows without a decoder ---
+# --- the maximum throughput of Spark: the same rows without a decoder ---
 
 
-def carried(rows: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
+def undecoded(rows: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
     class Reader(DataSourceReader):
@@ -417,32 +419,42 @@ def carried(rows: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
     class Source(DataSource):
         @classmethod
         def name(cls) -> str:
-            return f"carried-{rows}"
+            return f"undecoded-{rows}"
 
         def schema(self) -> str:
-            return ", ".join(f"{name} {kind}" for name, kind in CARRIED[rows].items())
+            return ", ".join(f"{name} {kind}" for name, kind in UNDECODED[rows].items())
 
         def reader(self, schema: Any) -> DataSourceReader:
             return Reader()
 
     spark.dataSource.register(Source)
-    return answer(spark.read.format(f"carried-{rows}").load())
+    return answer(spark.read.format(f"undecoded-{rows}").load())
 
 
 def rows() -> list[Row[Side]]:
     """Every row of the table."""
     by_lines = "N-Quads lines, mapInArrow, pyoxigraph"
-    counted, grouped = partial(oxigraph_read, in_all), partial(oxigraph_read, per_predicate)
+    counted, grouped = partial(oxigraph_read, quad_count), partial(oxigraph_read, per_predicate)
     by_pyjelly = ("Jelly, mapInArrow, pyjelly", partial(write_parts, "jelly", pyjelly_part))
     by_oxigraph = ("N-Quads, mapInArrow, pyoxigraph", partial(write_parts, "nq", oxigraph_part))
     by_values = ("N-Quads values, arrow_udf, pyoxigraph", oxigraph_values)
     at_most = "the same rows, not decoded"
-    most, most_grouped = (partial(carried, "messages", of) for of in (in_all_of, per_predicate_of))
-    most_quads = partial(carried, "quads", as_table)
-    jelly, jelly_grouped = (partial(rdfm_read, "jelly", of) for of in (in_all_of, per_predicate_of))
-    nq, nq_grouped = (partial(rdfm_read, "nq", of) for of in (in_all_of, per_predicate_of))
+    most, most_grouped = (
+        partial(undecoded, "messages", of)
+        for of in (quad_count_of_messages, per_predicate_of_messages)
+    )
+    most_quads = partial(undecoded, "quads", as_table)
+    jelly, jelly_grouped = (
+        partial(rdfm_read, "jelly", of)
+        for of in (quad_count_of_messages, per_predicate_of_messages)
+    )
+    nq, nq_grouped = (
+        partial(rdfm_read, "nq", of) for of in (quad_count_of_messages, per_predicate_of_messages)
+    )
     jelly_quads, nq_quads = (partial(rdfm_quads, of, as_table) for of in ("jelly", "nq"))
-    jelly_exploded, nq_exploded = (partial(rdfm_read, of, as_table_of) for of in ("jelly", "nq"))
+    jelly_exploded, nq_exploded = (
+        partial(rdfm_read, of, as_table_of_messages) for of in ("jelly", "nq")
+    )
     columns = partial(rdfm_quads, "jelly", per_predicate, columns="predicate")
     exploded = "messages, exploded"
     by_predicates = "messages, their predicates exploded", partial(rdfm_predicates, "jelly")
@@ -453,11 +465,11 @@ def rows() -> list[Row[Side]]:
         Row("read jelly, quads by predicate", jelly_grouped, (by_lines, grouped)),
         Row("read nq, quads by predicate", nq_grouped, (by_lines, grouped)),
         Row("write jelly", partial(rdfm_write, "jelly"), by_pyjelly, 4),
-        Row("write jelly beside nq", partial(rdfm_write, "jelly"), by_oxigraph),
+        Row("write jelly, peer writes nq", partial(rdfm_write, "jelly"), by_oxigraph),
         Row("write nq", partial(rdfm_write, "nq"), by_oxigraph),
         Row("from_rdf nq, count", partial(rdfm_values, "nq"), by_values, 2),
         Row("from_rdf jelly, count", partial(rdfm_values, "jelly"), by_values),
-        Row("query jelly beside joins", query, ("quads, joined in Spark", joined), 3),
+        Row("query jelly, peer joins", query, ("quads, joined in Spark", joined), 3),
         Row("query jelly", query, ("mapInArrow, pyoxigraph", oxigraph_query), 10),
         Row("query nq", partial(rdfm_query, "nq"), ("mapInArrow, pyoxigraph", oxigraph_query), 10),
         Row("query rows", rdfm_query_rows, ("mapInArrow, pyoxigraph", oxigraph_query)),
@@ -479,7 +491,7 @@ def start(temporary: Path) -> SparkSession:
     from spark_environment import environment as surroundings
 
     os.environ.update(surroundings(temporary))
-    # Workers import what the peers use of `generate`.
+    # Workers import `generate` for the peers.
     os.environ["PYTHONPATH"] += f"{os.pathsep}{Path(__file__).resolve().parent}"
     from pyspark.sql import SparkSession
 
@@ -521,12 +533,12 @@ def timed(sides: list[Side], spark: SparkSession, data: Path, worth: float) -> l
     while turn < 2 or time.perf_counter() - begin < worth:
         for side, known in zip(sides, figures, strict=True):
             if "error" not in known:
-                known.update(turned(side, spark, data, known, turn, worth))
+                known.update(after_a_turn(side, spark, data, known, turn, worth))
         turn += 1
     return figures
 
 
-def turned(
+def after_a_turn(
     side: Side, spark: SparkSession, data: Path, known: Figures, turn: int, worth: float
 ) -> Figures:
     """The figures of a side after another turn; fast sides run several times in a turn."""

@@ -168,7 +168,7 @@ def oxigraph_read_archive(log: str, folder: Path, messages: int) -> Work:
     return Work(run, len(data))
 
 
-# --- pyjelly: its own terms, its fastest reader, a frame a message when it writes ---
+# --- pyjelly: its own terms, its fastest reader; it writes one frame per message ---
 
 
 def pyjelly_read(log: str, folder: Path, messages: int) -> Work:
@@ -198,7 +198,7 @@ def pyjelly_write(log: str, folder: Path, messages: int) -> Work:
     return writing_work(write)
 
 
-# --- pyoxigraph: strict, as rdfm is ---
+# --- pyoxigraph: in strict mode, like rdfm ---
 
 
 def oxigraph_read(log: str, folder: Path, messages: int) -> Work:
@@ -297,7 +297,7 @@ SCOPED_CONTEXT = {
 
 
 def scoped_log(messages: int) -> bytes:
-    """The messages of `iot`, with a label in two languages, by a context of scoped contexts and containers."""
+    """The messages of `iot`, with a label in two languages, and a context with scoped contexts and containers."""
     from generate import MESSAGES
 
     lines = [json.dumps({"@context": SCOPED_CONTEXT})]
@@ -331,7 +331,7 @@ def oxigraph_read_scoped(folder: Path, messages: int) -> Work:
     return oxigraph_documents(scoped_log(min(messages or SMALL, SMALL)), "JSON_LD")
 
 
-# --- PyYAML's C loader and PyLD: a small sample, they are slow ---
+# --- PyYAML's C loader and PyLD: a small sample, because they are slow ---
 
 SMALL = 20_000
 
@@ -352,7 +352,7 @@ def pyld_read_yaml(log: str, folder: Path, messages: int, *, writing: dict[str, 
     return Work(run, len(data))
 
 
-# --- rdflib: a small sample, it is slow ---
+# --- rdflib: a small sample, because it is slow ---
 
 
 def rdflib_read(log: str, folder: Path, messages: int) -> Work:
@@ -404,7 +404,7 @@ def document_rows() -> list[Row[Task]]:
     ) -> Row[Task]:
         ours = partial(rdfm_read_as, log, to, writing=writing)
         peer = partial(oxigraph_read_lines, log, to, writing=writing)
-        return Row(name, ours, ("pyoxigraph a line", peer), target)
+        return Row(name, ours, ("pyoxigraph, one line at a time", peer), target)
 
     def write(to: str, peer: str, target: float) -> Row[Task]:
         ours = partial(rdfm_write, "iot.nq", to, writing=named)
@@ -418,7 +418,7 @@ def document_rows() -> list[Row[Task]]:
         Row(
             "ndjsonld read, scopes and containers (iot)",
             rdfm_read_scoped,
-            ("pyoxigraph a line", oxigraph_read_scoped),
+            ("pyoxigraph, one line at a time", oxigraph_read_scoped),
             8,
         ),
         read("ndjsonld read, several nodes (nanopubs)", "ndjsonld", {}, 10, "nanopubs.trig"),
@@ -430,7 +430,7 @@ def document_rows() -> list[Row[Task]]:
             12,
         ),
         write("yamlld", "jsonld", 0),
-        read("rdfxml read, a document a line (iot)", "rdfxml", named, 0),
+        read("rdfxml read, one document per line (iot)", "rdfxml", named, 0),
         write("rdfxml", "rdfxml", 0),
     ]
 
@@ -496,7 +496,7 @@ def rows() -> list[Row[Task]]:
             ("pyoxigraph", partial(oxigraph_read, "osm.nq")),
         ),
         Row(
-            "nq read, batches (iot) beside rdflib",
+            "nq read, batches (iot), with rdflib",
             partial(rdfm_read, "iot.nq"),
             ("rdflib", partial(rdflib_read, "iot.nq")),
         ),
@@ -516,7 +516,7 @@ def rows() -> list[Row[Task]]:
             2,
         ),
         Row(
-            "trig write (nanopubs), peer sans prefixes",
+            "trig write (nanopubs), pyoxigraph without prefixes",
             partial(rdfm_write, "nanopubs.trig", "trig"),
             ("pyoxigraph", partial(oxigraph_write, "nanopubs.trig", "trig")),
         ),
@@ -532,7 +532,7 @@ def rows() -> list[Row[Task]]:
             3,
         ),
         Row(
-            "trig read, batches (nanopubs) beside rdflib",
+            "trig read, batches (nanopubs), with rdflib",
             partial(rdfm_read, "nanopubs.trig"),
             ("rdflib", partial(rdflib_read, "nanopubs.trig")),
         ),

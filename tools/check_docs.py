@@ -5,7 +5,7 @@ contains `spec-fixtures`, so that a block can use the files of earlier blocks.
 
 - ```python blocks of a file run in one interpreter; blocks with `>>>` are doctests.
 - ```console blocks: `$ ` lines run in bash (a line that ends with a backslash or opens a
-  here-document continues on the next line); the lines after them are the output of both streams. `…` matches any
+  here-document continues on the next line); the following lines are the output of both streams. `…` matches any
   text; times and rates may differ. Commands that set up a machine (make, git, pip, apt,
   python -m venv) are not run.
 - A ```python block whose first line is `# needs NAME` is skipped if that package is not installed; one
@@ -63,22 +63,22 @@ def link_errors(path: Path, markdown: str) -> list[str]:
         if not file.exists():
             errors.append(f"{path.relative_to(ROOT)}: the target of the link {link} does not exist")
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text("utf-8")):
-            errors.append(f"{path.relative_to(ROOT)}: {link} names no heading there")
+            errors.append(f"{path.relative_to(ROOT)}: {link} does not match a heading there")
     return errors
 
 
 def steps(block: str) -> list[tuple[str, str]]:
-    """The commands of a block, each with the output shown after it."""
+    """The commands of a block, each with the output that follows it."""
     found: list[tuple[list[str], list[str]]] = []
     until: str | None = None
     for line in block.splitlines():
-        goes_on = found and not found[-1][1] and found[-1][0][-1].endswith("\\")
+        continues = found and not found[-1][1] and found[-1][0][-1].endswith("\\")
         if until is not None:
             found[-1][0].append(line)
             until = None if line == until else until
         elif line.startswith("$ "):
             found.append(([line[2:]], []))
-        elif goes_on:
+        elif continues:
             found[-1][0].append(line.removeprefix("> "))
         elif found:
             found[-1][1].append(line)
@@ -176,7 +176,7 @@ def main() -> int:
     for path in files:
         markdown = path.read_text("utf-8")
         errors += link_errors(path, markdown) + block_errors(path, markdown)
-    print("\n\n".join(errors) or f"{len(files)} files are right")
+    print("\n\n".join(errors) or f"{len(files)} files are correct")
     return 1 if errors else 0
 
 

@@ -93,7 +93,7 @@ def without_tests(text: str) -> str:
 
 
 def end_of_item(text: str, start: int) -> int:
-    """The end of the item that begins at `start`: its semicolon, or the brace that closes its first one."""
+    """The end of the item that begins at `start`: its semicolon, or the brace that closes its first brace."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "{") - (text[at] == "}")
@@ -173,7 +173,7 @@ def unseen(package: Path) -> Iterator[str]:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if is_import_module(node) and not names_its_module(node.args, own):
-                yield f"{path.relative_to(package)}: line {node.lineno} hides what import_module imports"
+                yield f"{path.relative_to(package)}: line {node.lineno} does not show what import_module imports"
 
 
 def is_import_module(node: ast.AST) -> TypeGuard[ast.Call]:

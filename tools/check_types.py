@@ -112,7 +112,7 @@ def main() -> int:
                 shown = str(page.relative_to(ROOT).with_suffix("")).replace("/", "_")
                 (folder / "examples" / f"{shown.replace('-', '_')}.py").write_text(text, "utf-8")
         errors = check(folder)
-    print("\n\n".join(errors) or f"{len(PAGES)} pages are right")
+    print("\n\n".join(errors) or f"{len(PAGES)} pages are correct")
     return 1 if errors else 0
 
 

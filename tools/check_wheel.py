@@ -1,9 +1,9 @@
 """Builds the wheel, checks its content, installs it in another environment and converts a log with it.
 
-The flat layout would otherwise import the checkout: only a wheel in a separate environment, run
-from another folder, shows what a user gets. Needs nothing from a package index.
+Within the checkout, Python would import the source folder. Only a wheel in a separate environment, run from another
+folder, behaves as for a user. The check downloads nothing from a package index.
 
-An argument names a profile of cargo other than `wheel`, that of published wheels, such as `release`, which is built already.
+An argument names a cargo profile to use instead of `wheel`, the profile of published wheels; `release` is already built.
 """
 
 import os
@@ -53,7 +53,7 @@ def errors_of(wheel: Path) -> list[str]:
     if wheel.stat().st_size > MAX_BYTES:
         errors.append(f"{wheel.stat().st_size} bytes, more than {MAX_BYTES}")
     if "-cp311-abi3-" not in wheel.name:
-        errors.append(f"no abi3 wheel: {wheel.name}")
+        errors.append(f"not an abi3 wheel: {wheel.name}")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         extension = archive.read("rdfm/_core.abi3.so")

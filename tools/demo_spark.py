@@ -10,7 +10,7 @@ from typing import Any
 
 from spark_environment import ROOT, environment
 
-# Each is shown, then run.
+# Each step is printed, then run.
 STEPS = (
     'logs = spark.read.format("rdfm").load("build/demo.jelly")',
     'logs.selectExpr("offset", "size(quads) AS quads").show()',
@@ -35,14 +35,14 @@ def start(temporary: Path) -> Any:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(temporary / "warehouse"))
     )
-    said = temporary / "spark.log"
+    log = temporary / "spark.log"
     terminal = os.dup(2)
     try:
-        with said.open("wb") as file:
+        with log.open("wb") as file:
             os.dup2(file.fileno(), 2)
         session = builder.getOrCreate()
     except Exception:
-        os.write(terminal, said.read_bytes())
+        os.write(terminal, log.read_bytes())
         raise
     finally:
         os.dup2(terminal, 2)
@@ -57,7 +57,7 @@ def main() -> None:
         try:
             spark = start(Path(temporary))
         except ImportError as error:
-            print(f"\nNo Spark here: {error}. It needs a Java 17 or newer, and rdfm[spark].")
+            print(f"\nSpark cannot start: {error}. It needs Java 17 or newer, and rdfm[spark].")
             return
         names: dict[str, Any] = {"spark": spark}
         for step in STEPS:

@@ -77,10 +77,12 @@ def notices() -> str:
         for text in found:
             users.setdefault(text, []).append(title(package))
     parts = [
-        "The wheels of rdfm contain these Rust crates. A crate is listed under each of its texts.",
+        "The wheels of rdfm contain these Rust crates. Each crate is listed with each of its licence texts.",
     ]
     if silent:
-        parts.append("Crates whose sources carry no text; their licence is the one named:")
+        parts.append(
+            "The sources of these crates contain no licence text; the licence is given by name:"
+        )
         parts.append("\n".join(silent))
     for text, names in users.items():
         parts += [RULE, "\n".join(names), "-" * 80, text]
@@ -88,7 +90,7 @@ def notices() -> str:
 
 
 def check() -> list[str]:
-    """The errors in the file, each a sentence."""
+    """The errors in the file, one sentence each."""
     host = subprocess.run(["rustc", "-vV"], cwd=ROOT, check=True, capture_output=True, text=True)
     platform = re.search(r"^host: (\S+)", host.stdout, re.MULTILINE)
     assert platform, "rustc -vV names its host"
@@ -102,7 +104,7 @@ def check() -> list[str]:
     }
     missing = {title(package) for package in crates([platform[1]])} - set(written)
     stale = {" ".join(name) for name in named - known}
-    return [f"{name} is not named" for name in sorted(missing)] + [
+    return [f"{name} is missing" for name in sorted(missing)] + [
         f"{name} is not in Cargo.lock" for name in sorted(stale)
     ]
 

