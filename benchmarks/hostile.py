@@ -103,11 +103,11 @@ def name(number: int) -> bytes:
 # --- keys ---
 
 
-@hostile("keys that differ between their ends and their middles")
+@hostile("keys with equal beginnings, middles and ends")
 def _(size: int) -> bytes:
     def key(number: int) -> bytes:
         digits = b"%08d" % number
-        return b'"http://e/%s-the-middle-stands-here-%s-the-end":1' % (digits, digits)
+        return b'"http://e/%s-the-middle-is-here-%s-the-end":1' % (digits, digits)
 
     return b"{" + joined(size // len(key(0)), key) + b"}"
 
@@ -155,12 +155,12 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[1', b" " * 64, b"]}", b"")
 
 
-@hostile("a key of the whole size")
+@hostile("a key of the full size")
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/', b"k" * 64, b'":1}', b"")
 
 
-@hostile("a key without an IRI of the whole size")
+@hostile("a key without an IRI, of the full size")
 def _(size: int) -> bytes:
     return filled(size, b'{"k', b"k" * 64, b'":1}', b"")
 
@@ -170,7 +170,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@id":"http://e/ ', b"k" * 64, b'","http://e/p":1}', b"")
 
 
-@hostile("a keyword's value of the wrong kind, of the whole size")
+@hostile("a keyword's value of the wrong kind, of the full size")
 def _(size: int) -> bytes:
     return filled(size, b'{"@id":["', b"k" * 64, b'"]}', b"")
 
@@ -225,14 +225,14 @@ DEEP = {
         b"}}",
         b"}",
     ),
-    "a JSON literal": (
+    "JSON literals": (
         b'{"http://e/p":{"@type":"@json","@value":',
         b"[",
         b"1",
         b"]",
         b"}}",
     ),
-    "nodes with a context each": (
+    "nodes with contexts": (
         b"",
         b'{"@context":{"t":"http://e/t"},"http://e/p":',
         b"1",
@@ -243,17 +243,17 @@ DEEP = {
 for _kind, _parts in DEEP.items():
     hostile(f"deep {_kind}")(lambda size, parts=_parts: nested(size, *parts))
     # The largest value of `max_depth`.
-    hostile(f"deep {_kind}, as deep as may be allowed", options={"max_depth": 100})(
+    hostile(f"deep {_kind}, at the largest allowed depth", options={"max_depth": 100})(
         lambda size, parts=_parts: nested(size, *parts)
     )
 
 
-@hostile("many trees of the largest depth", plain=True)
+@hostile("many trees of depth 20", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"http://e/p":' * 20 + b"1" + b"}" * 20, b"]}")
 
 
-@hostile("trees as deep as may be allowed", options={"max_depth": 100})
+@hostile("trees of the largest allowed depth", options={"max_depth": 100})
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"http://e/p":' * 90 + b"1" + b"}" * 90, b"]}")
 
@@ -293,7 +293,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', b'{"@context":{"t":"http://e/t"},"t":1}', b"]}")
 
 
-@hostile("nodes each with a context below one of many terms")
+@hostile("nodes each with a context, below a context of many terms")
 def _(size: int) -> bytes:
     count = max(1, size // 50)
     return filled(
@@ -325,7 +325,7 @@ def _(size: int) -> list[bytes]:
     return lines
 
 
-@hostile("messages each with a context below one of many terms", formats=LOG_FORMATS)
+@hostile("messages each with a context, below a context of many terms", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = max(1, size // 50)
     below = [
@@ -334,7 +334,7 @@ def _(size: int) -> list[bytes]:
     return [b'{"@context":{%s}}' % terms(count), *below]
 
 
-@hostile("messages below one large context with scoped ones", formats=LOG_FORMATS)
+@hostile("messages below a large context with scoped contexts", formats=LOG_FORMATS)
 def _(size: int) -> list[bytes]:
     count = max(1, size // 2 // 80)
     scoped = joined(
@@ -354,24 +354,24 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("an array of nulls for contexts", plain=True)
+@hostile("an array of nulls as contexts", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"@context":[', b"null", b'],"http://e/p":1}')
 
 
-@hostile("contexts that undo and redo many terms")
+@hostile("contexts that remove and redefine many terms")
 def _(size: int) -> bytes:
     half = b"{%s}" % terms(max(1, size // 8 // 22))
     return filled(size, b'{"@context":[', half + b",null", b'],"t0":1}')
 
 
-@hostile("protected terms defined again")
+@hostile("protected terms that are redefined")
 def _(size: int) -> bytes:
     definitions = b'{"@protected":true,%s}' % terms(max(1, size // 64 // 22))
     return filled(size, b'{"@context":[', definitions, b'],"t0":1}')
 
 
-@hostile("contexts that are not propagated, within each other")
+@hostile("nested contexts that are not propagated")
 def _(size: int) -> bytes:
     depth = 50
     count = max(1, size // (depth * 30))
@@ -399,7 +399,7 @@ def _(size: int) -> bytes:
 # --- IRIs that grow ---
 
 
-@hostile("definitions that extend each other, the first first")
+@hostile("definitions that extend each other, in order")
 def _(size: int) -> bytes:
     return filled(
         size,
@@ -409,14 +409,14 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("definitions that extend each other, the last first")
+@hostile("definitions that extend each other, in reverse order")
 def _(size: int) -> bytes:
     count = max(2, size // 30)
     chain = b",".join(b'"t%d":"t%d:xxxxxxxx/"' % (at, at - 1) for at in range(count, 0, -1))
     return b'{"@context":{%s,"t0":"http://e/"},"http://e/p":{"@id":"t%d:y"}}' % (chain, count)
 
 
-@hostile("definitions that extend each other less deep than allowed, side by side")
+@hostile("many chains of definitions, each within the allowed depth")
 def _(size: int) -> bytes:
     def chain(at: int) -> bytes:
         return joined(
@@ -479,7 +479,7 @@ def _(size: int) -> bytes:
     return filled(size, head, lambda at: b'{"@id":"p:%s"}' % name(at), b"]}")
 
 
-@hostile("a long prefix and one value, again and again")
+@hostile("a long prefix and one repeated value")
 def _(size: int) -> bytes:
     head = b'{"@context":{"p":"http://e/%s/"},"http://e/p":[' % (b"v" * (size // 2))
     return filled(size, head, b'{"@id":"p:x"}', b"]}")
@@ -597,7 +597,7 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("properties with contexts of many terms, within each other in turn")
+@hostile("properties with contexts of many terms, nested in turn")
 def _(size: int) -> bytes:
     width = side(size, 18, 2)
     head = b'{"@context":{%s},"@graph":[' % held(width, width)
@@ -621,7 +621,7 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("a scoped context of many terms, below parents that differ each time")
+@hostile("a scoped context of many terms, below different parents")
 def _(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{"p":{"@id":"v:p","@context":{%s}}},"@graph":[' % terms(width)
@@ -633,7 +633,7 @@ def _(size: int) -> bytes:
     )
 
 
-@hostile("a scoped context of few terms, below parents of many that differ each time")
+@hostile("a scoped context of few terms, below different parents of many")
 def _(size: int) -> bytes:
     width = max(2, size // 2 // 22)
     head = b'{"@context":{%s,"p":{"@id":"v:p","@context":{"w":"v:w"}}},"@graph":[' % terms(width)
@@ -721,7 +721,7 @@ def one_large(size: int) -> dict[str, bytes]:
     return {url(0): b'{"@context":{%s}}' % terms(max(1, size // 2 // 22))}
 
 
-@hostile("a remote context of many terms, named again and again", remote=one_large)
+@hostile("a remote context of many terms, named repeatedly", remote=one_large)
 def _(size: int) -> bytes:
     return filled(size, b'{"@context":[', b'"http://e/c/0"', b'],"t0":1}')
 
@@ -849,17 +849,17 @@ def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', item, b"]}")
 
 
-@hostile("an integer of the whole size", plain=True)
+@hostile("an integer of the full size", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":', b"1" * 64, b"}", b"")
 
 
-@hostile("a fraction of the whole size", plain=True)
+@hostile("a fraction of the full size", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":0.', b"0" * 64, b"1}", b"")
 
 
-@hostile("numbers that are one integer in many digits", plain=True)
+@hostile("numbers that are the same integer with many digits", plain=True)
 def _(size: int) -> bytes:
     return filled(size, b'{"http://e/p":[', b"1." + b"0" * 200, b"]}")
 
@@ -876,7 +876,7 @@ def _(size: int) -> bytes:
     return filled(size, head, b"1e20", b"]}")
 
 
-@hostile("a JSON literal of one object's many keys", plain=True)
+@hostile("a JSON literal of one object with many keys", plain=True)
 def _(size: int) -> bytes:
     head = b'{"@context":{"j":{"@id":"http://e/j","@type":"@json"}},"j":{'
     return filled(size, head, lambda at: b'"%s":1' % name(at), b"}}")
@@ -957,7 +957,7 @@ def _(size: int) -> bytes:
     return filled(size, b'{"@nest":[', b'{"http://e/p":1}', b"]}")
 
 
-@hostile("nodes with a key without an IRI each")
+@hostile("nodes each with a key without an IRI")
 def _(size: int) -> bytes:
     return filled(size, b'{"@graph":[', lambda at: b'{"k%d":{"a":1},"http://e/p":1}' % at, b"]}")
 
@@ -1044,19 +1044,19 @@ def _(size: int) -> bytes:
     return filled(size, head, b"- *a\n", b"", b"")
 
 
-@hostile("anchors that nothing refers to", **YAML)
+@hostile("anchors without aliases", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n", lambda at: b"- &a%d 1\n" % at, b"", b"")
 
 
-@hostile("anchors within each other", **YAML)
+@hostile("nested anchors", **YAML)
 def _(size: int) -> bytes:
     depth = 40
     nest = b"".join(b"&b%d [" % at for at in range(depth)) + b"1" + b"]" * depth
     return filled(size, b"http://e/p:\n", b"- %s\n" % nest, b"", b"")
 
 
-@hostile("anchors set again and again, with aliases", **YAML)
+@hostile("repeated anchors, with aliases", **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n- &a [1]\n", b"- &a [*a, *a]\n", b"", b"")
 
@@ -1081,12 +1081,12 @@ def _(size: int) -> bytes:
     return filled(size, b"", b"? ", b"1\n", b"")
 
 
-@hostile("flow sequences, deep, as deep as may be allowed", options={"max_depth": 100}, **YAML)
+@hostile("flow sequences, at the largest allowed depth", options={"max_depth": 100}, **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p: ", b"[", b"", b"")
 
 
-@hostile("block sequences, deep, as deep as may be allowed", options={"max_depth": 100}, **YAML)
+@hostile("block sequences, at the largest allowed depth", options={"max_depth": 100}, **YAML)
 def _(size: int) -> bytes:
     return filled(size, b"http://e/p:\n", b"- ", b"1\n", b"")
 
