@@ -114,7 +114,9 @@ def test_broken_files_are_errors(rdfm, name):
 def test_messages_before_an_error_are_kept_on_request(rdfm):
     run = rdfm("convert", "bad.nq", "-o", "out.nq", "--keep-partial")
     assert run.code == 1
-    assert run.error.endswith("what came before is in " + str(Path("out.nq.partial").resolve()))
+    assert run.error.endswith(
+        "the output before the error is in " + str(Path("out.nq.partial").resolve())
+    )
     assert Path("out.nq.partial").read_text() == "<http://e/1> <http://e/p> <http://e/o> .\n"
     assert not Path("out.nq").exists()
 

@@ -179,7 +179,10 @@ def test_help_describes_the_exit_status(rdfm):
         ("p.rdfp p.rdfp --quads ordered", "the logs hold patches, and quads is for messages"),
         ("mixed rows.tsv", "holds messages, and what was read before it are results"),
         ("results rows.tsv", "has other variables, or another answer, than the results before"),
-        ("a.nq noname", "noname shows its format neither by its name nor by its content; --from"),
+        (
+            "a.nq noname",
+            "noname has an unknown format: neither its name nor its content identifies it; --from",
+        ),
         ("a.nq rows.tsv --from nq", "rows.tsv: nq: expected"),
         ("a.nq nowhere/", "nowhere"),
     ],

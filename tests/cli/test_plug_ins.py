@@ -108,7 +108,7 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     Path("c.log").write_text("something else")
     run = rdfm("convert", "c.log", "d.trig")
     assert run.returncode == 2
-    assert "c.log shows its format neither" in run.stderr.splitlines()[-1]
+    assert "c.log has an unknown format: neither" in run.stderr.splitlines()[-1]
     run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
     assert run.returncode == 2
     assert reason in run.stderr.splitlines()[-1]

@@ -408,7 +408,7 @@ def test_other_kinds_are_refused(rdfm):
     for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):
         run = rdfm("query", "SELECT * { ?s ?p ?o }", name, "-o", "out.srj")
         assert run.code == 2
-        assert f"{name} contains {kind}, and messages are queried" in run.error
+        assert f"{name} contains {kind}, but messages are queried" in run.error
         assert not Path("out.srj").exists()
     run = rdfm("query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "--solutions", "a.nq", "-o", "o.nq")
     assert "a.nq holds messages, and solutions are results" in run.error
