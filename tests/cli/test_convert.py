@@ -282,8 +282,8 @@ def test_the_docstring_names_every_format():
 def test_help_names_every_format_and_command(rdfm):
     help = rdfm("--help").out
     words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
-    listed = re.search(r"Formats: ([^.]*)\.", words, re.S)[1]
-    names = re.findall(r"[a-z-]+(?=[,;.]|$)", listed)
+    listed = re.findall(r"Formats of [a-z ]+: ([^.]*)\.", words)
+    names = re.findall(r"[a-z-]+(?=,|$)", ",".join(listed))
     assert sorted(names) == sorted(package.formats.names())
     assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help
     for command in ("head", "tail", "convert", "help"):

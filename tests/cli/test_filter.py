@@ -161,7 +161,10 @@ def test_several_logs_and_errors(rdfm):
         ),
         (["--where", "ASK { ?s ?p ?o }", "--quads"], "--where selects messages"),
         (["--any", "ex:s1", "--count", "--to", "nq"], "--to applies to output"),
-        (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
+        (
+            ["--any", "ex:s1", "--count", "-o", "out.nq"],
+            "--count prints a number and writes no log; remove -o",
+        ),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
     ],
 )

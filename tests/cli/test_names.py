@@ -75,9 +75,9 @@ def test_standard_output_is_trig_by_default(rdfm):
 def test_binary_output_to_a_terminal_is_refused(rdfm, monkeypatch):
     monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: stream is sys.stdout)
     run = rdfm("convert", "a.nq", "-", "--to", "jelly")
-    assert run.error.startswith("jelly is binary and standard output is a terminal")
+    assert run.error.startswith("jelly is binary, but standard output is a terminal")
     run = rdfm("convert", "a.nq", "-", "--compression", "gzip")
-    assert run.error.startswith("what is compressed is binary and standard output is a terminal")
+    assert run.error.startswith("compressed output is binary, but standard output is a terminal")
     assert rdfm("convert", "a.nq", "-").code == 0
 
 

@@ -321,10 +321,10 @@ def test_standard_input_and_output(data):
         ),
         ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
-        ("diff old.nq -o out.rdfp", 2, "name OLD and NEW; found 1"),
-        ("diff old.nq b.nq a.nq -o out.rdfp", 2, "name OLD and NEW; found 3"),
-        ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "name one log, with --snapshots; found 2"),
-        ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "leave one of them out"),
+        ("diff old.nq -o out.rdfp", 2, "expected OLD and NEW, found 1"),
+        ("diff old.nq b.nq a.nq -o out.rdfp", 2, "expected OLD and NEW, found 3"),
+        ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "expected one log with --snapshots, found 2"),
+        ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "cannot be combined"),
         (
             "diff old.nq a.nq -o out.rdfp",
             2,
@@ -558,4 +558,4 @@ def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
     done = data("patch", "diff", "old.nq", "new.trig", "-o", "-", "--to", "jelly-patch")
     assert done.code == 2
-    assert "jelly-patch is binary and standard output is a terminal" in done.error
+    assert "jelly-patch is binary, but standard output is a terminal" in done.error

@@ -52,7 +52,7 @@ def test_the_package_in_the_documentation_works(install):
     listed = rdfm("formats")
     assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
     assert listed.stderr == ""
-    assert "arrow, jsonq;" in " ".join(rdfm("--help").stdout.split())
+    assert "arrow, jsonq." in " ".join(rdfm("--help").stdout.split())
     assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
     Path("a.log").write_text(log)  # detected by content

@@ -296,7 +296,7 @@ def test_graphs(rdfm):
     run = rdfm("query", query, "a.nq", "-o", "out.srj")
     assert run.code == 0
     assert run.err.splitlines()[-1] == (
-        "rdfm: note: nothing was found in the default graph, and there are named graphs: --union-graphs queries all "
+        "rdfm: note: nothing was found in the default graph, but there are named graphs; --union-graphs queries all "
         "graphs together"
     )
     run = rdfm("query", query, "a.nq", "--union-graphs", "-o", "out.srj")
@@ -338,8 +338,8 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["CLEAR ALL", "a.nq"], "update"),
         (["SELECT * { SERVICE <x:y> { ?s ?p ?o } }", "a.nq"], "SERVICE"),
         (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
-        (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "ASK prints what it finds; leave out -o"),
-        (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to is for what is written to a file"),
+        (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "an ASK query prints its result; remove -o"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to applies to output files"),
         (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
