@@ -35,7 +35,7 @@ from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import local_target, no_path
+from rdfm.storage.paths import describe_invalid_path, local_target
 
 __all__ = [
     "FolderOutput",
@@ -81,7 +81,7 @@ class Output:
                 raise
         elif not hasattr(target, "write"):
             raise OptionError(
-                f"cannot write to {no_path(target)}; expected a path or a binary file object"
+                f"cannot write to {describe_invalid_path(target)}; expected a path or a binary file object"
             )
         else:
             self.name = visible(str(getattr(target, "name", "output")))

@@ -515,7 +515,7 @@ def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
     ("words", "text"),
     [
         ("a.nq o.csv", "rdfm query writes results of a query on messages"),
-        ("a.nq o --to turtel", "no format is called 'turtel'; did you mean Turtle (ttl)?"),
+        ("a.nq o --to turtel", "there is no format 'turtel'; did you mean Turtle (ttl)?"),
         ("a.nq o --to json", "JSON-LD (jsonld) or SPARQL results in JSON (results-json)?"),
         ("jelly.nq o.trig", "the content looks like Jelly; --from jelly reads it"),
         ("nq.jelly o.trig", "the content looks like N-Quads; --from nq reads it"),

@@ -319,7 +319,7 @@ def test_standard_input_and_output(data):
             2,
             "the option --max-name-table is for reading Jelly",
         ),
-        ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
+        ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "there is no format 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
         ("diff old.nq -o out.rdfp", 2, "expected OLD and NEW, found 1"),
         ("diff old.nq b.nq a.nq -o out.rdfp", 2, "expected OLD and NEW, found 3"),

@@ -174,7 +174,7 @@ def test_file_urls_with_such_bytes(rdfm):
 def test_other_arguments_must_be_utf_8(rdfm, words, name):
     run = rdfm(*words)
     assert run.code == 2
-    assert run.error.startswith(f"{name} is not a text in UTF-8: found \\xff in ")
+    assert run.error.startswith(f"{name} is not UTF-8 text: found \\xff in ")
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
 def test_options_apply_to_the_formats_that_support_them():
     data = tar(("a.nq", line(1)), ("b.ttl", b"<s> <p> '2' ."))
     assert len(read(data, base="http://e/", generalized=True)) == 2
-    with pytest.raises(OptionError, match="no format takes the option 'frobnicate'"):
+    with pytest.raises(OptionError, match="no format has the option 'frobnicate'"):
         rdfm.open_log(data, frobnicate=1)
     with pytest.raises(DecodeError, match="base"):
         read(data)
