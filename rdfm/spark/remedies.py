@@ -32,7 +32,7 @@ OTHER_FILES = (
     Remedy("stage", "path_glob_filter", "PATTERN", "selects files by their names"),
     Remedy("stage", "ignore_corrupt_files", "true", "skips such files"),
 )
-NOT_SPLIT = Remedy("stage", "split_bytes", "0", "does that")
+NOT_SPLIT = Remedy("stage", "split_bytes", "0", "reads the file without splits")
 
 # Options of Spark reads and writes, by the names used in remedies.
 _OWN = {

@@ -11,7 +11,7 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["is_url", "local_path", "local_target", "no_path"]
+__all__ = ["describe_invalid_path", "is_url", "local_path", "local_target"]
 
 # One letter before the colon is a drive; `simplecache::s3://…` is a chained URL of fsspec.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
@@ -43,7 +43,7 @@ def local_path(path: str) -> str | None:
         ('/logs/a.nq', None)
     """
     if not path:  # for example an unset shell variable; never the working folder
-        raise OptionError("a path is empty; write . for the folder that you are in")
+        raise OptionError("the path is empty; write . for the current folder")
     if (start := _FILE_URL.match(path)) is None:
         if is_url(path):
             return None
@@ -89,11 +89,11 @@ def _one_slash(path: str) -> OptionError:
     )
 
 
-def no_path(given: object) -> str:
+def describe_invalid_path(given: object) -> str:
     """Describe a value that is not a valid path, for errors.
 
     Example:
-        >>> no_path(5)
+        >>> describe_invalid_path(5)
         '5 (int)'
     """
     return f"{repr(given)[:40]} ({type(given).__name__})"

@@ -52,7 +52,7 @@ def test_the_package_in_the_documentation_works(install):
     listed = rdfm("formats")
     assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
     assert listed.stderr == ""
-    assert "arrow, jsonq;" in " ".join(rdfm("--help").stdout.split())
+    assert "arrow, jsonq." in " ".join(rdfm("--help").stdout.split())
     assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
     Path("a.log").write_text(log)  # detected by content
@@ -77,13 +77,13 @@ def test_the_package_in_the_documentation_works(install):
     [
         ("", "my_package.jsonq", "No module named 'my_package.jsonq'"),
         ("import nowhere", "my_package:jsonq", "No module named 'nowhere'"),
-        ("", "my_package", "it is a module, expected rdfm.formats.Format"),
-        ("jsonq = 1", "my_package:jsonq", "it is a int, expected rdfm.formats.Format"),
+        ("", "my_package", "expected an rdfm.formats.Format, found module"),
+        ("jsonq = 1", "my_package:jsonq", "expected an rdfm.formats.Format, found int"),
         (
             "from rdfm.formats import *\n"
             "jsonq = Format(FormatSpec('jsonq', 'J', reads=[OptionSpec('skip')]), None, None)",
             "my_package:jsonq",
-            "has an option skip, a name that rdfm uses",
+            "has an option named skip, which is reserved",
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     assert re.search(r"^arrow +Arrow IPC", listed.stdout, re.M)
     assert "jsonq" not in listed.stdout
     (warning,) = listed.stderr.splitlines()
-    assert warning.startswith(f"rdfm: warning: the plug-in 'jsonq' ({value}) does not load: "), (
+    assert warning.startswith(f"rdfm: warning: the plug-in 'jsonq' ({value}) cannot be loaded: "), (
         warning
     )
     assert reason in warning
@@ -108,7 +108,7 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     Path("c.log").write_text("something else")
     run = rdfm("convert", "c.log", "d.trig")
     assert run.returncode == 2
-    assert "c.log shows its format neither" in run.stderr.splitlines()[-1]
+    assert "c.log has an unknown format: neither" in run.stderr.splitlines()[-1]
     run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
     assert run.returncode == 2
     assert reason in run.stderr.splitlines()[-1]

@@ -199,7 +199,7 @@ def test_a_file_of_unknown_format_is_an_error(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(
         UnknownFormatError,
-        match=r"notes.txt shows its format neither .*; .option.\"format\", …. with nt, nq",
+        match=r"notes.txt has an unknown format: .*; .option.\"format\", …. with nt, nq",
     ):
         read(tmp_path)
     with pytest.raises(UnknownFormatError):
@@ -329,11 +329,11 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
         ),
         ({"compression": "zip"}, "the option compression is one of 'auto', 'gzip', 'zstd'"),
         ({"recursiveFileLookup": "1"}, "recursiveFileLookup is true or false"),
-        ({"modifiedAfter": "yesterday"}, "modifiedAfter is a date and time, such as 2026"),
+        ({"modifiedAfter": "yesterday"}, "modifiedAfter must be a date and time, such as 2026"),
         ({"packBytes": "0"}, "packBytes is a number from 1 on"),
         (
             {"storageOptions": "key=secret"},
-            r'storageOptions is a JSON object, such as {"key": "value"}$',
+            r'storageOptions must be a JSON object, such as {"key": "value"}$',
         ),
         ({"columnNameOfCorruptRecord": "Quads"}, "'Quads', which is the name of another column"),
         ({"max_depth": "3", "maxDepth": "4"}, "maxDepth is given twice"),
@@ -416,10 +416,12 @@ def test_options_of_rdfm_spark_read_are_checked_first(spark, tmp_path):
     with pytest.raises(OptionError, match="no column 'x'"):
         rdfm.spark.read(spark, tmp_path, schema="x int")
     for schema in ("int", 5):
-        with pytest.raises(OptionError, match=rf"the schema is {schema}.*give columns with types"):
+        with pytest.raises(
+            OptionError, match=rf"the schema must have columns with types, but it is {schema}"
+        ):
             rdfm.spark.read(spark, tmp_path, schema=schema)
     for path in (None, b"a.nq", [tmp_path, 5]):
-        with pytest.raises(OptionError, match=r"a path is a text or a Path, not .* \("):
+        with pytest.raises(OptionError, match=r"a path must be a string or a Path, not .* \("):
             rdfm.spark.read(spark, path)
     with pytest.raises(FileNotFoundError):
         rdfm.spark.read(spark, tmp_path / "nothing")
