@@ -189,6 +189,7 @@ impl Walk<'_> {
         let is_list = shape.list != 0 && slot.property.is_some();
         let is_set = shape.set != 0 && self.view.kind(shape.set) != Kind::Null;
         if is_list || is_set {
+            self.empty_entries(shape)?;
             if (is_list && is_set) || self.has_more_than_an_index(shape)? {
                 return Err(self.wrong(
                     "invalid set or list object",
@@ -279,12 +280,14 @@ impl Walk<'_> {
     /// Processes a node. Returns true if it is only a language, which has no meaning.
     pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
+            self.empty_entries(shape)?;
             return Ok(true);
         }
         let is_graph = shape.graph != 0
             && (slot.is_root || slot.wrap == Wrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
+            self.empty_entries(shape)?;
             self.value(
                 shape.graph,
                 shape.graph_context,
@@ -345,6 +348,36 @@ impl Walk<'_> {
             self.value(shape.graph, shape.graph_context, &ValueSlot::top(id))?;
         }
         Ok(false)
+    }
+
+    /// Processes the properties and `@reverse` of an object that is not a node, before the check
+    /// that they add nothing to it. They may contain errors and keys to drop.
+    pub fn empty_entries(&mut self, shape: &Shape) -> Read<()> {
+        if !shape.properties && !shape.reverse {
+            return Ok(());
+        }
+        for at in shape.from..shape.to {
+            let Some(&entry) = self.entries.get(at) else {
+                break;
+            };
+            let Entry {
+                meaning,
+                value,
+                context,
+            } = entry;
+            match meaning {
+                Meaning::Property(number) => {
+                    let active = Active::kept(context, number);
+                    self.property(LEFT_OUT, active, value, LEFT_OUT)?;
+                }
+                Meaning::Unkept => self.unkept_property(LEFT_OUT, context, value, LEFT_OUT)?,
+                Meaning::Keyword(Keyword::Reverse) => {
+                    self.reverse(LEFT_OUT, value, context, LEFT_OUT)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Returns any tape node among the entries of an object, for errors.

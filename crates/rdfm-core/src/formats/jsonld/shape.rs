@@ -264,9 +264,10 @@ impl Walk<'_> {
                 || shape.set != 0
                 || shape.graph != 0
                 || shape.included
-                || shape.reverse
+                || (shape.id != 0 && shape.language != 0)
                 || shape.index != 0
                 || shape.direction != 0
+                || self.reverses(&shape)?
                 || self.has_properties(&shape)?);
         self.entries.truncate(shape.from);
         Ok(found)
@@ -321,10 +322,10 @@ impl Walk<'_> {
             self.contexts.check_work()?;
             let adds = match meaning {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
-                // Counted as adding, so that the error is reported.
+                // An error, which is reported when the map is processed.
                 Meaning::Keyword(_) => true,
                 Meaning::Property(_) | Meaning::Unkept => {
-                    !self.means_nothing(meaning, key + 1, context)?
+                    !self.reverses_nothing(meaning, key + 1, context)?
                 }
             };
             if adds {
@@ -332,6 +333,81 @@ impl Walk<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether a property in the map of `@reverse` adds nothing to the object. A reverse property
+    /// there adds its items as a forward one, and an empty array of them adds nothing.
+    fn reverses_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
+        let length = self.unkept.len();
+        let active = self.active_in(meaning, value - 1, context);
+        let is_reverse = self.definition(active).is_some_and(|found| found.reverse);
+        let outcome = if is_reverse {
+            self.has_no_items(value, active, false)
+        } else {
+            self.is_nothing(value, active)
+        };
+        self.unkept.truncate(length);
+        outcome
+    }
+
+    /// Whether the value of a reverse property expands to nothing or to an empty array.
+    fn has_no_items(&mut self, value: u32, active: Active, is_map_value: bool) -> Read<bool> {
+        self.contexts.check_work()?;
+        let view = self.view;
+        let kind = view.kind(value);
+        let definition = self.definition(active);
+        if definition.is_some_and(|found| found.coercion == Coercion::Json) {
+            return Ok(false);
+        }
+        let is_map = !is_map_value && self.containers(active).has(Containers::MAPS);
+        match kind {
+            Kind::Array => {
+                for item in view.items(value) {
+                    if !self.has_no_items(item, active, is_map_value)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Kind::Object if is_map => {
+                for key in view.keys(value) {
+                    if !self.has_no_items(key + 1, active, true)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Kind::Object => self.is_empty_object(value, active),
+            kind => Ok(kind == Kind::Null),
+        }
+    }
+
+    /// Whether an object expands to nothing or to an empty array, as a value of a reverse property.
+    fn is_empty_object(&mut self, object: u32, active: Active) -> Read<bool> {
+        let mut context = active.context;
+        if let Some(scoped) = self.scoped_of(active) {
+            context = self.property_context(context, &scoped, object)?;
+        }
+        let (shape, context) = self.look(object, context)?;
+        let outcome = if shape.value != 0 || shape.set == 0 {
+            self.is_nothing_of(&shape, context)
+        } else {
+            let length = self.unkept.len();
+            let inner = self.in_context(active, shape.member_context);
+            let outcome = self.has_no_items(shape.set, inner, true);
+            self.unkept.truncate(length);
+            outcome
+        };
+        self.entries.truncate(shape.from);
+        outcome
+    }
+
+    /// Returns the active property of a key.
+    fn active_in(&mut self, meaning: Meaning, key: u32, context: u32) -> Active {
+        match meaning {
+            Meaning::Property(number) => Active::kept(context, number),
+            _ => self.unkept(key, context),
+        }
     }
 
     /// Returns the context of the map of `@reverse`.
@@ -370,15 +446,11 @@ impl Walk<'_> {
 
     /// Whether the value of a property expands to nothing.
     pub fn means_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
-        let kind = self.view.kind(value);
-        if kind != Kind::Object && kind != Kind::Null {
+        if !matches!(self.view.kind(value), Kind::Object | Kind::Null) {
             return Ok(false);
         }
         let length = self.unkept.len();
-        let active = match meaning {
-            Meaning::Property(number) => Active::kept(context, number),
-            _ => self.unkept(value - 1, context),
-        };
+        let active = self.active_in(meaning, value - 1, context);
         let outcome = self.is_nothing(value, active);
         self.unkept.truncate(length);
         outcome
@@ -395,20 +467,25 @@ impl Walk<'_> {
                 return Ok(false);
             }
         }
-        if self.view.kind(value) == Kind::Null {
-            return Ok(true);
+        if self.view.kind(value) != Kind::Object {
+            return Ok(self.view.kind(value) == Kind::Null);
         }
         if let Some(scoped) = self.scoped_of(active) {
             context = self.property_context(context, &scoped, value)?;
         }
         let (shape, context) = self.look(value, context)?;
-        let outcome = if shape.value != 0 {
-            self.view.kind(shape.value) == Kind::Null && !self.is_json_type(&shape, context)
-        } else {
-            shape.language != 0 && self.is_language_only(&shape)?
-        };
+        let outcome = self.is_nothing_of(&shape, context);
         self.entries.truncate(shape.from);
-        Ok(outcome)
+        outcome
+    }
+
+    /// Whether an object of this shape is a null value or only a language.
+    fn is_nothing_of(&mut self, shape: &Shape, context: u32) -> Read<bool> {
+        if shape.value != 0 {
+            let is_null = self.view.kind(shape.value) == Kind::Null;
+            return Ok(is_null && !self.is_json_type(shape, context));
+        }
+        Ok(shape.language != 0 && self.is_language_only(shape)?)
     }
 
     /// Whether an object with a language contains nothing else.

@@ -324,6 +324,7 @@ impl Walk<'_> {
                 "@value must be a string, a number, a boolean or null",
             ));
         }
+        self.empty_entries(shape)?;
         if self.has_more_than_a_value(shape)? || (shape.types > 0 && tagged) {
             return Err(self.wrong(
                 "invalid value object",

@@ -16,7 +16,7 @@ use crate::model::error::{ErrorClass, counted, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, flags};
-use crate::syntax::json::stream::{Quoted, Token, Tokens};
+use crate::syntax::json::stream::{JsonTokenizer, QuotedRange, Token};
 use crate::syntax::text::grammar::{
     self, Grammar, GrammarError, Pause, Reach, Read, fail, limit, malformed,
 };
@@ -121,13 +121,13 @@ impl Frame {
 struct Held {
     /// Start of the text after the bracket of `bindings`, and the tokenizer state there.
     from: usize,
-    tokens: Tokens,
+    tokens: JsonTokenizer,
 }
 
 /// Decodes a result set.
 struct Machine {
     rows: Rows,
-    tokens: Tokens,
+    tokens: JsonTokenizer,
     state: State,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
@@ -167,7 +167,7 @@ impl Machine {
         let max_depth = limits.max_depth as usize;
         Self {
             rows: Rows::new(limits),
-            tokens: Tokens::new(AROUND + 2 * max_depth),
+            tokens: JsonTokenizer::new(AROUND + 2 * max_depth),
             state: State::Start,
             at: 0,
             offset: 0,
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// Returns the value of a string as an owned text.
-    fn string(&mut self, text: &[u8], quoted: Quoted) -> Read<Box<str>> {
+    fn string(&mut self, text: &[u8], quoted: QuotedRange) -> Read<Box<str>> {
         let said = quoted.text(text, &mut self.said)?;
         Ok(String::from_utf8_lossy(said).into())
     }
@@ -202,7 +202,7 @@ impl Machine {
             let found = match found {
                 // Only as many bytes as would have been examined if the input had come in pieces.
                 Err(error) => {
-                    let seen = (error.at - self.at).max(self.tokens.seen(text, self.at));
+                    let seen = (error.at - self.at).max(self.tokens.inspected(text, self.at));
                     let large = seen as u64 > self.rows.most();
                     return Err(if large {
                         self.too_large(self.at, "a string")
@@ -460,7 +460,7 @@ impl Machine {
         other(start, of, expected, token)
     }
 
-    fn root_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
+    fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let depth = self.tokens.depth();
         self.state = match key.text(text, &mut self.said)? {
             b"head" if std::mem::take(&mut self.again) => State::Skip(depth, After::Root),
@@ -508,7 +508,7 @@ impl Machine {
     }
 
     #[inline]
-    fn row_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
+    fn row_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let name = key.text(text, &mut self.said)?;
         let Some(column) = self.rows.variables.column(name, self.rows.next) else {
             let found = quote(name);
@@ -519,7 +519,7 @@ impl Machine {
     }
 
     #[inline]
-    fn term_key(&mut self, text: &[u8], key: Quoted) -> Read<()> {
+    fn term_key(&mut self, text: &[u8], key: QuotedRange) -> Read<()> {
         self.state = match key.text(text, &mut self.said)? {
             b"type" => State::ToText(Part::Type),
             b"value" => State::ToValue,
@@ -532,7 +532,13 @@ impl Machine {
     }
 
     #[inline]
-    fn term_text(&mut self, text: &[u8], part: Part, quoted: Quoted, start: usize) -> Read<()> {
+    fn term_text(
+        &mut self,
+        text: &[u8],
+        part: Part,
+        quoted: QuotedRange,
+        start: usize,
+    ) -> Read<()> {
         let said = quoted.text(text, &mut self.said)?;
         let from = self.texts.len();
         self.texts.extend_from_slice(said);
@@ -706,7 +712,7 @@ impl Grammar for Machine {
 
     fn reset(&mut self) {
         self.rows.reset();
-        self.tokens = Tokens::new(AROUND + 2 * self.max_depth);
+        self.tokens = JsonTokenizer::new(AROUND + 2 * self.max_depth);
         self.state = State::Start;
         self.at = 0;
         self.offset = 0;

@@ -1,9 +1,11 @@
-//! The tokens of a JSON text (RFC 8259) that arrives in pieces.
+//! Tokens of a JSON text (RFC 8259) that arrives in pieces.
 //!
-//! - In: text that is valid UTF-8, which grows at its end, and where the next token is looked for.
-//! - Out: tokens, keys told from strings; commas and colons are checked and passed over.
-//! - Cost: one pass; a string that arrives in pieces is scanned on, never again. Memory holds a bit a level.
-//! - Law: strict, as [`parse`](super::parse()) is; a token is decided by its own bytes, never by how they were cut.
+//! - In: valid UTF-8 text that grows at its end, and the position of the next token.
+//! - Out: tokens, with keys distinguished from strings. Commas and colons are checked and skipped.
+//! - Cost: one pass. A string that arrives in pieces is scanned only once. Memory is one byte per
+//!   open object or array.
+//! - Law: strict, like [`parse`](super::parse()). How the text is cut changes neither the tokens
+//!   nor the error.
 
 use memchr::memchr2;
 
@@ -19,37 +21,37 @@ pub(crate) enum Token {
     ObjectEnd,
     ArrayStart,
     ArrayEnd,
-    /// Of an object; its colon is behind it.
-    Key(Quoted),
-    String(Quoted),
+    /// A key of an object, without the colon that follows it.
+    Key(QuotedRange),
+    String(QuotedRange),
     Number,
     True,
     False,
     Null,
 }
 
-/// A string by where it stands in the text, without its quotes.
+/// The position of a string in the text, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quoted {
+pub(crate) struct QuotedRange {
     pub start: usize,
     pub end: usize,
     pub escaped: bool,
 }
 
-impl Quoted {
-    /// What it says: a slice of the text, or of `said` where escapes occur.
+impl QuotedRange {
+    /// Returns the decoded string: a slice of the text, or of `decoded` if it contains escapes.
     #[inline]
-    pub fn text<'a>(&self, text: &'a [u8], said: &'a mut Vec<u8>) -> Read<&'a [u8]> {
-        // Nothing behind the string is looked at, since it may not be there yet.
+    pub fn text<'a>(&self, text: &'a [u8], decoded: &'a mut Vec<u8>) -> Read<&'a [u8]> {
+        // The text after the string is ignored because it may be incomplete.
         let text = &text[..self.end];
         if !self.escaped {
             return Ok(&text[self.start..]);
         }
-        said.clear();
+        decoded.clear();
         let mut from = self.start;
         while let Some(run) = memchr::memchr(b'\\', &text[from..]) {
-            said.extend_from_slice(&text[from..from + run]);
-            from = escape(text, from + run, said).map_err(|error| match error.class {
+            decoded.extend_from_slice(&text[from..from + run]);
+            from = escape(text, from + run, decoded).map_err(|error| match error.class {
                 ErrorClass::Truncated => malformed(from + run, "the string ends inside an escape"),
                 class => Box::new(GrammarError {
                     at: error.at,
@@ -58,12 +60,12 @@ impl Quoted {
                 }),
             })?;
         }
-        said.extend_from_slice(&text[from..]);
-        Ok(said)
+        decoded.extend_from_slice(&text[from..]);
+        Ok(decoded)
     }
 }
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expects {
     Value,
@@ -73,37 +75,38 @@ enum Expects {
     FirstKey,
     Key,
     Colon,
-    /// A comma or the end of what is open.
+    /// A comma, or the end of the innermost object or array.
     Comma,
-    /// White space.
+    /// Only white space.
     Nothing,
 }
 
-/// Where in a text the reading is.
+/// Tokenizer of one text.
 #[derive(Clone, Debug)]
-pub(crate) struct Tokens {
+pub(crate) struct JsonTokenizer {
     expects: Expects,
-    /// What is open: whether each is an object.
+    /// The open objects and arrays; true for objects.
     open: Vec<bool>,
-    /// How far beyond its start an incomplete string was scanned, and whether escapes occur there.
+    /// Number of bytes of an incomplete string that were scanned.
     scanned: usize,
+    /// Whether the scanned bytes contain escapes.
     escaped: bool,
-    most_open: usize,
+    max_depth: usize,
 }
 
-impl Tokens {
-    /// At the start of a text whose objects and arrays are nested no deeper than this.
-    pub fn new(most_open: usize) -> Self {
+impl JsonTokenizer {
+    /// Creates a tokenizer that limits the nesting of objects and arrays.
+    pub fn new(max_depth: usize) -> Self {
         Self {
             expects: Expects::Value,
             open: Vec::new(),
             scanned: 0,
             escaped: false,
-            most_open,
+            max_depth,
         }
     }
 
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     #[inline]
     pub fn depth(&self) -> usize {
         self.open.len()
@@ -115,8 +118,8 @@ impl Tokens {
         self.expects == Expects::Nothing
     }
 
-    /// The next token, and where it starts; `at` goes behind it. None where the text ends before it does: `at` is then
-    /// where it starts.
+    /// Returns the next token and its start, and sets `at` to its end. Returns `None` if the text
+    /// ends before the token does, and sets `at` to its start.
     #[inline]
     pub fn next(
         &mut self,
@@ -207,8 +210,8 @@ impl Tokens {
                 Ok(Some(Token::String(quoted)))
             }
             b'{' | b'[' => {
-                if self.open.len() >= self.most_open {
-                    return Err(too_deep(start, self.most_open));
+                if self.open.len() >= self.max_depth {
+                    return Err(too_deep(start, self.max_depth));
                 }
                 *at += 1;
                 let is_object = byte == b'{';
@@ -241,9 +244,9 @@ impl Tokens {
         }
     }
 
-    /// How far from `at`, where the next token begins, one looks to say that what is there is wrong there.
+    /// Number of bytes that were inspected before an error in the token at `at` was detected.
     #[cold]
-    pub fn seen(&self, text: &[u8], at: usize) -> usize {
+    pub fn inspected(&self, text: &[u8], at: usize) -> usize {
         let rest = text.get(at..).unwrap_or_default();
         match (self.expects, rest.first()) {
             (Expects::Value | Expects::FirstElement, Some(b'-' | b'0'..=b'9' | b'a'..=b'z')) => {
@@ -253,15 +256,15 @@ impl Tokens {
         }
     }
 
-    /// The string whose quote is at `start`.
+    /// Scans the string whose opening quote is at `start`.
     #[inline]
-    fn string(&mut self, text: &[u8], start: usize) -> Read<Option<Quoted>> {
+    fn string(&mut self, text: &[u8], start: usize) -> Read<Option<QuotedRange>> {
         let from = start + self.scanned.max(1);
         let mut at = from;
         while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
             at += found;
             if text[at] == b'"' {
-                let quoted = Quoted {
+                let quoted = QuotedRange {
                     start: start + 1,
                     end: at,
                     escaped: self.escaped,
@@ -283,14 +286,15 @@ impl Tokens {
         self.incomplete(text, start, from, text.len().max(at))
     }
 
-    /// A string that was scanned on up to here: what is wrong in it is said now, since it may never end.
+    /// Records how far an incomplete string was scanned. Errors in it are reported now, because the
+    /// string may never end.
     fn incomplete(
         &mut self,
         text: &[u8],
         start: usize,
         from: usize,
         to: usize,
-    ) -> Read<Option<Quoted>> {
+    ) -> Read<Option<QuotedRange>> {
         let new = text.get(from..to.min(text.len())).unwrap_or_default();
         if new.iter().any(|&byte| byte < 0x20) {
             return Err(control(new, from));
@@ -299,7 +303,8 @@ impl Tokens {
         Ok(None)
     }
 
-    /// Something else than expected at a position: one character is shown, since more may not be there yet.
+    /// Creates an error for an unexpected token. It quotes one character, because more may be
+    /// missing.
     #[cold]
     #[allow(
         clippy::unnecessary_box_returns,
@@ -349,10 +354,10 @@ fn malformed(at: usize, reason: impl Into<Reason>) -> Box<GrammarError> {
     clippy::unnecessary_box_returns,
     reason = "most results are good, and errors are large"
 )]
-fn too_deep(at: usize, most: usize) -> Box<GrammarError> {
+fn too_deep(at: usize, max_depth: usize) -> Box<GrammarError> {
     let text = format!(
         "objects and arrays are nested deeper than {}",
-        counted(most, "level")
+        counted(max_depth, "level")
     );
     Box::new(GrammarError {
         at,
@@ -372,12 +377,12 @@ fn control(inner: &[u8], start: usize) -> Box<GrammarError> {
     malformed(
         start + at,
         format!(
-            "the control character U+{byte:04X} stands in a string; JSON writes it as an escape"
+            "the control character U+{byte:04X} is not allowed in a string; JSON requires an escape"
         ),
     )
 }
 
-/// The length of the number or the word that a text begins with.
+/// Length of the number or word at the start of a text.
 #[inline]
 fn word_length(text: &[u8]) -> usize {
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -416,27 +421,27 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
-    /// The tokens of a text, with what strings say, or the error and where it is.
+    /// Returns the tokens of a text, with decoded strings, or the error and its position.
     fn tokens(text: &str, piece: usize) -> Result<Vec<String>, (usize, String)> {
         let bytes = text.as_bytes();
-        let mut tokens = Tokens::new(8);
+        let mut tokens = JsonTokenizer::new(8);
         let (mut at, mut have, mut found) = (0, 0, Vec::new());
-        let mut said = Vec::new();
+        let mut decoded = Vec::new();
         loop {
             let ended = have == bytes.len();
             match tokens.next(&bytes[..have], &mut at, ended) {
                 Ok(None) if ended => break,
                 Ok(None) => have = (have + piece).min(bytes.len()),
                 Ok(Some((token, start))) => {
-                    let shown = match token {
+                    let text = match token {
                         Token::Key(quoted) | Token::String(quoted) => {
-                            let text = quoted.text(bytes, &mut said);
+                            let text = quoted.text(bytes, &mut decoded);
                             let text = text.map_err(|error| (error.at, String::new()))?;
                             String::from_utf8(text.to_vec()).unwrap()
                         }
                         _ => text[start..at].to_owned(),
                     };
-                    found.push(shown);
+                    found.push(text);
                 }
                 Err(error) => return Err((error.at, error.reason.text().to_owned())),
             }
@@ -448,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_the_same_however_cut() {
+    fn tokens_do_not_depend_on_the_pieces() {
         let text = " {\"a\" : [1, -2.5e+3,true,\nfalse, null, [], {}], \"b\\\"\\u0041\\\\\": \"é\\ud83d\\ude00\"}\n";
         let wanted = [
             "{", "a", "[", "1", "-2.5e+3", "true", "false", "null", "[", "]", "{", "}", "]",
@@ -460,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_where_it_is() {
+    fn errors_have_a_position() {
         for (text, at) in [
             ("{a}", 1),
             ("{\"a\" 1}", 5),
@@ -486,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_no_token() {
+    fn truncated_tokens_are_not_returned() {
         for text in ["", "{", "\"a", "[1", "\"\\", "tru", "{\"a\":"] {
             for piece in [1, 9] {
                 let found = tokens(text, piece);
