@@ -14,7 +14,7 @@ EVERYTHING = {"generalized": True, "rdf_star": True}
 @pytest.mark.parametrize("statements", ["triples", "quads"])
 @pytest.mark.parametrize("stream", STREAMS)
 @given(data=st.data())
-def test_protobuf_reads_our_output(stream, statements, data):
+def test_protobuf_reads_the_output_of_rdfm(stream, statements, data):
     log = data.draw(patches(graphs=statements == "quads"))
     if stream == "flat":
         log = log[:1]
@@ -45,7 +45,7 @@ def test_protobuf_reads_our_output(stream, statements, data):
 @pytest.mark.parametrize("statements", [TRIPLES, QUADS])
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 @given(data=st.data())
-def test_we_read_the_output_of_protobuf(stream, statements, short, data):
+def test_rdfm_reads_the_output_of_protobuf(stream, statements, short, data):
     log = data.draw(patches(graphs=statements == QUADS))
     if stream == FLAT:
         log = log[:1]

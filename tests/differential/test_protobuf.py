@@ -10,7 +10,7 @@ from support import assert_same, decode, decoded, encode
 
 @pytest.mark.parametrize(("physical", "number"), [("triples", 1), ("quads", 2), ("graphs", 3)])
 @given(data=st.data())
-def test_protobuf_reads_our_output(physical, number, data):
+def test_protobuf_reads_the_output_of_rdfm(physical, number, data):
     log = data.draw(logs(graphs=number > 1, generalized=True))
     written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
     assert_same(jelly_proto.decode(written), log)
@@ -23,7 +23,7 @@ def test_protobuf_reads_our_output(physical, number, data):
 
 @pytest.mark.parametrize("physical", [1, 2, 3])
 @given(data=st.data())
-def test_we_read_the_output_of_protobuf(physical, data):
+def test_rdfm_reads_the_output_of_protobuf(physical, data):
     log = data.draw(logs(graphs=physical > 1, generalized=True))
     found, error = decode("jelly", jelly_proto.encode(log, physical))
     assert error is None

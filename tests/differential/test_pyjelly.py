@@ -68,7 +68,7 @@ def read(data):
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @given(data=st.data())
-def test_pyjelly_reads_our_output(physical, data):
+def test_pyjelly_reads_the_output_of_rdfm(physical, data):
     log = data.draw(logs(graphs=physical != "triples", generalized=True))
     assume(log)
     written = encode("jelly", log, physical_type=physical, generalized=True, rdf_star=True)
@@ -77,7 +77,7 @@ def test_pyjelly_reads_our_output(physical, data):
 
 @pytest.mark.parametrize("graphs", [False, True])
 @given(data=st.data())
-def test_we_read_the_output_of_pyjelly(graphs, data):
+def test_rdfm_reads_the_output_of_pyjelly(graphs, data):
     # pyjelly infers the type of the log from the first message, so none may be empty.
     log = [message for message in data.draw(logs(graphs=graphs, generalized=True)) if message]
     assume(log)

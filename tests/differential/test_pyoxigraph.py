@@ -40,7 +40,7 @@ def lower(messages):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_pyoxigraph_reads_our_output(name, data):
+def test_pyoxigraph_reads_the_output_of_rdfm(name, data):
     log = data.draw(logs(graphs=formats.find(name).spec.carries["graphs"], plain="tags"))
     for message in log:
         found = read(encode(name, [message]), name)
@@ -49,7 +49,7 @@ def test_pyoxigraph_reads_our_output(name, data):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_we_read_the_output_of_pyoxigraph(name, data):
+def test_rdfm_reads_the_output_of_pyoxigraph(name, data):
     graphs = formats.find(name).spec.carries["graphs"]
     log = data.draw(logs(graphs=graphs, plain="terms"))
     for message in log:

@@ -88,7 +88,7 @@ def node(term):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rdflib_reads_our_output(seed, tmp_path):
+def test_rdflib_reads_the_output_of_rdfm(seed, tmp_path):
     rows = patch(random.Random(seed))
     path = tmp_path / "one.rdfp"
     write(path, [rows])
@@ -130,7 +130,7 @@ def test_rdflib_reads_prefixes(tmp_path):
     assert dict(store.namespaces())["kept"] == URIRef(iri[1])
 
 
-def test_we_read_the_output_of_rdflib(tmp_path):
+def test_rdfm_reads_the_output_of_rdflib(tmp_path):
     store = Dataset()
     store.add((URIRef("http://e/s"), URIRef("http://e/p"), Literal("o"), URIRef("http://e/g")))
     store.add((BNode("b"), URIRef("http://e/p"), Literal(1)))

@@ -93,7 +93,7 @@ def plain_logs(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_rdflib_reads_our_output(name, data):
+def test_rdflib_reads_the_output_of_rdfm(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         dataset.parse(data=encode(name, [message]), format=FORMATS[name])
@@ -103,7 +103,7 @@ def test_rdflib_reads_our_output(name, data):
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-def test_we_read_the_output_of_rdflib(name, data):
+def test_rdfm_reads_the_output_of_rdflib(name, data):
     for message in map(without_directions, data.draw(plain_logs(name))):
         dataset = rdflib.Dataset()
         for quad in message:

@@ -148,7 +148,7 @@ def test_random_documents_are_read_like_rdflib(inner):
 
 @pytest.mark.parametrize("read", [by_oxigraph, by_rdflib], ids=["pyoxigraph", "rdflib"])
 @given(log=LOGS)
-def test_other_libraries_read_our_output(read, log):
+def test_other_libraries_read_the_output_of_rdfm(read, log):
     log = folded(log, directions=False)
     lines = encode("rdfxml", log).splitlines(keepends=True)
     assert len(lines) == len(log)
@@ -161,7 +161,7 @@ def begun(term):
 
 
 @given(log=LOGS, data=st.data())
-def test_we_read_the_output_of_other_libraries(log, data):
+def test_rdfm_reads_the_output_of_other_libraries(log, data):
     # These libraries write labels unchanged, but not all labels are XML names.
     named = [[map_terms(quad, begun) for quad in message] for message in log]
     for message in folded(named, directions=False):

@@ -72,7 +72,7 @@ def test_jelly_round_trips_through_jelly_jvm(jvm, name, tables):
 
 @pytest.mark.parametrize("tables", [BIG, TINY, NO_PREFIXES], ids=["big", "tiny", "no-prefixes"])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "generalized"])
-def test_we_read_the_output_of_jelly_jvm(jvm, name, tables):
+def test_rdfm_reads_the_output_of_jelly_jvm(jvm, name, tables):
     log = log_of(name)
     for physical in physical_types(log):
         made = jvm.convert(messages_text(log), "messages", "jelly", physical, "all", *tables)
@@ -104,12 +104,12 @@ def assert_no_larger(jvm, capsys, name, messages, physical):
 
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @pytest.mark.parametrize(("name", "count"), [("osm", 2000), ("iot", 5000)])
-def test_our_triples_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, name, count, physical):
+def test_triples_of_rdfm_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, name, count, physical):
     assert_no_larger(jvm, capsys, name, generated(name, count), physical)
 
 
 @pytest.mark.parametrize("physical", ["quads", "graphs"])
-def test_our_quads_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, physical):
+def test_quads_of_rdfm_are_not_larger_than_those_of_jelly_jvm(jvm, capsys, physical):
     assert_no_larger(jvm, capsys, "nanopubs", generated("nanopubs", 1000), physical)
 
 
@@ -139,7 +139,7 @@ def test_text_is_exchanged_with_jena(jvm, name, format):
 
 
 @pytest.mark.parametrize(("name", "format"), [*text_cases("ttl", "trig")])
-def test_we_read_pretty_printed_output_of_jena(jvm, name, format):
+def test_rdfm_reads_pretty_printed_output_of_jena(jvm, name, format):
     for message in log_of(name)[:10]:
         pretty = jvm.convert(encode("nq", [message]), "nq", f"{format}-pretty")
         back = merged(folded(decoded(format, pretty)))

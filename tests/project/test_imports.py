@@ -124,7 +124,9 @@ def test_import_module_calls_must_name_their_modules(call, is_seen, tmp_path):
     (tmp_path / "pk" / "low" / "b.py").write_text(call)
     (tmp_path / "pk" / "cli.py").write_text("import_module(name)")
     found = list(check_imports.unseen(tmp_path / "pk"))
-    assert found == ([] if is_seen else ["low/b.py: line 1 does not show what import_module imports"])
+    assert found == (
+        [] if is_seen else ["low/b.py: line 1 does not show what import_module imports"]
+    )
 
 
 def test_a_crate_that_opens_files_is_reported(tmp_path):
