@@ -78,7 +78,7 @@ def diff(
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
         logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
-        made: _core.Difference | _core.MessageDifferences
+        made: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             made = _of_datasets(*logs, parts=writing.takes_parts)
             found = iter(made.next_batch, None)
@@ -102,10 +102,10 @@ def diff(
     )
 
 
-def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.Difference:
+def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.DatasetDifference:
     state = _core.Dataset()
     fill(state, old)
-    difference = _core.Difference(state, parts=parts)
+    difference = _core.DatasetDifference(state, parts=parts)
     for batch in of_one_message(new):
         with of_log(new):
             difference.add(batch)
