@@ -317,5 +317,5 @@ def test_an_error_leaves_no_output(tmp_path):
     with pytest.raises(rdfm.DecodeError):
         patch.revert(tmp_path / "bad.rdfp", tmp_path / "undo.rdfp")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.rdfp"]
-    with pytest.raises(rdfm.OptionError, match="patches are written here"):
+    with pytest.raises(rdfm.OptionError, match="the output contains patches"):
         patch.revert(b"", tmp_path / "undo.nq", from_format="rdf-patch")

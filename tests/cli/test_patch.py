@@ -281,17 +281,17 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig contains messages, and patches are read here",
+            "new.trig contains messages, and patches are expected",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp contains patches, and messages are read here",
+            "c.rdfp contains patches, and messages are expected",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
             2,
-            "RDF Patch holds patches, and messages are written here",
+            "RDF Patch supports only patches, but the output contains messages",
         ),
         (
             "apply a.nq c.rdfp -o out.nq",
@@ -305,9 +305,9 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq old -o out.nq",
             2,
-            "old does not show its format by its suffix; --patch-format jelly-patch",
+            "cannot detect the format of old from its suffix; --patch-format jelly-patch",
         ),
-        ("to-log old out.nq", 2, "old does not show its format by its suffix; --from jelly-patch"),
+        ("to-log old out.nq", 2, "cannot detect the format of old from its suffix; --from jelly-patch"),
         ("apply old.nq c.rdfp -o out.nq --skip 1", 2, "No such option '--skip'"),
         (
             "apply old.nq c.rdfp -o out.nq --name-table 8",
@@ -333,18 +333,18 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq new.trig -o out.nq",
             2,
-            "N-Quads holds messages, and patches are written here",
+            "N-Quads supports only messages, but the output contains patches",
         ),
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp contains patches, and messages are read here",
+            "c.rdfp contains patches, and messages are expected",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are read here"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are expected"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are read here"),
+        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are expected"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",
