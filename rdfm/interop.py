@@ -295,9 +295,7 @@ def results_from_oxigraph(
     if isinstance(results, oxigraph.QueryBoolean):
         return Results((), bool(results), ())
     if not isinstance(results, oxigraph.QuerySolutions):
-        raise TypeError(
-            f"expected QuerySolutions or a QueryBoolean, not {type(results).__name__}"
-        )
+        raise TypeError(f"expected QuerySolutions or a QueryBoolean, not {type(results).__name__}")
 
     def rows() -> Iterator[list[Term | None]]:
         for solution in results:

@@ -36,7 +36,10 @@ def test_messages_from_quads():
         (lambda: Message(metadata={"k": "text"}), "metadata values must be bytes, not str"),
         (lambda: Message(metadata={1: b""}), "metadata keys must be str, not int"),
         (lambda: Message(namespaces={"ex": A}), "namespace IRIs must be str, not Iri"),
-        (lambda: Message(namespaces={None: "http://ex/"}), "namespace names must be str, not NoneType"),
+        (
+            lambda: Message(namespaces={None: "http://ex/"}),
+            "namespace names must be str, not NoneType",
+        ),
     ],
 )
 def test_messages_of_other_types_are_refused(make, text):
@@ -127,7 +130,11 @@ def test_patches_as_views_of_a_batch():
         ([QUADS[0]], TypeError, "('A', None, *quad) adds a quad"),
         ([("A", None, A, A, A, A, A)], TypeError, "expected an Operation"),
         ([("A", None, "a:s", A, A)], TypeError, "a term is an Iri, Bnode, Literal or TripleTerm"),
-        ([("XX",)], ValueError, "'XX' is not an operation; expected one of H, TX, TC, TA, PA, PD, A, D"),
+        (
+            [("XX",)],
+            ValueError,
+            "'XX' is not an operation; expected one of H, TX, TC, TA, PA, PD, A, D",
+        ),
         ([("A", None, A, A)], ValueError, "A: a quad that is added or deleted has subject"),
         ([("D", "x", A, A, A)], ValueError, "D: a quad that is added or deleted has subject"),
         ([("H", "id")], ValueError, "H: a header has a name and, as its object, a value"),

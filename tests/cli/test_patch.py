@@ -307,7 +307,11 @@ def test_standard_input_and_output(data):
             2,
             "cannot detect the format of old from its suffix; --patch-format jelly-patch",
         ),
-        ("to-log old out.nq", 2, "cannot detect the format of old from its suffix; --from jelly-patch"),
+        (
+            "to-log old out.nq",
+            2,
+            "cannot detect the format of old from its suffix; --from jelly-patch",
+        ),
         ("apply old.nq c.rdfp -o out.nq --skip 1", 2, "No such option '--skip'"),
         (
             "apply old.nq c.rdfp -o out.nq --name-table 8",

@@ -139,7 +139,7 @@ import pytest
         ("query", "Missing argument 'QUERY'"),
         ("query ASK{} a.nq --timeout -1", "timeout is a number of seconds"),
         ("query ASK{} a.nq --take 2", "No such option '--take'"),
-        ("query ASK{}", "there is nothing to query: name a log"),
+        ("query ASK{}", "there is nothing to query; name a log"),
         ("tail a.nq -m 3", "No such option '-m'"),
         (
             "convert a.nq out.nt --undelimted",
