@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats.arrow_sizes import Sizes
+from rdfm.formats.arrow_sizes import ArrowSizeChecker
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -78,7 +78,7 @@ class Decoder(RowDecoder):
         rows = ipc.open_file(lent)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
-        checked = Sizes(file, self._max_bytes).blocks(size)
+        checked = ArrowSizeChecker(file, self._max_bytes).blocks(size)
         for number in range(count):
             next(checked, None)
             if lent is not file:
@@ -89,7 +89,7 @@ class Decoder(RowDecoder):
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
 
-        checked = Sizes(file, self._max_bytes).messages(file.tell())
+        checked = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             while True:

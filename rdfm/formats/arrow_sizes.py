@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rdfm.errors import DecodeError, LimitError, Remedy
 
-__all__ = ["Sizes"]
+__all__ = ["ArrowSizeChecker"]
 
 # Decoded bytes of a record batch and the dictionaries, in messages of the largest size.
 BATCHES = 4
@@ -28,12 +28,12 @@ _END = 1 << 60
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
 
-class Sizes:
-    """The messages of a file or stream, checked one after the other.
+class ArrowSizeChecker:
+    """Checks the decoded sizes of the messages in a file or stream, in order.
 
     Args:
-        file: The file, whose position stays.
-        max_message_bytes: The limit that the bound is a multiple of.
+        file: The file. Its position does not change.
+        max_message_bytes: The limit for a message. The limit for decoded sizes is a multiple of it.
     """
 
     def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:

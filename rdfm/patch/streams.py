@@ -38,7 +38,7 @@ _TRIPLE_TERMS = ("no", "object", "anywhere")  # values of a format's feature, in
 
 
 class Inputs(NamedTuple):
-    """Logs that are read one after the other.
+    """Logs that are read in sequence.
 
     Attributes:
         logs: The logs.
@@ -145,7 +145,7 @@ class Streams:
         stages: Mapping[str, OptionSpec],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Check the options, and the formats that are known from the names of the logs.
+        """Check the options, and the formats that the names of the logs identify.
 
         Args:
             inputs: The inputs.

@@ -303,11 +303,11 @@ def test_columns_have_the_requested_types():
 
 
 def test_a_value_of_the_wrong_type_is_an_error_or_null():
-    asked = {"format": "trig", "types": {"o": "dateTime"}}
+    given = {"format": "trig", "types": {"o": "dateTime"}}
     with pytest.raises(rdfm.DecodeError, match=r"\?o is .*, expected an xsd:dateTime") as caught:
-        list(rdfm.query(SELECT, LOG, **asked).batches())
+        list(rdfm.query(SELECT, LOG, **given).batches())
     assert (caught.value.message_index, caught.value.source) == (0, "bytes")
-    found = rdfm.query(SELECT, LOG, on_error="skip", **asked)
+    found = rdfm.query(SELECT, LOG, on_error="skip", **given)
     assert pa.table(found)["o"].to_pylist() == [None, None]
     assert found.skipped == 2
 
