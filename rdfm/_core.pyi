@@ -16,9 +16,9 @@ __all__ = [
     "Checker",
     "Comparer",
     "Dataset",
+    "DatasetDifference",
     "Decoder",
     "DelimiterCounter",
-    "Difference",
     "Encoder",
     "Filter",
     "Iri",
@@ -332,10 +332,12 @@ class Dataset:
     # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes the quads of the dataset, which is empty afterwards.
+# Takes over the dataset, which is empty afterwards.
 @final
-class Difference:
-    def __new__(cls, old: Dataset, /, *, index: int = 0, parts: bool = False) -> Difference: ...
+class DatasetDifference:
+    def __new__(
+        cls, old: Dataset, /, *, index: int = 0, parts: bool = False
+    ) -> DatasetDifference: ...
     def add(self, batch: MessageBatch, /) -> None: ...
     def counts(self) -> tuple[int, int]: ...  # to delete, to add
     def next_batch(self) -> PatchBatch | None: ...

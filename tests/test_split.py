@@ -152,7 +152,7 @@ def test_an_error_in_a_split_has_the_known_position(tmp_path):
         assert str(error).startswith(f"{path}: nq: expected a statement")
 
 
-def test_options_of_plan_are_those_of_the_decoder(path):
+def test_plan_accepts_the_options_of_the_decoder(path):
     with pytest.raises(OptionError, match="no option 'lenint'"):
         plan(path, split_bytes=SIZE, lenint=True)
     with pytest.raises(OptionError, match="split_bytes"):

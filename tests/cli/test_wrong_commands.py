@@ -119,11 +119,11 @@ import pytest
         ("validate a.nq --options-from b.nq", "b.nq has no stream options"),
         (
             "validate a.nq --options-from no.jelly",
-            "--options-from cannot be read: no.jelly: No such",
+            "cannot read --options-from: no.jelly: No such",
         ),
-        ("validate a.nq --shapes no.ttl", "shapes cannot be read: no.ttl: No such file"),
-        ("validate a.nq --shapes bad.nq", "shapes cannot be read: bad.nq: nq: expected an IRI"),
-        ("validate a.nq --shapes b.nq", "b.nq holds no SHACL shapes"),
+        ("validate a.nq --shapes no.ttl", "cannot read --shapes: no.ttl: No such file"),
+        ("validate a.nq --shapes bad.nq", "cannot read --shapes: bad.nq: nq: expected an IRI"),
+        ("validate a.nq --shapes b.nq", "b.nq contains no SHACL shapes"),
         ("cat", "Missing argument 'LOG...'"),
         ("cat a.nq -m ::0", "the step of --messages must be at least 1"),
         ("cat a.nq -m -4", "there is no message -4; the last of 3 is message 2"),
@@ -151,7 +151,7 @@ import pytest
         ("query", "Missing argument 'QUERY'"),
         ("query ASK{} a.nq --timeout -1", "timeout is a number of seconds"),
         ("query ASK{} a.nq --take 2", "No such option '--take'"),
-        ("query ASK{}", "there is nothing to query: name a log"),
+        ("query ASK{}", "there is nothing to query; name a log"),
         ("tail a.nq -m 3", "No such option '-m'"),
         (
             "convert a.nq out.nt --undelimted",
@@ -167,7 +167,7 @@ import pytest
         ("diff a.nq b.nq --from hdt", "there is no format 'hdt'"),
         (
             "diff a.nq b.nq --from nq --from-b nq",
-            "a format of both logs and one of A or B: leave one",
+            "a format for both logs cannot be combined with a format for one of them; leave one",
         ),
         ("diff a.nq b.nq --rdf-direction none", "--rdf-direction is for reading"),
         ("diff a.nq b.nq --name-table 9", "No such option '--name-table'"),

@@ -93,7 +93,7 @@ def test_pandas_refuses_a_reader_and_names_to_pandas(name):
 def test_rows_can_be_read_once(method):
     with solutions() as found:
         getattr(found, method)()
-        with pytest.raises(ValueError, match="have been read to their end"):
+        with pytest.raises(ValueError, match="have already been read"):
             getattr(found, method)()
 
 

@@ -165,7 +165,9 @@ impl<'py, R: Record> Terms<'py, R> {
         let code: &str = &parts[0].extract::<String>()?;
         let code = OperationCode::named(code).ok_or_else(|| {
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
-            PyValueError::new_err(format!("'{code}' is no operation; there are {codes}"))
+            PyValueError::new_err(format!(
+                "'{code}' is not an operation; expected one of {codes}"
+            ))
         })?;
         let name = if parts[1].is_none() {
             TermId::DEFAULT_GRAPH

@@ -125,12 +125,12 @@ impl Dataset {
 
 /// The difference between a dataset, which it takes over, and another one.
 #[pyclass(frozen, module = "rdfm._core")]
-pub struct Difference {
+pub struct DatasetDifference {
     state: Mutex<difference::Difference>,
 }
 
 #[pymethods]
-impl Difference {
+impl DatasetDifference {
     /// Take over a dataset, which is empty afterwards.
     ///
     /// Args:
@@ -495,7 +495,7 @@ impl BackwardPatches {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Dataset>()?;
-    module.add_class::<Difference>()?;
+    module.add_class::<DatasetDifference>()?;
     module.add_class::<ToPatches>()?;
     module.add_class::<ToMessages>()?;
     module.add_class::<PatchRules>()?;

@@ -347,7 +347,7 @@ fn isomorphism<'py>(
     })?
     .map_err(|_| {
         errors::limit(format!(
-            "the comparison needs more than {max_steps} steps; max_steps raises it"
+            "the comparison needs more than {max_steps} steps; a larger max_steps allows it"
         ))
     })?;
     let label =

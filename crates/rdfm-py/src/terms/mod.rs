@@ -397,7 +397,7 @@ term_methods!(TripleTerm, Triple {
         }
         if u64::from(depth) >= rdfm_core::codec::options::MAX_DEPTH {
             return Err(errors::limit(format!(
-                "triple terms nest at most {} deep",
+                "triple terms are nested more than {} deep",
                 rdfm_core::codec::options::MAX_DEPTH
             )));
         }
