@@ -18,12 +18,12 @@ from jsonld_reading import (
     DEFINITION_CODES,
     Outcome,
     both_read,
+    describe,
     explained,
-    in_short,
-    left_open,
+    is_undetermined,
+    normalized,
     rdf_direction,
     rdfm_reads,
-    shown,
     well_formed,
     without_false_protected,
 )
@@ -76,7 +76,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of what looks like a keyword
         try:
-            return Outcome(in_short(well_formed(tuples(PyLD().to_rdf(given, options)))))
+            return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
         except jsonld.JsonLdError as error:
             return failed(error)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -140,7 +140,7 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
     if wanted.open:
         return False
     found = rdfm_reads(text, direction)
-    show = shown(name, json.loads(text), found, wanted)
+    show = describe(name, json.loads(text), found, wanted)
     if wanted.errors:
         assert found.quads is None, show
         # A node map is made of what expands, so that its error may come before another.
@@ -192,7 +192,7 @@ def test_what_the_specification_leaves_out_is_an_error_unless_lenient(part):
         if wanted.open or wanted.errors:
             continue
         found = rdfm_reads(text, direction, lenient=False)
-        show = shown(number, given, found, wanted)
+        show = describe(number, given, found, wanted)
         if found.quads is None:
             assert "lenient" in found.error, show
             assert wanted.left_out or wanted.ill_formed, show
@@ -208,14 +208,14 @@ def test_pyld_reads_the_same(part):
         text = json.dumps(given)
         ours, theirs = rdfm_reads(text, direction), pyld_reads(text, direction)
         if not agree(text, direction, ours, theirs):
-            known = explained("PyLD", given, ours, theirs) or left_open(text, direction)
-            assert known, shown(number, given, ours, theirs)
+            known = explained("PyLD", given, ours, theirs) or is_undetermined(text, direction)
+            assert known, describe(number, given, ours, theirs)
 
 
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
     """Whether both read the same dataset, or both refuse, by codes of errors that are there."""
     if both_read(ours, theirs):
-        return isomorphic(in_short(ours.quads), theirs.quads)
+        return isomorphic(normalized(ours.quads), theirs.quads)
     if ours.quads is not None or theirs.quads is not None:
         return False
     if ours.code == theirs.code:

@@ -9,7 +9,7 @@ import suites
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonld_documents import BASE
-from jsonld_reading import Outcome, batches, compare, in_short, well_formed
+from jsonld_reading import Outcome, batches, compare, normalized, well_formed
 from logs import logs
 from nquads import isomorphic, read_expected, read_quads, relabelled
 from samples import NAMES, folded, generated, log_of, text_cases, whole
@@ -160,7 +160,7 @@ def test_random_text_is_exchanged_with_jena(jvm, format, data):
 def outcome(text):
     """Returns Jena's result for a JSON-LD document."""
     if not text.startswith("#"):
-        return Outcome(in_short(well_formed(read_quads(text))))
+        return Outcome(normalized(well_formed(read_quads(text))))
     code = re.search(r"code=([A-Z_]+)\]", text)
     return Outcome(None, text, code and code[1])
 

@@ -11,7 +11,7 @@ from jsonld_reading import (
     Outcome,
     batches,
     compare,
-    in_short,
+    normalized,
     well_formed,
     without_false_protected,
 )
@@ -64,7 +64,7 @@ def outcome(line):
         return Outcome(None, answer, re.search(r"\(JSON-LD: ([^)]*)\)", answer)[1])
     names = ("subject", "predicate", "object", "graph")
     quads = [tuple(term(quad[name]) for name in names) for quad in answer]
-    return Outcome(in_short(well_formed(quads)))
+    return Outcome(normalized(well_formed(quads)))
 
 
 @pytest.mark.parametrize("numbers", batches(), ids=str)
