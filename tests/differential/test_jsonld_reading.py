@@ -1,7 +1,7 @@
-"""JSON-LD made at random, as we read it, as the specification's algorithms do, and as PyLD does.
+"""Random JSON-LD documents, read by rdfm, by the algorithms of the specification, and by PyLD.
 
-RDFM_JSONLD_DOCUMENTS says how many documents are read; `make soak` reads 100,000. RDFM_JSONLD_CORPUS names a folder
-of NDJSON-LD that fuzzing collected; its lines are read too.
+RDFM_JSONLD_DOCUMENTS is the number of documents; `make soak` reads 100,000. RDFM_JSONLD_CORPUS is a
+folder with NDJSON-LD files from fuzzing, whose lines are also read.
 """
 
 import json
@@ -36,17 +36,17 @@ CORPUS = os.environ.get("RDFM_JSONLD_CORPUS")
 
 
 class Forgiving(dict):
-    """An active context of PyLD from which what is not there may be deleted."""
+    """An active context of PyLD that allows the deletion of missing keys."""
 
     def __delitem__(self, key: Any) -> None:
         self.pop(key, None)
 
 
 class PyLD(jsonld.JsonLdProcessor):
-    """PyLD with the errors mended that would hide most else.
+    """PyLD with corrections of errors that would hide most others.
 
-    Null for @vocab, @language or @direction where none is set is a KeyError; a base direction does not
-    outlive another context; a relative @base is not resolved against the document's.
+    Without them, null for @vocab, @language or @direction is a KeyError if none is set, the next
+    context removes a base direction, and a relative @base is not resolved against the document's.
     """
 
     def _clone_active_context(self, active_ctx: Any) -> Any:
@@ -74,7 +74,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
     }
     given = without_false_protected(json.loads(text))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of what looks like a keyword
+        warnings.simplefilter("ignore", SyntaxWarning)  # terms with the form of a keyword
         try:
             return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
         except jsonld.JsonLdError as error:
@@ -84,7 +84,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
 
 
 def failed(error: BaseException | None) -> Outcome:
-    """The first error code in what led to a JsonLdError."""
+    """Returns the first error code in the chain of causes of a JsonLdError."""
     text = str(error)
     while error is not None:
         if not isinstance(error, jsonld.JsonLdError):
@@ -96,7 +96,7 @@ def failed(error: BaseException | None) -> Outcome:
 
 
 def tuples(dataset: dict) -> list[tuple]:
-    """PyLD's dataset as quads; an object that is None is one it leaves out."""
+    """Returns the quads of a dataset of PyLD, without dropped objects, which are None."""
 
     def term(given: dict) -> tuple:
         if given["type"] == "blank node":
@@ -117,7 +117,7 @@ def tuples(dataset: dict) -> list[tuple]:
     return quads
 
 
-# The tests.
+# Tests
 
 
 def numbers(part: int) -> range:
@@ -126,7 +126,7 @@ def numbers(part: int) -> range:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_dataset_is_that_of_the_specification(part):
-    """Or the error, by its code; where several are in a document, any of them."""
+    """For an invalid document, the code is that of any of its errors."""
     open_ones = 0
     for number in numbers(part):
         text = json.dumps(document(number))
@@ -135,7 +135,10 @@ def test_the_dataset_is_that_of_the_specification(part):
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
-    """Asserts that we read what the reference reads; False if the specification leaves the result open."""
+    """Asserts that rdfm reads a document like the reference.
+
+    Returns False if the specification does not determine the result.
+    """
     wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
     if wanted.open:
         return False
@@ -143,7 +146,7 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
     show = describe(name, json.loads(text), found, wanted)
     if wanted.errors:
         assert found.quads is None, show
-        # A node map is made of what expands, so that its error may come before another.
+        # The reference creates node maps only for documents without other errors.
         assert found.code in {*wanted.errors, "conflicting indexes"}, show
         return True
     assert found.quads is not None, show
@@ -155,7 +158,7 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
 
 
 def collected(folder: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a corpus that are documents for both readers, with the files that they are from."""
+    """Yields the lines of a corpus that both readers accept as documents, each with its file."""
     for path in sorted(folder.iterdir()):
         for line in path.read_bytes().splitlines():
             try:
@@ -175,8 +178,8 @@ def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.skipif(CORPUS is None, reason="RDFM_JSONLD_CORPUS names no corpus")
-def test_the_corpus_of_fuzzing_is_read_as_specified():
+@pytest.mark.skipif(CORPUS is None, reason="RDFM_JSONLD_CORPUS is not set")
+def test_the_fuzzing_corpus_is_read_as_specified():
     documents = list(collected(Path(CORPUS)))
     assert documents
     for at, (name, text) in enumerate(documents):
@@ -184,7 +187,7 @@ def test_the_corpus_of_fuzzing_is_read_as_specified():
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_the_specification_leaves_out_is_an_error_unless_lenient(part):
+def test_dropped_data_is_an_error_unless_lenient(part):
     for number in numbers(part):
         given, direction = document(number), direction_of(number)
         text = json.dumps(given)
@@ -213,7 +216,7 @@ def test_pyld_reads_the_same(part):
 
 
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
-    """Whether both read the same dataset, or both refuse, by codes of errors that are there."""
+    """Whether both read the same dataset, or both report an error that the document contains."""
     if both_read(ours, theirs):
         return isomorphic(normalized(ours.quads), theirs.quads)
     if ours.quads is not None or theirs.quads is not None:
@@ -222,5 +225,5 @@ def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
         return True
     errors = reference.read(text, base=BASE, direction=rdf_direction(direction)).errors
     if errors & DEFINITION_CODES:
-        errors = errors | DEFINITION_CODES  # whose steps PyLD takes in another order
+        errors = errors | DEFINITION_CODES  # PyLD checks definitions in another order
     return {ours.code, theirs.code} <= errors
