@@ -175,7 +175,7 @@ impl Composer {
             ScalarValue::Boolean(true) => tape.scalar(Kind::True, at, bounds)?,
             ScalarValue::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
             ScalarValue::Number(number) => {
-                tape.owned(Kind::Number, at, number.as_bytes(), bounds)?
+                tape.owned(Kind::Number, at, number.as_bytes(), bounds)?;
             }
             ScalarValue::String => string(Kind::String, source, text, style, span, tape, bounds)?,
             ScalarValue::Beyond => {
