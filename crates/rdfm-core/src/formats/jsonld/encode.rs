@@ -18,7 +18,7 @@ mod native;
 mod nodes;
 mod shape;
 
-use compact::Compact;
+use compact::CompactContext;
 use nodes::{Message, Nodes};
 
 use crate::codec::Encoder;
@@ -47,7 +47,7 @@ pub(super) fn encoder<S: Sink + 'static>(
         ContextLines::First if single => ContextLines::Every,
         contexts => contexts,
     };
-    let compact = options.compact_with.as_deref().map(Compact::new);
+    let compact = options.compact_with.as_deref().map(CompactContext::new);
     let compact = compact.transpose()?;
     let merged = single && options.flat;
     if let Some(compact) = &compact {
@@ -96,7 +96,7 @@ struct Documents<S> {
 }
 
 /// How several nodes are contained in one document.
-enum Holder {
+enum NodesHolder {
     /// A single node is the document.
     None,
     Graph,
@@ -113,7 +113,7 @@ impl<S: Sink> Documents<S> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         if self.set_aside {
-            self.nodes.no_context(out);
+            self.nodes.null_context(out);
         } else {
             self.context(out);
         }
@@ -143,7 +143,7 @@ impl<S: Sink> Documents<S> {
         let wrapped =
             self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
         if wrapped && bare {
-            self.nodes.no_context(out);
+            self.nodes.null_context(out);
         } else if message.context && !wrapped {
             self.context(out);
         }
@@ -157,9 +157,9 @@ impl<S: Sink> Documents<S> {
             };
         }
         let holder = match tops {
-            0 | 1 => Holder::None,
-            _ if wrapped => Holder::Included,
-            _ => Holder::Graph,
+            0 | 1 => NodesHolder::None,
+            _ if wrapped => NodesHolder::Included,
+            _ => NodesHolder::Graph,
         };
         self.hold(message, &holder, out)?;
         self.nodes.sink.end_object(out);
@@ -170,13 +170,13 @@ impl<S: Sink> Documents<S> {
     fn hold(
         &mut self,
         message: Message<'_>,
-        holder: &Holder,
+        holder: &NodesHolder,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         let keyword: &[u8] = match holder {
-            Holder::None => return self.only(message, out),
-            Holder::Graph => b"\"@graph\"",
-            Holder::Included => b"\"@included\"",
+            NodesHolder::None => return self.only(message, out),
+            NodesHolder::Graph => b"\"@graph\"",
+            NodesHolder::Included => b"\"@included\"",
         };
         self.nodes.keyword(keyword, out);
         self.nodes.sink.begin_array(out);
@@ -351,7 +351,7 @@ impl<S: Sink> Statements for Documents<S> {
     }
 
     fn reset(&mut self) {
-        self.nodes.names = names::Names::default();
+        self.nodes.names = names::ContextNamespaces::default();
         self.nodes.sink.reset();
         self.changed = self.nodes.compact.is_some();
         self.open = false;

@@ -1,6 +1,6 @@
 //! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
 //!
-//! - In: a [`Shape`] and its quads.
+//! - In: a [`MessageShape`] and its quads.
 //! - Out: events and tokens.
 //! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
 //!   the shape nests.
@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::compact::{Coerced, Compact, Holder, Key, Keys};
-use super::names::{Names, Wrote, is_absolute};
+use super::compact::{Coerced, CompactContext, PredicateKey, PredicateKeys, ValueHolder};
+use super::names::{ContextNamespaces, Wrote, is_absolute};
 use super::native::Native;
-use super::shape::{Node, Property, RdfTerm, Shape};
+use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
@@ -36,10 +36,10 @@ pub struct Message<'a> {
 }
 
 /// The key properties of a full IRI: strings are not coerced.
-static PLAIN: Key = Key {
+static PLAIN: PredicateKey = PredicateKey {
     name: Vec::new(),
     coerced: Coerced::Text(None),
-    holder: Holder::Values,
+    holder: ValueHolder::Values,
 };
 
 const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
@@ -47,10 +47,10 @@ const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
 /// Writes nodes.
 pub struct Nodes<S> {
     pub sink: S,
-    pub shape: Shape,
-    pub names: Names,
+    pub shape: MessageShape,
+    pub names: ContextNamespaces,
     /// The user-defined context, used instead of the names.
-    pub compact: Option<Compact>,
+    pub compact: Option<CompactContext>,
     /// Whether that context is in force.
     pub compacting: bool,
     /// Keys chosen for the values of the open properties, with the places of their quads.
@@ -70,11 +70,11 @@ pub struct Nodes<S> {
 }
 
 impl<S: Sink> Nodes<S> {
-    pub fn new(sink: S, compact: Option<Compact>, lenient: bool) -> Self {
+    pub fn new(sink: S, compact: Option<CompactContext>, lenient: bool) -> Self {
         Self {
             sink,
-            shape: Shape::default(),
-            names: Names::default(),
+            shape: MessageShape::default(),
+            names: ContextNamespaces::default(),
             compact,
             compacting: false,
             chosen: Vec::new(),
@@ -132,7 +132,9 @@ impl<S: Sink> Nodes<S> {
 
     /// Whether `null` cannot clear the context.
     pub fn is_protected(&self) -> bool {
-        self.compact.as_ref().is_some_and(Compact::is_protected)
+        self.compact
+            .as_ref()
+            .is_some_and(CompactContext::is_protected)
     }
 
     /// Begins the value of a keyword. Keywords are quoted in all syntaxes.
@@ -171,12 +173,12 @@ impl<S: Sink> Nodes<S> {
     pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
         self.sink.begin_object(out);
         if message.reset {
-            self.no_context(out);
+            self.null_context(out);
         }
     }
 
     /// Writes `"@context": null`.
-    pub fn no_context(&mut self, out: &mut Vec<u8>) {
+    pub fn null_context(&mut self, out: &mut Vec<u8>) {
         self.keyword(b"\"@context\"", out);
         self.sink.scalar(out);
         out.extend_from_slice(b"null");
@@ -184,7 +186,7 @@ impl<S: Sink> Nodes<S> {
 
     /// Writes the content of a node.
     pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
-        let Node {
+        let ShapeNode {
             subject,
             ref properties,
             ..
@@ -251,7 +253,7 @@ impl<S: Sink> Nodes<S> {
     }
 
     fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
-        let Property {
+        let ShapeProperty {
             predicate, known, ..
         } = self.shape.properties[at as usize];
         let range = self.shape.places(at);
@@ -290,7 +292,7 @@ impl<S: Sink> Nodes<S> {
         }
         let keys = match &mut self.compact {
             Some(compact) => compact.keys(text),
-            None => Keys::default(),
+            None => PredicateKeys::default(),
         };
         let from = self.chosen.len();
         // A key with list container has at most one list.
@@ -301,7 +303,7 @@ impl<S: Sink> Nodes<S> {
                 self.hazard = true;
                 continue;
             };
-            if keys[chosen as usize].holder == Holder::List {
+            if keys[chosen as usize].holder == ValueHolder::List {
                 taken |= 1 << chosen;
             }
             self.chosen.push((chosen, place));
@@ -316,11 +318,11 @@ impl<S: Sink> Nodes<S> {
             self.sink.begin_key(out);
             S::text(&key.name, false, out);
             self.sink.end_key(out);
-            if key.holder == Holder::Language {
+            if key.holder == ValueHolder::Language {
                 self.by_language(message, number, from..to, out)?;
                 continue;
             }
-            let many = key.holder == Holder::Set || count > 1;
+            let many = key.holder == ValueHolder::Set || count > 1;
             if many {
                 self.sink.begin_array(out);
             }
@@ -330,7 +332,7 @@ impl<S: Sink> Nodes<S> {
                     continue;
                 }
                 let object = self.shape.quad(message.quads, place).object;
-                if key.holder == Holder::List {
+                if key.holder == ValueHolder::List {
                     let cell = self.shape.inner(message.table, object);
                     self.items(message, cell, key, out)?;
                 } else {
@@ -351,7 +353,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         object: TermId,
         known: RdfTerm,
-        keys: &Keys,
+        keys: &PredicateKeys,
         taken: u64,
     ) -> Option<u32> {
         let table = message.table;
@@ -369,9 +371,9 @@ impl<S: Sink> Nodes<S> {
         let mut best: Option<(u8, u32)> = None;
         for (number, key) in (0..).zip(keys.iter().take(64)) {
             let rank = match (key.holder, literal) {
-                (Holder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
-                (Holder::Language, _) if !tagged => continue,
-                (Holder::List | Holder::Language, _) => 0,
+                (ValueHolder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
+                (ValueHolder::Language, _) if !tagged => continue,
+                (ValueHolder::List | ValueHolder::Language, _) => 0,
                 (_, None) if is_list => u8::from(key.coerced != Coerced::Text(None)),
                 (_, None) => match key.coerced {
                     Coerced::Id | Coerced::Vocab => 0,
@@ -392,7 +394,7 @@ impl<S: Sink> Nodes<S> {
     }
 
     /// Whether a literal under a key can be written as a scalar.
-    fn fits(&mut self, message: Message<'_>, literal: Term, key: &Key) -> bool {
+    fn fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
         let of = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
             (TermKind::Literal, Coerced::Text(language)) => language.is_none(),
@@ -464,7 +466,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         object: TermId,
         property: RdfTerm,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         match message.table.term(object).kind {
@@ -508,7 +510,7 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         cell: Option<u32>,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         self.keyword(b"\"@list\"", out);
@@ -520,7 +522,7 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         mut cell: Option<u32>,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         self.sink.begin_array(out);
@@ -540,7 +542,7 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         id: TermId,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         let table = message.table;
