@@ -574,7 +574,7 @@ def isomorphism(
 
 @final
 class Decoder:
-    # split: start, stop (or None) and dialect
+    # split: start, stop (or None) and dialect (or None)
     # context_loader: takes a URL, gives (document, final URL), or None where it has none
     def __new__(
         cls,
@@ -583,7 +583,7 @@ class Decoder:
         /,
         *,
         parts: str = "never",  # "never", "frames", "always"
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
     ) -> Decoder: ...
@@ -600,13 +600,15 @@ class Decoder:
     ) -> tuple[Sequence[AnyBatch], bool]: ...
     @property
     def done(self) -> bool: ...  # what is fed from now on belongs to other splits
+    # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
     # look_alikes: comments that look like delimiters and are none; look_alike_offsets: where the first of them begin
     # notes: what whoever reads the log should know, a sentence each
     # trailing_namespaces, at the end: declarations behind the last message, which no message carries
     def header(self) -> Mapping[str, Any]: ...
 
-# Counts the delimiters of a split, fed as a decoder of the split; takes the decoder's options.
+# Counts the delimiters of a split, or the messages in a log of frames; fed as a decoder of the split; takes the
+# decoder's options.
 @final
 class DelimiterCounter:
     def __new__(
@@ -615,7 +617,7 @@ class DelimiterCounter:
         options: dict[str, Any] | None = None,
         /,
         *,
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
     ) -> DelimiterCounter: ...
     def feed(self, piece: Buffer, /) -> None: ...
@@ -627,7 +629,7 @@ class DelimiterCounter:
     @property
     def content_first(self) -> bool: ...  # a message begins before the first of them
     @property
-    def strayed(self) -> bool: ...  # the dialect changes behind the log's head: no splits
+    def strayed(self) -> bool: ...  # no splits: the dialect changes after the head, or frames are damaged
 
 @final
 class Encoder:

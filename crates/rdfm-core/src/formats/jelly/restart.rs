@@ -72,6 +72,12 @@ pub fn begins_log(head: &[u8]) -> Option<bool> {
     (rest.len() >= MARK_BYTES).then(|| marked_length(rest) == Some(length))
 }
 
+/// Whether the bytes are a mark, or the first bytes of one that show what it is.
+pub fn looks_like_mark(frame: &[u8]) -> bool {
+    let known = frame.len().min(HEAD.len());
+    known >= 4 && frame[..known] == HEAD[..known]
+}
+
 /// Length that a mark at the start of the bytes gives.
 fn marked_length(bytes: &[u8]) -> Option<u64> {
     let length = bytes.strip_prefix(&HEAD)?.first_chunk()?;
