@@ -629,7 +629,9 @@ class DelimiterCounter:
     @property
     def content_first(self) -> bool: ...  # a message begins before the first of them
     @property
-    def strayed(self) -> bool: ...  # no splits: the dialect changes after the head, or frames are damaged
+    def strayed(
+        self,
+    ) -> bool: ...  # no splits: the dialect changes after the head, or frames are damaged
 
 @final
 class Encoder:
