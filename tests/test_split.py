@@ -85,7 +85,11 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
             COMMENT[: COMMENT.index(b"# @") + 11] + b'VERSION "1.2-messages"\n' + COMMENT,
             {},
         ),
-        ("log.jelly", formats.find("jelly").encode(formats.find("nq").decode(COMMENT)), {}),
+        (
+            "log.jelly",
+            formats.find("jelly").encode(formats.find("nq").decode(COMMENT), restart_bytes=0),
+            {},
+        ),
     ],
 )
 def test_other_logs_are_not_split(tmp_path, name, data, options):
