@@ -84,7 +84,7 @@ fn content(messages: &[Message]) -> impl Iterator<Item = (&[Vec<crate::message::
 
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
-    let finder = MarkFinder::new();
+    let finder = MarkFinder::default();
     let (mut found, mut from) = (Vec::new(), 0);
     while let Search::Found(start) = finder.find(log, from) {
         found.push(start);

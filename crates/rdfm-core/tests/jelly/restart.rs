@@ -58,7 +58,7 @@ fn content(messages: &[Message]) -> Vec<(&[Statement], &[(String, Vec<u8>)])> {
 
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
-    let finder = MarkFinder::new();
+    let finder = MarkFinder::default();
     let (mut found, mut from) = (Vec::new(), 0);
     while let Search::Found(start) = finder.find(log, from) {
         found.push(start);

@@ -55,7 +55,7 @@ impl FrameCounter {
         Self {
             split,
             max_frame_bytes: reading.max_frame_bytes,
-            marks: MarkFinder::new(),
+            marks: MarkFinder::default(),
             seeking: split.start > 0,
             offset: split.start.saturating_sub(1),
             pending: Vec::new(),

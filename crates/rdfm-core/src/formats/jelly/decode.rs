@@ -269,7 +269,7 @@ impl<H: Rows> FrameReader<H> {
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
-            marks: MarkFinder::new(),
+            marks: MarkFinder::default(),
             seeking: false,
             done: false,
             restarts: false,
