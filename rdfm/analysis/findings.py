@@ -52,6 +52,7 @@ RULES: dict[str, Rule] = {
         "A patch does not end a transaction; applying the patch undoes the transaction.",
     ),
     "no-logs": Rule("warning", "A folder or an archive contains no logs."),
+    "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
         "warning", "JSON-LD keys without an IRI in the context are dropped with their values."
