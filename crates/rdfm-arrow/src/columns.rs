@@ -29,9 +29,9 @@ use rdfm_core::model::write::write_term;
 use rdfm_core::syntax::moment;
 
 use crate::error::Error;
-use crate::schema::{Terms, check_variables};
+use crate::schema::{TermLayout, check_variables};
 use crate::to_arrow::limit::{MakeError, charge};
-use crate::to_arrow::terms::{Places, TermColumns};
+use crate::to_arrow::terms::{TermColumns, TermPlaces};
 use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -152,7 +152,7 @@ pub struct Misfit {
     pub reason: String,
 }
 
-/// Error from [`Columns`].
+/// Error from [`ResultColumns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A value does not fit.
@@ -163,13 +163,13 @@ pub enum Failure {
 
 /// Typed columns of result rows.
 #[derive(Clone, Debug)]
-pub struct Columns {
+pub struct ResultColumns {
     variables: Vec<Box<str>>,
     types: Vec<Type>,
     of_messages: bool,
 }
 
-impl Columns {
+impl ResultColumns {
     /// Creates the columns of `variables` with the requested `types`; with `of_messages`, they
     /// follow `source` and `message`.
     ///
@@ -276,7 +276,7 @@ impl Columns {
             let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
             arrays.push(Arc::new(indexes));
         }
-        let mut places = Places::new(rows.table());
+        let mut places = TermPlaces::new(rows.table());
         for at in 0..self.types.len() {
             arrays.push(maker.variable(at, &mut places)?);
         }
@@ -295,7 +295,7 @@ impl From<MakeError> for Failure {
 
 /// Builder of the columns of some rows.
 struct Maker<'a> {
-    columns: &'a Columns,
+    columns: &'a ResultColumns,
     rows: &'a ResultBatch,
     messages: &'a [u64],
     misfits_are_null: bool,
@@ -321,7 +321,7 @@ impl Maker<'_> {
         Ok(Arc::new(array))
     }
 
-    fn variable(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
+    fn variable(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
         match self.columns.types[at] {
             Type::Term => self.terms(at, places),
             Type::String => self.texts(at, |table, id| {
@@ -366,8 +366,8 @@ impl Maker<'_> {
         self.rows.records().iter().skip(at).step_by(width).copied()
     }
 
-    fn terms(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
-        let mut terms = TermColumns::new(1, Terms::NTriples);
+    fn terms(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
+        let mut terms = TermColumns::new(1, TermLayout::NTriples);
         places.forget();
         let (table, mut bytes) = (self.rows.table(), self.bytes);
         for id in self.cells(at) {

@@ -18,13 +18,13 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 
 use crate::error::Error;
-use crate::from_arrow::lists::{Listed, Lists};
+use crate::from_arrow::lists::{InputListed, InputLists};
 use crate::from_arrow::messages::Messages;
 use crate::from_arrow::strings::Strings;
-use crate::schema::Terms;
+use crate::schema::TermLayout;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
 use crate::to_arrow::lists;
-use crate::to_arrow::terms::Places;
+use crate::to_arrow::terms::TermPlaces;
 use crate::to_arrow::texts::{Texts, nulls};
 
 const TOO_LARGE: &str =
@@ -149,15 +149,15 @@ fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
 ///
 /// # Errors
 /// A value breaks its format and does not become null, or the result is too large.
-pub fn decode<R: lists::Listed>(
+pub fn decode<R: lists::OutputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
     decoder: &mut dyn Decoder,
 ) -> Result<ArrayRef, ValueError> {
-    let mut lists = lists::Lists::<R>::new(Terms::NTriples);
+    let mut lists = lists::OutputLists::<R>::new(TermLayout::NTriples);
     let mut valid = Vec::new();
     let mut bytes = 0;
-    let mut places = Places::default();
+    let mut places = TermPlaces::default();
     for array in arrays {
         let array = array?;
         let texts = binary(&array)?;
@@ -214,7 +214,7 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
 ///
 /// # Errors
 /// A term is not valid N-Triples, a message cannot be written, or the result is too large.
-pub fn encode<R: Listed>(
+pub fn encode<R: InputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
     encoder: &mut dyn Encoder,
@@ -225,7 +225,7 @@ pub fn encode<R: Listed>(
         messages: Messages::new(0, max_depth),
     };
     for array in arrays {
-        let lists = Lists::new(&array?)?;
+        let lists = InputLists::new(&array?)?;
         for row in 0..lists.len() {
             values.valid.push(!lists.is_null(row));
             values.messages.add(&lists, row, |_| Ok(()))?;
@@ -240,13 +240,13 @@ pub fn encode<R: Listed>(
 }
 
 /// Builder of binary values.
-struct Values<R: Listed> {
+struct Values<R: InputListed> {
     texts: Texts,
     valid: Vec<bool>,
     messages: Messages<R>,
 }
 
-impl<R: Listed> Values<R> {
+impl<R: InputListed> Values<R> {
     /// Encodes the messages of the batch so far.
     fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
         let Some(batch) = self.messages.take() else {

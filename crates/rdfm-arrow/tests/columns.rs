@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, TimeUnit};
-use rdfm_arrow::columns::{Columns, Failure, Type};
+use rdfm_arrow::columns::{Failure, ResultColumns, Type};
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::batch::ResultBatch;
 use rdfm_core::model::builder::ResultBuilder;
@@ -47,7 +47,7 @@ fn literal(text: &str, datatype: &str) -> String {
 }
 
 fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<String>, Failure> {
-    let columns = Columns::new(["v"], [("v", name)], false).unwrap();
+    let columns = ResultColumns::new(["v"], [("v", name)], false).unwrap();
     let cells: Vec<[&str; 1]> = cells.iter().map(|cell| [*cell]).collect();
     let cells: Vec<&[&str]> = cells.iter().map(|row| &row[..]).collect();
     let (batch, misfits) =
@@ -335,7 +335,7 @@ fn only_lexical_forms_of_a_datatype_have_values() {
 
 #[test]
 fn rows_with_the_messages_that_they_are_of() {
-    let columns = Columns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
+    let columns = ResultColumns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
     let given = rows(
         &["s", "n"],
         &[
@@ -375,7 +375,7 @@ fn rows_with_the_messages_that_they_are_of() {
         .record_batch(&rows(&["s", "n"], &[]), &[], None, false)
         .unwrap();
     assert_eq!((none.num_rows(), none.schema()), (0, columns.schema()));
-    let bare = Columns::new([], [], true).unwrap();
+    let bare = ResultColumns::new([], [], true).unwrap();
     let (bare, _) = bare
         .record_batch(&rows(&[], &[&[], &[]]), &[0, 1], None, false)
         .unwrap();
@@ -387,7 +387,7 @@ fn rows_with_the_messages_that_they_are_of() {
 fn schemas_without_rows() {
     let types = Type::NAMES.map(|(name, _)| (name, name));
     let names = Type::NAMES.map(|(name, _)| name);
-    let columns = Columns::new(names, types, false).unwrap();
+    let columns = ResultColumns::new(names, types, false).unwrap();
     let schema = columns.schema();
     let found: Vec<_> = schema
         .fields()
@@ -414,7 +414,7 @@ fn schemas_without_rows() {
 #[test]
 fn what_no_columns_can_be_is_refused() {
     let refused = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
-        let columns = Columns::new(variables.iter().copied(), types.iter().copied(), of);
+        let columns = ResultColumns::new(variables.iter().copied(), types.iter().copied(), of);
         columns.unwrap_err().to_string()
     };
     assert_eq!(
@@ -430,7 +430,7 @@ fn what_no_columns_can_be_is_refused() {
         refused(&["message"], &[], true),
         "?message would be a second column message; name the variable otherwise"
     );
-    assert!(Columns::new(["message", "source"], [], false).is_ok());
+    assert!(ResultColumns::new(["message", "source"], [], false).is_ok());
     assert_eq!(
         refused(&["a", "a"], &[], false),
         "the variable 'a' occurs twice, and would be two columns"

@@ -20,7 +20,9 @@ use rdfm_arrow::{Error, to_arrow};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
-use support::{Message, Terms, batch, everything, messages, numbers, quad, reader, record_batch};
+use support::{
+    Message, QuadTexts, batch, everything, messages, numbers, quad, reader, record_batch,
+};
 
 const DEPTH: u32 = 8;
 const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
@@ -34,7 +36,7 @@ fn read(rows: Vec<RecordBatch>) -> Result<MessageBatch, Error> {
 }
 
 /// Structs of quads; an empty text is null.
-fn structs(quads: &[Terms]) -> StructArray {
+fn structs(quads: &[QuadTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = quads.iter().map(|quad| Some(&*quad[part]));
         let texts = texts.map(|text| text.filter(|text| !text.is_empty()));
@@ -48,8 +50,8 @@ fn structs(quads: &[Terms]) -> StructArray {
 }
 
 /// A column of quads, one list per row.
-fn column(rows: &[&[Terms]]) -> ArrayRef {
-    let all: Vec<Terms> = rows.concat();
+fn column(rows: &[&[QuadTexts]]) -> ArrayRef {
+    let all: Vec<QuadTexts> = rows.concat();
     let items = structs(&all);
     let DataType::List(item) = quads_type() else {
         unreachable!("quads are lists")

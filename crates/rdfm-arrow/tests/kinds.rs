@@ -30,10 +30,10 @@ const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
 
 /// An operation as texts; an empty one is null.
-type Texts = [&'static str; 6];
+type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";
-const EVERY: [Texts; 11] = [
+const EVERY: [OperationTexts; 11] = [
     ["H", "id", "", "", "<urn:uuid:1>", ""],
     ["H", "note", "", "", "\"text\"@en", ""],
     ["TX", "", "", "", "", ""],
@@ -55,7 +55,7 @@ const EVERY: [Texts; 11] = [
 ];
 
 /// Structs of operations.
-fn structs(operations: &[Texts]) -> StructArray {
+fn structs(operations: &[OperationTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = operations.iter().map(|texts| texts[part]);
         let texts = texts.map(|text| Some(text).filter(|text| !text.is_empty()));
@@ -69,21 +69,21 @@ fn structs(operations: &[Texts]) -> StructArray {
 }
 
 /// A column of operations, one list per row.
-fn operations(rows: &[&[Texts]]) -> ArrayRef {
+fn operations(rows: &[&[OperationTexts]]) -> ArrayRef {
     let items = structs(&rows.concat());
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let offsets = OffsetBuffer::from_lengths(rows.iter().map(|row| row.len()));
     Arc::new(ListArray::new(item, offsets, Arc::new(items), None))
 }
 
-fn patches(rows: &[&[Texts]]) -> PatchBatch {
+fn patches(rows: &[&[OperationTexts]]) -> PatchBatch {
     let rows = record_batch(vec![("operations", operations(rows))]);
     from_arrow::batch(reader(vec![rows]), DEPTH).unwrap()
 }
 
 #[test]
 fn every_operation_comes_back_as_it_was() {
-    let given: [&[Texts]; 3] = [&EVERY, &[], &EVERY[2..5]];
+    let given: [&[OperationTexts]; 3] = [&EVERY, &[], &EVERY[2..5]];
     let batch = patches(&given);
     assert_eq!(batch.records().len(), EVERY.len() + 3);
     let columns = Column::default_of(Kind::Patches);

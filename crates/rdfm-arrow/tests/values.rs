@@ -18,7 +18,7 @@ use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
 use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
-use support::{Message, Terms, batch, lists, quad, reader};
+use support::{Message, QuadTexts, batch, lists, quad, reader};
 
 const FORMATS: [&str; 4] = ["nq", "trig", "jelly", "rdf-thrift"];
 const DEPTH: u32 = 8;
@@ -46,7 +46,7 @@ fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
 }
 
 /// A column of quads without null quads.
-fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
+fn column(rows: &[Option<Vec<QuadTexts>>]) -> ArrayRef {
     let messages: Vec<_> = rows
         .iter()
         .map(|row| Message {
@@ -61,7 +61,7 @@ fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
     Arc::new(lists)
 }
 
-fn rows() -> Vec<Option<Vec<Terms>>> {
+fn rows() -> Vec<Option<Vec<QuadTexts>>> {
     let a = quad("<http://e/s>", "<http://e/p>", "\"é\\n\"@en", "");
     let b = quad("_:b", "<http://e/p>", "<http://e/s>", "");
     vec![

@@ -12,7 +12,7 @@ use rdfm_query::query::budget::Limits;
 use rdfm_query::query::evaluate::Evaluation;
 use rdfm_query::query::output::RowOutput;
 use rdfm_query::query::parse::{Form, Query};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 
 /// The data: terms of every kind, a repeated quad, graphs, and an empty message.
 const LOG: &str = r#"
@@ -44,7 +44,7 @@ fn log() -> MessageBatch {
 
 /// The rows of each message as text, sorted; `None` if evaluation was interrupted.
 fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
-    let mut rows = Rows::default();
+    let mut rows = SolutionRows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
     let batch = RowOutput::new(&evaluation.query)
         .batch(log, &rows)

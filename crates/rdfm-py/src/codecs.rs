@@ -22,16 +22,16 @@ use crate::records::{PatchBatch, ResultBatch};
 use crate::{errors, options};
 
 /// A codec, or the reason why it can no longer be used.
-enum State<T: ?Sized> {
+enum CodecState<T: ?Sized> {
     Live(Box<T>),
     Broken(String),
 }
 
 /// Takes the codec for one call.
 fn take<'a, T: ?Sized>(
-    state: &'a Mutex<State<T>>,
+    state: &'a Mutex<CodecState<T>>,
     what: &str,
-) -> PyResult<MutexGuard<'a, State<T>>> {
+) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
@@ -44,15 +44,15 @@ fn take<'a, T: ?Sized>(
 /// Runs native work on a codec without the GIL; a panic poisons it.
 fn run<T: ?Sized + Send, R: Send>(
     py: Python<'_>,
-    state: &mut State<T>,
+    state: &mut CodecState<T>,
     work: impl FnOnce(&mut T) -> R + Send,
 ) -> PyResult<R> {
     let codec = match state {
-        State::Live(codec) => codec,
-        State::Broken(reason) => return Err(errors::internal(reason.clone())),
+        CodecState::Live(codec) => codec,
+        CodecState::Broken(reason) => return Err(errors::internal(reason.clone())),
     };
     errors::guarded(py, || work(codec)).inspect_err(|error| {
-        *state = State::Broken(error.value(py).to_string());
+        *state = CodecState::Broken(error.value(py).to_string());
     })
 }
 
@@ -63,7 +63,7 @@ fn run<T: ?Sized + Send, R: Send>(
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Decoder>>,
+    state: Mutex<CodecState<dyn codec::Decoder>>,
     said: Mutex<Option<Said>>,
 }
 
@@ -120,7 +120,7 @@ impl Decoder {
         let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(decoder)),
+            state: Mutex::new(CodecState::Live(decoder)),
             said: Mutex::default(),
         })
     }
@@ -399,7 +399,7 @@ fn header_dict<'py>(
 /// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
-    state: Mutex<State<dyn codec::DelimiterCounter>>,
+    state: Mutex<CodecState<dyn codec::DelimiterCounter>>,
 }
 
 #[pymethods]
@@ -418,7 +418,7 @@ impl DelimiterCounter {
         let opening = opening("never", split, first_index, None)?;
         let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
-            state: Mutex::new(State::Live(counter)),
+            state: Mutex::new(CodecState::Live(counter)),
         })
     }
 
@@ -476,7 +476,7 @@ impl DelimiterCounter {
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Encoder>>,
+    state: Mutex<CodecState<dyn codec::Encoder>>,
 }
 
 impl Encoder {
@@ -543,7 +543,7 @@ impl Encoder {
         let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(encoder)),
+            state: Mutex::new(CodecState::Live(encoder)),
         })
     }
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use rdfm_analysis::comparison::{
-    self, Compared, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
+    self, ComparableRecord, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
 };
 use rdfm_core::model::batch::LogBatch;
 
@@ -46,16 +46,16 @@ type Labels<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 /// Compares the messages of two logs, one batch of each at a time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Comparer {
-    state: Mutex<State>,
+    state: Mutex<ComparisonState>,
 }
 
-struct State {
+struct ComparisonState {
     core: Core,
     /// Batches whose terms the core has registered.
     current: [Option<Py<PyAny>>; 2],
 }
 
-impl State {
+impl ComparisonState {
     /// Registers the next batch of a side.
     fn meet(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
@@ -79,7 +79,7 @@ fn side(number: u8) -> Side {
 }
 
 impl Comparer {
-    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, ComparisonState>> {
         match self.state.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -105,13 +105,13 @@ impl Comparer {
 
 /// Work on a batch of any kind.
 trait Work<T>: Send {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
 
 struct Signatures(Side, std::ops::Range<usize>);
 
 impl Work<Vec<u128>> for Signatures {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
         core.signatures(self.0, batch, self.1)
     }
 }
@@ -119,7 +119,7 @@ impl Work<Vec<u128>> for Signatures {
 struct Collect(Side);
 
 impl Work<Vec<usize>> for Collect {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.collect(self.0, batch)
     }
 }
@@ -127,7 +127,7 @@ impl Work<Vec<usize>> for Collect {
 struct Pick(Side);
 
 impl Work<Vec<usize>> for Pick {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.pick(self.0, batch)
     }
 }
@@ -170,7 +170,7 @@ impl Comparer {
             each: max_steps,
             total: max_total_steps,
         };
-        let state = State {
+        let state = ComparisonState {
             core: Core::new(mode, metadata, namespaces, limits),
             current: [None, None],
         };

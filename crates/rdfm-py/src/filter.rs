@@ -12,11 +12,11 @@ use crate::errors;
 /// A filter of messages: patterns that quads must match.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Filter {
-    state: Mutex<filter::Filter>,
+    state: Mutex<filter::MessageFilter>,
 }
 
 impl Filter {
-    fn state(&self) -> MutexGuard<'_, filter::Filter> {
+    fn state(&self) -> MutexGuard<'_, filter::MessageFilter> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -28,7 +28,7 @@ impl Filter {
     fn new(prefixes: BTreeMap<String, String>) -> Self {
         let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
         Self {
-            state: Mutex::new(filter::Filter::new(prefixes.into_iter().map(bytes))),
+            state: Mutex::new(filter::MessageFilter::new(prefixes.into_iter().map(bytes))),
         }
     }
 

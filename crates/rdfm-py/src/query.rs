@@ -13,7 +13,7 @@ use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Progress, Triples};
 use rdfm_query::query::output::{MessageOutput, RowOutput};
 use rdfm_query::query::parse::{self, Form};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
 use crate::batch::MessageBatch;
@@ -190,7 +190,7 @@ impl Query {
     ) -> PyResult<Evaluated> {
         let batch = batch.get().inner();
         let (progress, rows, messages) = errors::guarded(py, || {
-            let mut rows = Rows::default();
+            let mut rows = SolutionRows::default();
             let progress = self.evaluation.rows(batch, start, &mut rows);
             let made = lock(&self.rows).batch(batch, &rows);
             (progress, made, rows.messages)
@@ -217,7 +217,7 @@ impl Query {
     ) -> PyResult<Evaluated> {
         let batch = batch.get().inner();
         let (progress, made) = errors::guarded(py, || {
-            let (mut rows, mut triples) = (Rows::default(), Triples::default());
+            let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
             let evaluation = &self.evaluation;
             let progress = evaluation.triples(batch, start, &mut rows, &mut triples);
             let mut output = lock(&self.messages);

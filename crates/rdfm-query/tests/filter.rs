@@ -7,7 +7,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
-use rdfm_query::filter::{Filter, Period, Position, moment};
+use rdfm_query::filter::{MessageFilter, Period, Position, moment};
 
 const LOG: &str = r#"
 PREFIX ex: <http://e/>
@@ -43,9 +43,9 @@ fn batches(small: bool) -> Vec<MessageBatch> {
 }
 
 /// The numbers of the messages that are kept.
-fn kept(make: impl Fn(&mut Filter)) -> Vec<usize> {
+fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     let [whole, cut] = [false, true].map(|small| {
-        let mut filter = Filter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
+        let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
         make(&mut filter);
         let batches = batches(small);
         let wanted = batches.iter().flat_map(|batch| filter.messages(batch));
@@ -101,7 +101,7 @@ fn what_is_asked_is_asked_of_one_quad() {
     assert_eq!(both(false), [] as [usize; 0]);
     assert_eq!(both(true), [0]);
     assert_eq!(kept(|_| ()), [0, 1, 2], "nothing is asked");
-    assert_eq!(kept(Filter::default_graph), [0, 1, 2]);
+    assert_eq!(kept(MessageFilter::default_graph), [0, 1, 2]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn texts_and_moments() {
 #[test]
 fn quads_of_the_messages_that_are_kept() {
     let batch = &batches(false)[0];
-    let mut filter = Filter::default();
+    let mut filter = MessageFilter::default();
     filter.term(Position::Predicate, "ex:value").unwrap();
     let wanted = filter.quads(batch);
     assert_eq!(wanted.iter().filter(|kept| **kept).count(), 3);
@@ -150,16 +150,16 @@ fn what_says_no_term_is_refused() {
         "ex:a b",
         "ex:a>",
     ] {
-        let mut filter = Filter::default();
+        let mut filter = MessageFilter::default();
         assert!(filter.term(Position::Any, text).is_err(), "{text}");
     }
-    assert!(Filter::default().matches("(").is_err());
-    assert!(Filter::default().matches("(a{1000}){1000}").is_err());
+    assert!(MessageFilter::default().matches("(").is_err());
+    assert!(MessageFilter::default().matches("(a{1000}){1000}").is_err());
 }
 
 #[test]
 fn prefixes_that_no_log_declares_are_told() {
-    let mut filter = Filter::default();
+    let mut filter = MessageFilter::default();
     for text in ["ex:a", "none:a"] {
         filter.term(Position::Any, text).unwrap();
     }

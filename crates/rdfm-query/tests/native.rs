@@ -29,7 +29,7 @@ use spargebra::algebra::GraphPattern;
 use spargebra::{Query, SparqlParser};
 
 /// Rows of a message: the terms as N-Triples.
-type Rows = Vec<Vec<String>>;
+type MessageRows = Vec<Vec<String>>;
 
 /// Numbers by chance, the same in each run.
 struct Chance(u64);
@@ -240,13 +240,13 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
 }
 
 /// The rows of each message, with tags as their messages write them.
-fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<Rows> {
+fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let width = evaluation.query.variables.len();
     let mut found = Vec::new();
     for batch in batches {
         let before = found.len();
-        found.resize(before + batch.len(), Rows::new());
-        let mut rows = rows::Rows::default();
+        found.resize(before + batch.len(), MessageRows::new());
+        let mut rows = rows::SolutionRows::default();
         let progress = evaluation.rows(batch, 0, &mut rows);
         assert_eq!((progress.done, progress.stop), (batch.len(), None));
         let made = RowOutput::new(&evaluation.query)
@@ -268,14 +268,14 @@ fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<Rows> {
     found
 }
 
-fn sorted(mut messages: Vec<Rows>) -> Vec<Rows> {
+fn sorted(mut messages: Vec<MessageRows>) -> Vec<MessageRows> {
     for rows in &mut messages {
         rows.sort();
     }
     messages
 }
 
-fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<Rows> {
+fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let mut found = Vec::new();
     for batch in batches {
         let dictionary = Dictionary::of(batch);

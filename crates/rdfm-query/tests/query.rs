@@ -16,7 +16,7 @@ use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Triples};
 use rdfm_query::query::output::MessageOutput;
 use rdfm_query::query::parse::{Query, QueryError};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
 const LOG: &str = r#"
@@ -49,7 +49,7 @@ fn shown(messages: &MessageBatch) -> Vec<String> {
 
 fn constructed(text: &str, log: &MessageBatch) -> Vec<String> {
     let evaluation = evaluation(text, Limits::default());
-    let (mut rows, mut triples) = (Rows::default(), Triples::default());
+    let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let progress = evaluation.triples(log, 0, &mut rows, &mut triples);
     assert_eq!((progress.done, progress.stop), (log.len(), None));
     let mut output = MessageOutput::default();
@@ -385,7 +385,7 @@ fn what_takes_too_much_ends() {
     let log = batch(&quads);
     let all = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l";
     let stop = |text: &str, limits: Limits| {
-        let mut rows = Rows::default();
+        let mut rows = SolutionRows::default();
         let progress = evaluation(text, limits).rows(&log, 0, &mut rows);
         assert_eq!((progress.done, rows.cells.len()), (0, 0));
         progress.stop.unwrap()
@@ -455,9 +455,9 @@ fn a_message_that_ends_the_evaluation_leaves_those_before() {
         ..Limits::default()
     };
     let evaluation = evaluation("SELECT ?o { ?s ?p ?o }", limits);
-    let mut rows = Rows::default();
+    let mut rows = SolutionRows::default();
     let progress = evaluation.rows(&log, 2, &mut rows);
     assert_eq!((progress.done, progress.stop), (4, None));
-    let progress = evaluation.rows(&log, 0, &mut Rows::default());
+    let progress = evaluation.rows(&log, 0, &mut SolutionRows::default());
     assert_eq!((progress.done, progress.stop), (0, Some(Stop::Rows(1))));
 }

@@ -12,13 +12,13 @@ use super::strings::Strings;
 use crate::error::Error;
 
 /// A column of maps of strings to strings or bytes.
-pub struct Maps {
+pub struct InputMaps {
     rows: MapArray,
     keys: Strings,
     values: Strings,
 }
 
-impl Maps {
+impl InputMaps {
     /// Finds the column by name; `None` if it is missing or has type null.
     pub fn new(batch: &RecordBatch, name: &str) -> Result<Option<Self>, Error> {
         let Some(column) = batch.column_by_name(name) else {

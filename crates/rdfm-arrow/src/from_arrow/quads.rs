@@ -18,20 +18,20 @@ use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 
-use super::lists::Quads;
+use super::lists::InputQuads;
 use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{self, QuadColumn};
 
 /// Columns of a record batch.
-struct Columns {
+struct QuadRowColumns {
     rows: usize,
     sources: Option<Strings>,
     messages: Int64Array,
-    quads: Quads,
+    quads: InputQuads,
 }
 
-impl Columns {
+impl QuadRowColumns {
     fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let missing = |name: &str| schema::missing(&format!("'{name}'"), &batch.schema());
         let source = QuadColumn::Source.name();
@@ -48,7 +48,7 @@ impl Columns {
             )));
         }
         let messages = arrow_cast::cast(messages, &DataType::Int64)?;
-        let quads = Quads::named(|name| batch.column_by_name(name))?;
+        let quads = InputQuads::named(|name| batch.column_by_name(name))?;
         Ok(Self {
             rows: batch.num_rows(),
             sources,
@@ -72,7 +72,7 @@ pub struct QuadReader {
     whole: bool,
     ended: bool,
     /// The current record batch, and its next row.
-    open: Option<(Columns, usize)>,
+    open: Option<(QuadRowColumns, usize)>,
     /// Source, number and quad count of the current message.
     source: Option<Vec<u8>>,
     message: i64,
@@ -145,7 +145,7 @@ impl QuadReader {
             let reason = "rows were given before those before them were read";
             return Err(Error::refused(ErrorClass::Internal, reason));
         }
-        self.open = Some((Columns::new(rows)?, 0));
+        self.open = Some((QuadRowColumns::new(rows)?, 0));
         Ok(())
     }
 

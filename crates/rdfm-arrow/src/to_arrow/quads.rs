@@ -17,7 +17,7 @@ use rdfm_core::model::term::Quad;
 
 use super::coalesce::{Coalesce, Dropped, bounds};
 use super::limit::{MAX_BYTES, MakeError, charge};
-use super::terms::{Places, TermColumns};
+use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
 use super::{TOO_LARGE, other_kind};
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl QuadRows {
         quad: Quad,
         index: i64,
         source: Option<&str>,
-        places: &mut Places,
+        places: &mut TermPlaces,
     ) -> Result<(), MakeError> {
         let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
         for (column, &part) in self.parts.iter().enumerate() {
@@ -96,7 +96,7 @@ impl QuadRows {
     }
 
     /// Returns the rows and resets the builder.
-    fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
+    fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
         places.forget();
         let mut next = Self::new(&self.layout);
         next.sources = self.sources.like();
@@ -172,7 +172,7 @@ impl QuadCoalescer {
     ) -> Result<Vec<RecordBatch>, MakeError> {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
-        let mut places = Places::new(batch.table());
+        let mut places = TermPlaces::new(batch.table());
         // Indexes increase within a batch, so only its first quads can repeat the previous index.
         let mut seen = false;
         let mut last = None;

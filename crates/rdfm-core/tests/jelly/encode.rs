@@ -390,7 +390,10 @@ fn conflicting_options_are_rejected_immediately() {
             options().and("jelly_version", 1).and("namespaces", true),
             "jelly_version=1 has no namespaces",
         ),
-        (options().and("name_table", 7), "the name table has 7 entries"),
+        (
+            options().and("name_table", 7),
+            "the name table has 7 entries",
+        ),
         (options().and("jelly_version", 3), "from 1 to 2, not 3"),
         (options().and("jelly_version", 0), "from 1 to 2, not 0"),
         (

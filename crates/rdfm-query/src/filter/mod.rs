@@ -17,8 +17,8 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 use regex::bytes::RegexBuilder;
 
+use term::{FilterTerm, Test};
 pub use term::{Period, moment};
-use term::{Test, Wanted};
 
 /// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
@@ -53,13 +53,13 @@ struct Condition {
     position: Position,
     test: Test,
     /// Whether each term of the batch matches, or is not tested yet.
-    known: Vec<Known>,
+    known: Vec<TermMatch>,
     /// The matching terms, if all terms have been tested.
     found: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
+enum TermMatch {
     Unknown,
     Wanted,
     Unwanted,
@@ -81,14 +81,14 @@ impl Condition {
     #[inline]
     fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let known = &mut self.known[id.index()];
-        if *known == Known::Unknown {
+        if *known == TermMatch::Unknown {
             *known = if self.test.holds(table, id, names) {
-                Known::Wanted
+                TermMatch::Wanted
             } else {
-                Known::Unwanted
+                TermMatch::Unwanted
             };
         }
-        *known == Known::Wanted
+        *known == TermMatch::Wanted
     }
 
     /// Begins a batch. Tests all of its terms if this is cheap.
@@ -97,14 +97,14 @@ impl Condition {
         self.found.clear();
         self.known.clear();
         if !self.test.is_cheap() {
-            self.known.resize(terms, Known::Unknown);
+            self.known.resize(terms, TermMatch::Unknown);
             return;
         }
         let deep = self.position == Position::Any;
         self.test.find(table, names, deep, &mut self.found);
-        self.known.resize(terms, Known::Unwanted);
+        self.known.resize(terms, TermMatch::Unwanted);
         for id in &self.found {
-            self.known[id.index()] = Known::Wanted;
+            self.known[id.index()] = TermMatch::Wanted;
         }
     }
 
@@ -171,7 +171,7 @@ struct Pattern(Vec<Condition>);
 
 /// Selects messages. Each pattern must match a quad of the message.
 #[derive(Default)]
-pub struct Filter {
+pub struct MessageFilter {
     patterns: Vec<Pattern>,
     names: Vec<Name>,
     /// IRIs of the names, expanded with the current namespaces.
@@ -179,7 +179,7 @@ pub struct Filter {
     prefixes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Filter {
+impl MessageFilter {
     /// Creates a filter that matches every message. `prefixes` are namespaces for prefixed names,
     /// and take precedence over those declared in logs.
     pub fn new(prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
@@ -256,7 +256,7 @@ impl Filter {
 
     fn read(&mut self, text: &str) -> Result<Test, Reason> {
         const RDF_TYPE: &str = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-        let is = |text: &str| Wanted::new(text).map(|term| Test::Is(Box::new(term)));
+        let is = |text: &str| FilterTerm::new(text).map(|term| Test::Is(Box::new(term)));
         let literal = |datatype: &str| {
             is(&format!(
                 "\"{text}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"
@@ -297,7 +297,7 @@ impl Filter {
             let iri = String::from_utf8_lossy(iri);
             return is(&format!("<{iri}{local}>"));
         }
-        Wanted::new(&format!("<x:{local}>"))
+        FilterTerm::new(&format!("<x:{local}>"))
             .map_err(|_| format!("'{text}' is no prefixed name; write the IRI in <>"))?;
         self.names.push(Name {
             prefix: prefix.into(),

@@ -17,12 +17,12 @@ const MAX_DEPTH: u32 = 64;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// A term to compare with.
-pub struct Wanted {
+pub struct FilterTerm {
     builder: BatchBuilder,
     id: TermId,
 }
 
-impl Wanted {
+impl FilterTerm {
     /// Parses a term in N-Triples syntax.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ fn other_moment(text: &str) -> Option<DateTime> {
 /// A test of a term.
 pub enum Test {
     /// The term equals this term.
-    Is(Box<Wanted>),
+    Is(Box<FilterTerm>),
     /// The term is the IRI of the prefixed name with this number.
     Named(usize),
     /// The term is the default graph.

@@ -19,7 +19,7 @@ use super::functions::evaluator;
 use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
 use super::parse::{Form, Query};
-use super::rows::Rows;
+use super::rows::SolutionRows;
 use super::stack::with_stack;
 use super::view::View;
 
@@ -119,7 +119,7 @@ pub(super) struct Scene<'b> {
 
 impl Scene<'_> {
     /// Returns the cell for a term in a solution.
-    pub fn cell(&self, rows: &mut Rows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
+    pub fn cell(&self, rows: &mut SolutionRows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
         let Self {
             dictionary,
             message,
@@ -186,7 +186,7 @@ impl Evaluation {
     }
 
     /// Appends the rows of messages, starting at `from`, until there are enough rows.
-    pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut Rows) -> Progress {
+    pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut SolutionRows) -> Progress {
         let progress = self.each(batch, from, |scene, matcher, index| {
             let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
@@ -205,7 +205,7 @@ impl Evaluation {
         &self,
         batch: &MessageBatch,
         from: usize,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
         made: &mut Triples,
     ) -> Progress {
         let Form::Construct(template) = &self.query.form else {
@@ -241,7 +241,7 @@ impl Evaluation {
 
     /// Appends, for each message starting at `from`, whether the query is true for it.
     pub fn holds(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
-        let mut rows = Rows::default();
+        let mut rows = SolutionRows::default();
         self.each(batch, from, |scene, matcher, _| {
             rows.clear();
             let count = self.message(scene, matcher, &mut rows, &mut Fresh::default())?;
@@ -311,7 +311,7 @@ impl Evaluation {
         &self,
         scene: &Scene<'_>,
         matcher: &mut Option<Matcher<'_>>,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
         fresh: &mut Fresh,
     ) -> Result<usize, Stop> {
         if let Some(matcher) = matcher {
@@ -336,7 +336,7 @@ impl Evaluation {
         &self,
         scene: &Scene<'_>,
         matcher: &mut Matcher<'_>,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
     ) -> Result<usize, Stop> {
         let Scene {
             dictionary,

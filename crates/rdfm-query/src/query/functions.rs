@@ -23,7 +23,7 @@ use super::budget::{self, Stop};
 use super::order::with_order;
 use super::parse::QueryError;
 use super::view::length;
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 /// Size limit of a regular expression, the same as in `spareval`.
 const REGEX_BYTES: usize = 1_000_000;
@@ -93,10 +93,10 @@ impl Calls {
     /// The query nests too deeply.
     pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
-        walk(Part::Pattern(pattern), 0, &mut |part| {
+        walk(QueryPart::Pattern(pattern), 0, &mut |part| {
             match part {
-                Part::Expression(expression) => calls.note(expression),
-                Part::Pattern(GraphPattern::Group { aggregates, .. }) => {
+                QueryPart::Expression(expression) => calls.note(expression),
+                QueryPart::Pattern(GraphPattern::Group { aggregates, .. }) => {
                     for (_, aggregate) in aggregates {
                         if let AggregateExpression::FunctionCall {
                             name: AggregateFunction::Custom(name),
@@ -149,8 +149,8 @@ pub(super) fn limit(expression: &mut Expression) {
 pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
-    walk(Part::Pattern(pattern), 0, &mut |part| {
-        let Part::Pattern(pattern) = part else {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        let QueryPart::Pattern(pattern) = part else {
             return Ok(());
         };
         match &mut **pattern {

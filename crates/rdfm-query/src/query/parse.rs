@@ -22,7 +22,7 @@ use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
 use super::stack::with_stack;
 use super::template::Template;
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 /// Maximum size of a query text, in bytes.
 const MAX_LENGTH: usize = 16 << 20;
@@ -162,30 +162,35 @@ impl Query {
         let now = DateTime::now();
         let mut nodes = HashMap::new();
         let mut parts = 0;
-        walk(Part::Pattern(&mut pattern), 0, &mut |part| match part {
-            Part::Pattern(GraphPattern::Bgp { patterns }) => {
-                parts += patterns.len();
-                for triple in patterns {
-                    name(&mut triple.subject, &mut nodes);
-                    name(&mut triple.object, &mut nodes);
+        walk(
+            QueryPart::Pattern(&mut pattern),
+            0,
+            &mut |part| match part {
+                QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
+                    parts += patterns.len();
+                    for triple in patterns {
+                        name(&mut triple.subject, &mut nodes);
+                        name(&mut triple.object, &mut nodes);
+                    }
+                    Ok(())
                 }
-                Ok(())
-            }
-            Part::Pattern(GraphPattern::Path {
-                subject, object, ..
-            }) => {
-                parts += 1;
-                name(subject, &mut nodes);
-                name(object, &mut nodes);
-                Ok(())
-            }
-            Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                reason: "SERVICE asks the network, which is not done here; leave it out".to_owned(),
-                position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
-            }),
-            Part::Expression(expression) => settle(expression, text, now),
-            Part::Pattern(_) | Part::Path(_) => Ok(()),
-        })?;
+                QueryPart::Pattern(GraphPattern::Path {
+                    subject, object, ..
+                }) => {
+                    parts += 1;
+                    name(subject, &mut nodes);
+                    name(object, &mut nodes);
+                    Ok(())
+                }
+                QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
+                    reason: "SERVICE asks the network, which is not done here; leave it out"
+                        .to_owned(),
+                    position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
+                }),
+                QueryPart::Expression(expression) => settle(expression, text, now),
+                QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
+            },
+        )?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
@@ -254,8 +259,8 @@ fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), 
 fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
     let mut outside = pattern.clone();
     let mut found = false;
-    walk(Part::Pattern(&mut outside), 0, &mut |part| {
-        if let Part::Pattern(pattern) = part {
+    walk(QueryPart::Pattern(&mut outside), 0, &mut |part| {
+        if let QueryPart::Pattern(pattern) = part {
             match pattern {
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
                 GraphPattern::Bgp { patterns } => found |= !patterns.is_empty(),

@@ -192,7 +192,7 @@ impl<'d> View<'d> {
         })
     }
 
-    fn find(&self, wanted: Wanted) -> Found<'_> {
+    fn find(&self, wanted: QuadSelection) -> Found<'_> {
         let quads = self.message.quads.as_slice();
         let all = || Found {
             quads,
@@ -241,7 +241,7 @@ impl<'d> View<'d> {
 
 /// A quad pattern.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct QuadSelection {
     triple: [Option<u32>; 3],
     /// Class of the graph. `None` matches any named graph.
     graph: Option<u32>,
@@ -249,7 +249,7 @@ struct Wanted {
     never: bool,
 }
 
-impl Wanted {
+impl QuadSelection {
     fn bound(self) -> [Option<u32>; 4] {
         let [subject, predicate, object] = self.triple;
         [subject, predicate, object, self.graph]
@@ -274,7 +274,7 @@ struct Found<'d> {
     quads: &'d [Quad],
     numbers: Option<&'d [u32]>,
     range: Range<usize>,
-    wanted: Wanted,
+    wanted: QuadSelection,
 }
 
 impl Iterator for Found<'_> {
@@ -331,7 +331,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let triple = [subject, predicate, object].map(&mut class);
         let graph =
             graph_name.map(|graph| graph.map_or(Some(DEFAULT_GRAPH), |key| class(Some(key))));
-        let wanted = Wanted {
+        let wanted = QuadSelection {
             triple,
             graph: graph.flatten(),
             never,
@@ -386,7 +386,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 .map(|name| self.internalize(name.clone().into()));
             return Ok(names.any(|name| name == *graph_name));
         }
-        let found = self.find(Wanted {
+        let found = self.find(QuadSelection {
             triple: [None; 3],
             graph: graph_name.class(),
             never: graph_name.class().is_none(),

@@ -29,7 +29,7 @@ const COMBINATIONS: usize = 1 << 16;
 
 /// Cached results of a filter.
 #[derive(Default)]
-struct Known {
+struct FilterResults {
     /// Result for each term: 0 unknown, 1 true, 2 false.
     terms: Vec<u8>,
     combinations: hashbrown::HashMap<Vec<u32>, bool, rustc_hash::FxBuildHasher>,
@@ -37,7 +37,7 @@ struct Known {
 
 /// Index of quads by the classes at some positions.
 #[derive(Default)]
-struct Index {
+struct QuadIndex {
     /// Bit mask of the positions.
     positions: u8,
     chains: Chains,
@@ -54,12 +54,12 @@ pub struct Matcher<'p> {
     computed: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
     tables: Vec<Chains>,
-    known: Vec<Known>,
+    known: Vec<FilterResults>,
     row: Vec<u32>,
     bound: Vec<u32>,
     matched: Vec<bool>,
     scans: Vec<u32>,
-    indexes: Vec<Index>,
+    indexes: Vec<QuadIndex>,
     indexed: usize,
     distinct: HashTable<u32>,
 }
@@ -74,7 +74,7 @@ impl<'p> Matcher<'p> {
     /// Creates a matcher for a plan.
     pub fn new(plan: &'p Plan) -> Self {
         let mut known = Vec::new();
-        known.resize_with(plan.filters.len(), Known::default);
+        known.resize_with(plan.filters.len(), FilterResults::default);
         let mut tables = Vec::new();
         tables.resize_with(plan.tables.len(), Chains::default);
         Self {
@@ -339,7 +339,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     fn quads(&mut self, at: usize, pattern: &QuadPattern, number: usize) -> Result<(), Halt<E>> {
-        let mut wanted = Wanted::default();
+        let mut wanted = KnownClasses::default();
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             let class = self.class(cell);
             if class != UNBOUND {
@@ -379,7 +379,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         &mut self,
         at: usize,
         pattern: &QuadPattern,
-        wanted: &Wanted,
+        wanted: &KnownClasses,
         quad: &Quad,
     ) -> Result<(), Halt<E>> {
         let graph = pattern.cells[3];
@@ -417,7 +417,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             return at;
         }
         if state.indexed == state.indexes.len() {
-            state.indexes.push(Index::default());
+            state.indexes.push(QuadIndex::default());
         }
         let index = &mut state.indexes[state.indexed];
         index.positions = positions;
@@ -546,13 +546,13 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
 
 /// The known parts of a quad to find.
 #[derive(Default)]
-struct Wanted {
+struct KnownClasses {
     classes: Quad,
     mask: Quad,
     positions: u8,
 }
 
-impl Wanted {
+impl KnownClasses {
     #[inline]
     fn set(&mut self, position: usize, class: u32) {
         self.classes[position] = class;
