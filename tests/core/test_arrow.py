@@ -190,7 +190,7 @@ def test_other_types_are_refused(wrong):
 
 def test_the_error_of_a_null_quad_names_its_row():
     quad = {"subject": "<a:a>", "predicate": "<a:a>", "object": "<a:a>"}
-    with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(row 1\)"):
+    with pytest.raises(DecodeError, match=r"quad 1 is null \(row 1\)"):
         MessageBatch.from_arrow(pa.record_batch({"quads": [[quad], [quad, None]]}))
 
 

@@ -101,7 +101,7 @@ def test_a_null_quad_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     save(path, pa.table({"quads": [[ROW], [ROW, None], [ROW]]}))
     found = []
-    with pytest.raises(DecodeError, match=r"quad 1 is a null quad \(message 1\)"):
+    with pytest.raises(DecodeError, match=r"quad 1 is null \(message 1\)"):
         read(path, into=found)
     assert len(found) == 1
 

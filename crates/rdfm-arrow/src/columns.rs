@@ -35,7 +35,7 @@ use crate::to_arrow::terms::{TermColumns, TermPlaces};
 use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
-const TOO_LARGE: &str = "the texts of the rows pass 2 GiB in one batch; make smaller batches";
+const TOO_LARGE: &str = "the strings of the rows exceed 2 GiB in one batch; use smaller batches";
 /// Names of the columns that precede those of the variables.
 const OF_MESSAGES: [&str; 2] = ["source", "message"];
 /// Precision and scale of a decimal: digits in total, and digits after the decimal point.
@@ -129,14 +129,16 @@ impl Type {
             Self::String => "an IRI or a literal",
             Self::Iri => "an IRI",
             Self::Boolean => "an xsd:boolean",
-            Self::Integer => "an xsd:integer of 64 bits",
-            Self::Decimal => "an xsd:decimal of 20 digits, and 18 behind the point",
+            Self::Integer => "a 64-bit xsd:integer",
+            Self::Decimal => {
+                "an xsd:decimal with at most 20 digits before and 18 after the decimal point"
+            }
             Self::Float => "an xsd:float, a decimal or an integer",
             Self::Double => "a number",
-            Self::DateTime => "an xsd:dateTime of whole microseconds",
+            Self::DateTime => "an xsd:dateTime with at most microsecond precision",
             Self::Date => "an xsd:date",
-            Self::Time => "an xsd:time of whole microseconds",
-            Self::Duration => "an xsd:dayTimeDuration of whole microseconds",
+            Self::Time => "an xsd:time with at most microsecond precision",
+            Self::Duration => "an xsd:dayTimeDuration with at most microsecond precision",
         }
     }
 }
@@ -185,7 +187,7 @@ impl ResultColumns {
         for name in &variables {
             if of_messages && OF_MESSAGES.contains(&&**name) {
                 return Err(format!(
-                    "?{name} would be a second column {name}; name the variable otherwise"
+                    "?{name} would be a second column named {name}; rename the variable"
                 )
                 .into());
             }
@@ -201,7 +203,7 @@ impl ResultColumns {
                     known.join(", ")
                 };
                 return Err(format!(
-                    "there is no variable {} to give a type; there are {known}",
+                    "cannot set the type of {}: there is no such variable; the variables are {known}",
                     quote(name.as_bytes())
                 )
                 .into());
@@ -210,7 +212,7 @@ impl ResultColumns {
                 Type::named(asked.strip_prefix("xsd:").unwrap_or(asked)).ok_or_else(|| {
                     let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
                     format!(
-                        "there is no type {} for ?{name}; types are {}",
+                        "unknown type {} for ?{name}; expected one of {}",
                         quote(asked.as_bytes()),
                         known.join(", ")
                     )
@@ -255,10 +257,14 @@ impl ResultColumns {
         let shape = |reason: &str| Failure::Error(Error::shape(reason.to_owned()));
         let head = rows.head();
         if !rows.is_empty() && *head.variables != *self.variables {
-            return Err(shape("the rows have other variables than the columns"));
+            return Err(shape(
+                "the variables of the rows differ from those of the columns",
+            ));
         }
         if self.of_messages && messages.len() != rows.len() {
-            return Err(shape("there is not one message for each row"));
+            return Err(shape(
+                "the number of message indexes differs from the number of rows",
+            ));
         }
         let mut maker = Maker {
             columns: self,
@@ -289,7 +295,7 @@ impl ResultColumns {
 
 impl From<MakeError> for Failure {
     fn from(error: MakeError) -> Self {
-        Self::Error(error.told(TOO_LARGE))
+        Self::Error(error.into_error(TOO_LARGE))
     }
 }
 

@@ -33,7 +33,7 @@ impl TermLayout {
             "ntriples" => Ok(Self::NTriples),
             "structs" => Ok(Self::Structs),
             other => Err(format!(
-                "terms is 'ntriples' or 'structs', not {}",
+                "terms must be 'ntriples' or 'structs', not {}",
                 quote(other.as_bytes())
             )),
         }
@@ -81,11 +81,11 @@ impl RowLayout {
                 terms,
             })),
             "quads" => Err(format!(
-                "rows of quads are of messages, not of {}",
+                "rows of quads require messages, not {}",
                 kind.name()
             )),
             other => Err(format!(
-                "rows is 'messages' or 'quads', not {}",
+                "rows must be 'messages' or 'quads', not {}",
                 quote(other.as_bytes())
             )),
         }
@@ -342,7 +342,7 @@ impl Column {
 /// Returns the error text for an unknown column name.
 fn unknown(name: &str, known: &[&str]) -> String {
     format!(
-        "no column is named {}; known: {}",
+        "unknown column {}; expected one of {}",
         quote(name.as_bytes()),
         known.join(", ")
     )
@@ -370,7 +370,7 @@ pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
         (true, false) => Ok(RowsOf::Messages),
         (false, true) => Ok(RowsOf::Patches),
         (true, true) => Err(Error::shape(
-            "there are columns 'quads' and 'operations', and a row is a message or a patch; drop one of them"
+            "the rows have both columns 'quads' and 'operations', but a row is either a message or a patch; drop one of them"
                 .to_owned(),
         )),
         (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
@@ -470,13 +470,13 @@ pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     for name in variables {
         if name.contains('\0') {
             return Err(format!(
-                "the variable {} contains a NUL character, and the name of an Arrow column cannot; rename it",
+                "the variable {} contains a NUL character, which Arrow does not allow in column names; rename it",
                 quote(name.as_bytes())
             ));
         }
         if !seen.insert(name) {
             return Err(format!(
-                "the variable {} occurs twice, and would be two columns",
+                "the variable {} occurs twice, but column names must be unique",
                 quote(name.as_bytes())
             ));
         }

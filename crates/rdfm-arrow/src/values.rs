@@ -28,12 +28,12 @@ use crate::to_arrow::terms::TermPlaces;
 use crate::to_arrow::texts::{Texts, nulls};
 
 const TOO_LARGE: &str =
-    "the result passes the 2 GiB of an Arrow array; convert fewer values at once";
+    "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
 /// Error text for a value of several messages.
-pub const SEVERAL: &str = "the value holds more than one message, expected one; a log of many is read \
-    from a file (open_log, or Spark's format \"rdfm\"), and the option dialect=\"plain\" (text) or \
-    frames=\"flat\" (Jelly) takes it as one message";
+pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
+                            file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
+                            dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
 
 /// Handling of a value that breaks its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl OnError {
         match name {
             "raise" => Ok(Self::Raise),
             "null" => Ok(Self::Null),
-            other => Err(format!("on_error is 'raise' or 'null', not '{other}'")),
+            other => Err(format!("on_error must be 'raise' or 'null', not '{other}'")),
         }
     }
 }
@@ -64,7 +64,7 @@ impl OnError {
 /// The name is unknown or that of results; the text says which.
 pub fn kind(name: &str) -> Result<Kind, String> {
     match Kind::named(name)? {
-        Kind::Results => Err("values are messages or patches, not results".to_owned()),
+        Kind::Results => Err("values must be messages or patches, not results".to_owned()),
         kind => Ok(kind),
     }
 }
@@ -142,7 +142,7 @@ fn at(value: usize, cause: Cause) -> ValueError {
 }
 
 fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
-    result.map_err(|error| error.into().told(TOO_LARGE))
+    result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
 /// Decodes binary values, each a complete log of one message, to lists of quads or of operations.
@@ -206,7 +206,7 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
 fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
         let found = array.data_type();
-        Error::shape(format!("values are an array of bytes, not of {found}"))
+        Error::shape(format!("expected an array of bytes, found {found}"))
     })
 }
 
@@ -268,7 +268,7 @@ impl<R: InputListed> Values<R> {
                     at(number, Cause::Encode(error))
                 })?;
                 if out.len() > MAX_BYTES {
-                    return Err(MakeError::TooLarge.told(TOO_LARGE).into());
+                    return Err(MakeError::TooLarge.into_error(TOO_LARGE).into());
                 }
             }
             self.texts.end();

@@ -149,7 +149,7 @@ fn values_of_each_type() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_or_null() {
+fn values_that_do_not_fit_are_errors_or_null() {
     for (name, cells) in [
         (
             "string",
@@ -251,7 +251,7 @@ fn what_does_not_fit_is_an_error_or_null() {
 
 /// A literal that `validate` rejects has no value.
 #[test]
-fn only_lexical_forms_of_a_datatype_have_values() {
+fn only_valid_lexical_forms_have_values() {
     let texts = [
         "",
         "-",
@@ -334,7 +334,7 @@ fn only_lexical_forms_of_a_datatype_have_values() {
 }
 
 #[test]
-fn rows_with_the_messages_that_they_are_of() {
+fn rows_have_source_and_message_columns() {
     let columns = ResultColumns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
     let given = rows(
         &["s", "n"],
@@ -384,7 +384,7 @@ fn rows_with_the_messages_that_they_are_of() {
 }
 
 #[test]
-fn schemas_without_rows() {
+fn the_schema_does_not_depend_on_rows() {
     let types = Type::NAMES.map(|(name, _)| (name, name));
     let names = Type::NAMES.map(|(name, _)| name);
     let columns = ResultColumns::new(names, types, false).unwrap();
@@ -412,31 +412,31 @@ fn schemas_without_rows() {
 }
 
 #[test]
-fn what_no_columns_can_be_is_refused() {
+fn invalid_columns_are_rejected() {
     let refused = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
         let columns = ResultColumns::new(variables.iter().copied(), types.iter().copied(), of);
         columns.unwrap_err().to_string()
     };
     assert_eq!(
         refused(&["a", "b"], &[("c", "double")], true),
-        "there is no variable 'c' to give a type; there are ?a, ?b"
+        "cannot set the type of 'c': there is no such variable; the variables are ?a, ?b"
     );
     assert_eq!(
         refused(&["a"], &[("a", "number")], true),
-        "there is no type 'number' for ?a; types are string, iri, boolean, integer, decimal, float, double, \
+        "unknown type 'number' for ?a; expected one of string, iri, boolean, integer, decimal, float, double, \
          dateTime, date, time, duration"
     );
     assert_eq!(
         refused(&["message"], &[], true),
-        "?message would be a second column message; name the variable otherwise"
+        "?message would be a second column named message; rename the variable"
     );
     assert!(ResultColumns::new(["message", "source"], [], false).is_ok());
     assert_eq!(
         refused(&["a", "a"], &[], false),
-        "the variable 'a' occurs twice, and would be two columns"
+        "the variable 'a' occurs twice, but column names must be unique"
     );
     assert_eq!(
         refused(&["a\0b"], &[], false),
-        r"the variable 'a\u0000b' contains a NUL character, and the name of an Arrow column cannot; rename it"
+        r"the variable 'a\u0000b' contains a NUL character, which Arrow does not allow in column names; rename it"
     );
 }

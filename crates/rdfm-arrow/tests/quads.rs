@@ -59,7 +59,7 @@ fn read(rows: &RecordBatch, piece: usize, parts: bool) -> Vec<MessageBatch> {
 }
 
 #[test]
-fn a_row_holds_what_its_quad_holds() {
+fn a_row_contains_its_quad() {
     let given = everything();
     let rows = quad_record_batch(
         &[&batch(&given)],
@@ -83,7 +83,7 @@ fn a_row_holds_what_its_quad_holds() {
 }
 
 #[test]
-fn only_the_columns_asked_for_are_made_in_any_order_and_as_often() {
+fn requested_columns_are_built_in_any_order_and_repeatedly() {
     let columns = [3, 2, 3].map(QuadColumn::Part);
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let all = quad_record_batch(&[&batch(&everything())], &layout(terms), None).unwrap();
@@ -105,12 +105,12 @@ fn only_the_columns_asked_for_are_made_in_any_order_and_as_often() {
     let unknown = QuadColumn::by_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
-        "no column is named 'offset'; known: source, message, subject, predicate, object, graph"
+        "unknown column 'offset'; expected one of source, message, subject, predicate, object, graph"
     );
 }
 
 #[test]
-fn rows_are_the_same_however_messages_were_cut_into_batches() {
+fn rows_do_not_depend_on_batches() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), Message::default()]].concat();
     for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let whole = batch(&given);
@@ -150,7 +150,7 @@ fn rows_are_the_same_however_messages_were_cut_into_batches() {
 }
 
 #[test]
-fn messages_with_the_source_and_index_of_the_one_before_are_counted() {
+fn messages_with_the_previous_source_and_index_are_counted() {
     let one = batch(&[numbers(0..2), Message::default()]);
     let other = batch(&[Message::default(), numbers(0..2)]);
     let merged = |pushed: &[(&MessageBatch, Option<&str>)]| {
@@ -226,7 +226,7 @@ fn consecutive_rows_with_the_same_source_and_message_are_a_message() {
 }
 
 #[test]
-fn a_large_message_comes_in_parts_or_meets_the_limit() {
+fn a_large_message_is_returned_in_parts_or_exceeds_the_limit() {
     let given = [numbers(0..3), numbers(0..20_000), numbers(0..2)];
     let made = batch(&given);
     let rows = quad_record_batch(&[&made], &layout(TermLayout::NTriples), None).unwrap();
@@ -254,7 +254,7 @@ fn a_large_message_comes_in_parts_or_meets_the_limit() {
 }
 
 #[test]
-fn rows_of_quads_that_are_none_are_refused_behind_those_before() {
+fn invalid_rows_of_quads_are_rejected_after_the_previous_rows() {
     let column =
         |texts: &[Option<&str>]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(0), Some(1), Some(1), None]));
@@ -284,14 +284,14 @@ fn rows_of_quads_that_are_none_are_refused_behind_those_before() {
     );
     assert_eq!(
         error(Arc::clone(&good), 4),
-        "expected the message's number in the column message, found null"
+        "column message: expected a message number, found null"
     );
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
     let texts = record_batch(vec![("message", Arc::clone(&good))]);
     let wrong = reader.feed(&texts).unwrap_err();
     assert_eq!(
         wrong.reason.to_string(),
-        "message is a column of integers, not of Utf8"
+        "column message: expected integers, found Utf8"
     );
 }
 
@@ -300,7 +300,7 @@ fn field(structs: &StructArray, name: &str) -> Vec<Option<String>> {
 }
 
 #[test]
-fn structs_say_what_terms_are() {
+fn terms_are_written_as_structs() {
     let rows =
         quad_record_batch(&[&batch(&everything())], &layout(TermLayout::Structs), None).unwrap();
     let objects = rows.column_by_name("object").unwrap().as_struct();
@@ -349,7 +349,7 @@ fn structs_say_what_terms_are() {
 }
 
 #[test]
-fn messages_with_structs_are_read_back() {
+fn messages_with_structs_round_trip() {
     let given = everything();
     let layout = Layout::new(&Column::ALL, TermLayout::Structs);
     let made = batch(&given);
@@ -370,7 +370,7 @@ fn messages_with_structs_are_read_back() {
 
 /// Terms that no text grammar can represent unchanged.
 #[test]
-fn structs_of_odd_terms_are_read_back() {
+fn structs_of_unusual_terms_round_trip() {
     let mut builder = BatchBuilder::new(Limits::default());
     builder.begin_message(0);
     let mut add = |kind, text: &str, aux| {
@@ -426,7 +426,7 @@ fn structs(terms: &[[&str; 5]]) -> ArrayRef {
 }
 
 #[test]
-fn structs_that_are_no_terms_are_refused_by_name() {
+fn structs_that_are_not_terms_are_rejected() {
     let iri = ["iri", "a:b", "", "", ""];
     let found = |object: [&str; 5]| {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0]));
@@ -459,15 +459,15 @@ fn structs_that_are_no_terms_are_refused_by_name() {
         (["iri", "", "", "", ""], "expected a value, found null"),
         (
             ["iri", "a:b", "", "en", ""],
-            "expected null as language, which literals have and this iri has not, found 'en'",
+            "expected null for language (the kind is iri, not literal), found 'en'",
         ),
         (
             ["literal", "x", "a:b", "en", ""],
-            "expected the datatype rdf:langString of a literal with a language, or null, found 'a:b'",
+            "expected the datatype rdf:langString or null (the literal has a language), found 'a:b'",
         ),
         (
             ["literal", "x", "", "", "ltr"],
-            "a literal with a direction has a language, found null",
+            "expected a language (the literal has a direction), found null",
         ),
         (
             ["literal", "x", "", "en", "up"],

@@ -24,7 +24,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use crate::decode;
-use crate::message::{Message, Shown, Term, Values, messages};
+use crate::message::{Message, Term, ToValues, Values, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
@@ -99,7 +99,7 @@ fn small(reading: &Reading) -> [Reading; 3] {
 }
 
 /// Statistics, names and warnings do not depend on the size of batches.
-fn cuts<R: Shown + ComparableRecord>(
+fn cuts<R: ToValues + ComparableRecord>(
     reading: &Reading,
     data: &[u8],
     is_complete: bool,

@@ -49,17 +49,17 @@ fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
     let batch = RowOutput::new(&evaluation.query)
         .batch(log, &rows)
         .expect("rows within limits are a batch");
-    let mut shown = Vec::new();
+    let mut lines = Vec::new();
     for (row, message) in rows.messages.iter().enumerate() {
         let mut text = format!("{message}").into_bytes();
         for &cell in batch.message(row) {
             text.push(b' ');
             write_term(batch.table(), cell, &mut text);
         }
-        shown.push(String::from_utf8(text).expect("terms are UTF-8"));
+        lines.push(String::from_utf8(text).expect("terms are UTF-8"));
     }
-    shown.sort_unstable();
-    progress.stop.is_none().then_some(shown)
+    lines.sort_unstable();
+    progress.stop.is_none().then_some(lines)
 }
 
 /// Evaluates any text as a query. It is rejected, or evaluated within its limits, with equal results natively and by

@@ -36,7 +36,7 @@ fn archive() -> Vec<u8> {
 }
 
 #[test]
-fn the_archive_that_is_changed_is_one() {
+fn the_unchanged_archive_is_valid() {
     let (members, error) = read([archive().as_slice()]);
     assert_eq!(error, None);
     let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();

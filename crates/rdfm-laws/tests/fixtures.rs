@@ -11,7 +11,7 @@ use rdfm_laws::{any_bytes, decode, encode, sniff, targets};
 use corpus::fixtures;
 
 #[test]
-fn no_fixture_is_lost() {
+fn every_fixture_is_found() {
     for format in FORMATS.map(|format| format.name) {
         let count = fixtures().iter().filter(|file| file.0 == format).count();
         assert!(count >= 13, "{count} fixtures in {format}");
@@ -19,7 +19,7 @@ fn no_fixture_is_lost() {
 }
 
 #[test]
-fn laws_of_decoders() {
+fn decoders_obey_the_laws() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         any_bytes(format(name), &data);
@@ -27,7 +27,7 @@ fn laws_of_decoders() {
 }
 
 #[test]
-fn reading_goes_on_behind_a_broken_message() {
+fn reading_resumes_after_a_broken_message() {
     let mut resumable = 0;
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
@@ -38,7 +38,7 @@ fn reading_goes_on_behind_a_broken_message() {
 }
 
 #[test]
-fn truncation_at_every_byte() {
+fn logs_truncated_at_any_byte_are_prefixes() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         for reading in Reading::ways(format(name)) {
@@ -48,7 +48,7 @@ fn truncation_at_every_byte() {
 }
 
 #[test]
-fn one_format_shows_in_a_head() {
+fn only_one_format_is_detected() {
     let (mut told, mut asked) = (0, 0);
     for (name, path, data) in fixtures() {
         sniff::stays(&data);
@@ -105,7 +105,7 @@ fn writings(target: &'static FormatSpec) -> Vec<Writing> {
 }
 
 #[test]
-fn round_trips_with_other_options() {
+fn logs_round_trip_with_other_options() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         for target in targets(format(name)) {

@@ -44,7 +44,7 @@ fn triple_terms() -> Vec<MessageBatch> {
 }
 
 #[test]
-fn the_depth_is_the_largest_that_may_be_asked_for() {
+fn the_depth_is_the_maximum_of_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
@@ -138,7 +138,7 @@ fn turtle_and_rdf_xml() {
 }
 
 #[test]
-fn triple_terms_in_every_format_that_has_them() {
+fn triple_terms_in_every_format_with_triple_terms() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
         for flat in [false, true] {
@@ -170,7 +170,7 @@ fn triple_terms_in_every_format_that_has_them() {
 }
 
 #[test]
-fn terms_that_the_next_batch_repeats() {
+fn terms_repeated_in_the_next_batch() {
     let batches = triple_terms();
     let log = on_a_small_stack(|| {
         let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();

@@ -36,7 +36,7 @@ fn take<'a, T: ?Sized>(
         Ok(guard) => Ok(guard),
         Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
         Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
-            "this {what} met a bug before and cannot be used any more"
+            "this {what} cannot be used after an internal error"
         ))),
     }
 }
@@ -332,11 +332,15 @@ fn opening(
         "never" => Parts::Never,
         "frames" => Parts::Frames,
         "always" => Parts::Always,
-        _ => return Err(errors::option("parts is 'never', 'frames' or 'always'")),
+        _ => {
+            return Err(errors::option(
+                "parts must be 'never', 'frames' or 'always'",
+            ));
+        }
     };
     let split = split.map(|(start, stop, dialect)| {
         let dialect = Dialect::named(&dialect).ok_or_else(|| {
-            errors::option("a split is a tuple of start, stop (or None) and dialect")
+            errors::option("split must be a tuple of start, stop (or None) and dialect")
         })?;
         Ok::<_, PyErr>(Split {
             start,

@@ -71,7 +71,7 @@ impl TypedColumns {
     ) -> PyResult<(ArrowBatch, usize)> {
         let evaluated = evaluated.get();
         let Some(rows) = &evaluated.rows else {
-            return Err(errors::option("columns are of the rows of a SELECT"));
+            return Err(errors::option("typed columns require the rows of a SELECT"));
         };
         let (rows, batch) = (rows.get().inner(), batch.get().inner());
         let index = |message: &u32| batch.index(*message as usize);

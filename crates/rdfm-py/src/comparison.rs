@@ -28,7 +28,9 @@ macro_rules! with_batches {
             let ($x, $y) = (a.get().inner(), b.get().inner());
             $work
         } else {
-            Err(PyTypeError::new_err("batches of one kind are compared"))
+            Err(PyTypeError::new_err(
+                "expected two batches of the same kind",
+            ))
         }
     };
 }
@@ -158,13 +160,13 @@ impl Comparer {
             "sets" => Mode::Sets,
             "sequences" => Mode::Sequences,
             "exact" => Mode::Exact,
-            _ => return Err(errors::option(format!("there is no mode {mode}"))),
+            _ => return Err(errors::option(format!("unknown mode '{mode}'"))),
         };
         let namespaces = match namespaces {
             "ignored" => NamespaceUse::Ignored,
             "noticed" => NamespaceUse::Noticed,
             "compared" => NamespaceUse::Compared,
-            _ => return Err(errors::option(format!("there is no use {namespaces}"))),
+            _ => return Err(errors::option(format!("unknown namespaces '{namespaces}'"))),
         };
         let limits = Limits {
             each: max_steps,

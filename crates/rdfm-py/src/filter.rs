@@ -51,7 +51,7 @@ impl Filter {
             "object" => Position::Object,
             "graph" => Position::Graph,
             "any" => Position::Any,
-            _ => return Err(errors::option(format!("there is no position '{position}'"))),
+            _ => return Err(errors::option(format!("unknown position '{position}'"))),
         };
         self.state().term(position, text).map_err(errors::option)
     }
@@ -84,7 +84,7 @@ impl Filter {
             text.map(|text| {
                 filter::moment(text).ok_or_else(|| {
                     errors::option(format!(
-                        "'{text}' is no date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
+                        "'{text}' is not a date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
                     ))
                 })
             })

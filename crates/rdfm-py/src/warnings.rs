@@ -60,7 +60,7 @@ impl Checker {
             "none" => SuspiciousLabels::Ignored,
             "chosen" => SuspiciousLabels::Chosen,
             "all" => SuspiciousLabels::All,
-            _ => return Err(errors::option(format!("there is no labels '{labels}'"))),
+            _ => return Err(errors::option(format!("unknown labels '{labels}'"))),
         };
         let batch = core_batch(batch)?;
         let found = errors::guarded(py, || {

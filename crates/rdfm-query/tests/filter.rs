@@ -61,7 +61,7 @@ fn of(position: Position, text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn terms_in_their_positions() {
+fn terms_match_in_their_positions() {
     for (position, text, expected) in [
         (Position::Subject, "<http://e/a>", vec![0]),
         (Position::Subject, "<http://e/b>", vec![1]),
@@ -88,7 +88,7 @@ fn terms_in_their_positions() {
 }
 
 #[test]
-fn what_is_asked_is_asked_of_one_quad() {
+fn conditions_of_a_pattern_apply_to_one_quad() {
     let both = |split: bool| {
         kept(move |filter| {
             filter.term(Position::Predicate, "ex:value").unwrap();
@@ -105,7 +105,7 @@ fn what_is_asked_is_asked_of_one_quad() {
 }
 
 #[test]
-fn texts_and_moments() {
+fn texts_and_times_match() {
     assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
     assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
     assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);
@@ -123,7 +123,7 @@ fn texts_and_moments() {
 }
 
 #[test]
-fn quads_of_the_messages_that_are_kept() {
+fn matching_quads_are_selected() {
     let batch = &batches(false)[0];
     let mut filter = MessageFilter::default();
     filter.term(Position::Predicate, "ex:value").unwrap();
@@ -137,7 +137,7 @@ fn quads_of_the_messages_that_are_kept() {
 }
 
 #[test]
-fn what_says_no_term_is_refused() {
+fn invalid_terms_are_rejected() {
     for text in [
         "",
         "x",
@@ -158,7 +158,7 @@ fn what_says_no_term_is_refused() {
 }
 
 #[test]
-fn prefixes_that_no_log_declares_are_told() {
+fn undeclared_prefixes_are_reported() {
     let mut filter = MessageFilter::default();
     for text in ["ex:a", "none:a"] {
         filter.term(Position::Any, text).unwrap();

@@ -325,7 +325,7 @@ fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<MessageRows> {
 }
 
 #[test]
-fn rows_are_those_of_spareval() {
+fn native_rows_equal_those_of_spareval() {
     let mut chance = Chance(7);
     let (mut covered, mut with_rows) = (0, 0);
     let tries = std::env::var("TRIES").map_or(3000, |tries| tries.parse().unwrap());
@@ -341,22 +341,22 @@ fn rows_are_those_of_spareval() {
         };
         let log = messages(&mut chance);
         let [whole, cut] = [batches(&log), cut(&log)];
-        let told = || format!("{number}: {text}\n{}", log.join("# @message\n"));
+        let context = || format!("{number}: {text}\n{}", log.join("# @message\n"));
         let wanted = sorted(rows_of(&theirs, &whole));
-        assert_eq!(wanted, sorted(rows_of(&theirs, &cut)), "{}", told());
+        assert_eq!(wanted, sorted(rows_of(&theirs, &cut)), "{}", context());
         let Some(ours) = evaluation(true).filter(Evaluation::is_native) else {
             continue;
         };
         covered += 1;
         let rows = rows_of(&ours, &whole);
-        assert_eq!(rows, rows_of(&ours, &cut), "{}", told());
+        assert_eq!(rows, rows_of(&ours, &cut), "{}", context());
         let found = sorted(rows);
         with_rows += usize::from(found.iter().any(|rows| !rows.is_empty()));
-        assert_eq!(found, wanted, "{}", told());
+        assert_eq!(found, wanted, "{}", context());
         // Where tags of another case are other terms.
         if !union_graphs && !log.iter().any(|message| message.contains("@EN")) {
             let query = SparqlParser::new().parse_query(&text).unwrap();
-            assert_eq!(sorted(evaluated(&query, &whole)), wanted, "{}", told());
+            assert_eq!(sorted(evaluated(&query, &whole)), wanted, "{}", context());
         }
     }
     assert!(
@@ -397,7 +397,7 @@ fn star(quads: usize) -> String {
 }
 
 #[test]
-fn matching_ends_when_it_is_told_to_and_with_enough_rows() {
+fn matching_stops_on_request_or_with_enough_rows() {
     const CROSS: &str = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i";
     let (ask, select) = (
         format!("ASK {{ {CROSS} }}"),
@@ -412,7 +412,7 @@ fn matching_ends_when_it_is_told_to_and_with_enough_rows() {
 }
 
 #[test]
-fn joins_of_many_quads_are_looked_up() {
+fn joins_of_many_quads_use_an_index() {
     let query = "SELECT * { ?a <http://e/in> ?all . ?all <http://e/none> ?none }";
     let (_, small) = counted(query, &star(1000), usize::MAX, usize::MAX);
     let (_, large) = counted(query, &star(10_000), usize::MAX, usize::MAX);
@@ -420,7 +420,7 @@ fn joins_of_many_quads_are_looked_up() {
 }
 
 #[test]
-fn rows_without_an_order_come_in_the_same_one_however_messages_are_cut() {
+fn unordered_rows_do_not_depend_on_batches() {
     let mut chance = Chance(11);
     let log: Vec<String> = (0..20).flat_map(|_| messages(&mut chance)).collect();
     let [whole, cut] = [batches(&log), cut(&log)];

@@ -76,7 +76,7 @@ def test_filters_in_streams(spark, log, tmp_path):
         ("oops", "the option filter is a JSON object"),
         ({}, "the option filter: no criteria are given"),
         ({"objekt": "<x:y>"}, "the option filter: filters ask for subject, .*not for objekt"),
-        ({"object": "http://e/crane"}, "an IRI without its brackets"),
+        ({"object": "http://e/crane"}, "an IRI without angle brackets"),
         ({"any": 5}, "any is a text, or a list of texts, not int"),
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],

@@ -52,11 +52,11 @@ impl<R: InputListed> MessageColumns<R> {
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).map(str::to_owned);
         if let Some(metadata) = &self.metadata {
             for at in entries(metadata, "metadata", row).map_err(|text| error(builder, text))? {
-                let (key, value) = metadata.entry(at).map_err(|reason| {
-                    error(builder, format!("an entry of the metadata: {reason}"))
-                })?;
+                let (key, value) = metadata
+                    .entry(at)
+                    .map_err(|reason| error(builder, format!("metadata entry: {reason}")))?;
                 let key = text(key)
-                    .map_err(|_| error(builder, "a key of the metadata is no UTF-8".to_owned()))?;
+                    .map_err(|_| error(builder, "a metadata key is not valid UTF-8".to_owned()))?;
                 let added = builder.add_metadata(&key, value);
                 added.map_err(|limit| too_large(builder, limit))?;
             }
@@ -65,13 +65,14 @@ impl<R: InputListed> MessageColumns<R> {
             for at in entries(namespaces, "namespaces", row).map_err(|text| error(builder, text))? {
                 let (name, iri) = namespaces
                     .entry(at)
-                    .map_err(|reason| error(builder, format!("a namespace: {reason}")))?;
-                let name = text(name)
-                    .map_err(|_| error(builder, "a namespace's name is no UTF-8".to_owned()))?;
+                    .map_err(|reason| error(builder, format!("namespace: {reason}")))?;
+                let name = text(name).map_err(|_| {
+                    error(builder, "a namespace name is not valid UTF-8".to_owned())
+                })?;
                 let iri = text(iri).map_err(|_| {
                     error(
                         builder,
-                        format!("the IRI of namespace '{name}' is no UTF-8"),
+                        format!("the IRI of namespace '{name}' is not valid UTF-8"),
                     )
                 })?;
                 if builder.in_force().get(name.as_bytes()) != Some(iri.as_bytes()) {
@@ -87,7 +88,7 @@ impl<R: InputListed> MessageColumns<R> {
 /// Returns the indexes of a row's map entries.
 fn entries(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, String> {
     maps.range(row).ok_or_else(|| {
-        format!("malformed Arrow: the offsets of a map in the column {name} are not in its array")
+        format!("malformed Arrow: the offsets of a map in column {name} are outside its array")
     })
 }
 

@@ -99,7 +99,7 @@ impl<R: InputListed> InputLists<R> {
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
         let shape = || {
             Error::shape(format!(
-                "{} is a list of structs of {}, not {}",
+                "column {}: expected a list of structs of {}, found {}",
                 R::COLUMN,
                 R::FIELDS,
                 column.data_type()
@@ -107,7 +107,10 @@ impl<R: InputListed> InputLists<R> {
         };
         let (rows, items) = ListRanges::new(column).ok_or_else(|| {
             let found = column.data_type();
-            Error::shape(format!("{} is a list of structs, not {found}", R::COLUMN))
+            Error::shape(format!(
+                "column {}: expected a list of structs, found {found}",
+                R::COLUMN
+            ))
         })?;
         let within = rows.within(items.len());
         let items = items.slice(within.start, within.len());
@@ -156,7 +159,7 @@ impl<R: InputListed> InputLists<R> {
             return Err(ItemError {
                 part: None,
                 class: ErrorClass::Malformed,
-                reason: format!("is a null {}", R::RECORD).into(),
+                reason: "is null".into(),
             });
         }
         self.items.add(at, builder, cells)
@@ -338,7 +341,8 @@ impl InputItems<Operation> for InputOperations {
         };
         let mut operation = Operation::bare(code);
         if named {
-            let name = name.ok_or_else(|| ItemError::new("name", "expected a text, found null"))?;
+            let name =
+                name.ok_or_else(|| ItemError::new("name", "expected a string, found null"))?;
             operation.name = add_name(name, builder)?;
         } else {
             refuse(code, "name", name)?;
@@ -401,7 +405,7 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
         return Ok(());
     };
     let reason = format!(
-        "expected null, as {} has none, found {}",
+        "expected null ({} has no {part}), found {}",
         code.name(),
         quote(found)
     );

@@ -29,7 +29,9 @@ impl InputMaps {
         }
         let shape = || {
             let found = column.data_type();
-            Error::shape(format!("{name} is a map of strings, not {found}"))
+            Error::shape(format!(
+                "column {name}: expected a map of strings, found {found}"
+            ))
         };
         let maps = column.as_map_opt().ok_or_else(shape)?.clone();
         let keys = Strings::new(maps.keys(), name)?;

@@ -66,7 +66,7 @@ impl<R: InputListed> Messages<R> {
     fn add_records(&mut self, lists: &InputLists<R>, row: usize) -> Result<(), Error> {
         let Some(range) = lists.range(row) else {
             let reason = format!(
-                "malformed Arrow: the offsets of a list in the column {} are not in its array",
+                "malformed Arrow: the offsets of a list in column {} are outside its array",
                 R::COLUMN
             );
             let index = self.builder.message_index();

@@ -43,7 +43,7 @@ impl QuadRowColumns {
         let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
         if !messages.data_type().is_integer() {
             return Err(Error::shape(format!(
-                "{name} is a column of integers, not of {}",
+                "column {name}: expected integers, found {}",
                 messages.data_type()
             )));
         }
@@ -142,7 +142,7 @@ impl QuadReader {
     /// The columns are not those of rows, or earlier rows have not been read yet.
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
-            let reason = "rows were given before those before them were read";
+            let reason = "rows were added before the previous rows were read";
             return Err(Error::refused(ErrorClass::Internal, reason));
         }
         self.open = Some((QuadRowColumns::new(rows)?, 0));
@@ -192,7 +192,7 @@ impl QuadReader {
                 let at = *row;
                 if columns.messages.is_null(at) {
                     let index = self.builder.message_index();
-                    let reason = "expected the message's number in the column message, found null";
+                    let reason = "column message: expected a message number, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
                 if let Some(reason) = columns.sources.as_ref().and_then(|texts| texts.wrong(at)) {

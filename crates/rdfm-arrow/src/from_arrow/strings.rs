@@ -44,7 +44,7 @@ impl Strings {
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let refused = || {
             let found = array.data_type();
-            Error::shape(format!("{name} is a column of strings, not of {found}"))
+            Error::shape(format!("column {name}: expected strings, found {found}"))
         };
         Self::of(array, false, true).ok_or_else(refused)
     }
@@ -124,7 +124,7 @@ impl Strings {
         match &self.texts {
             StringLayout::Dictionary(indices, values) => match indices.get(at) {
                 Some(index) if index < values.len() => values.wrong(index),
-                _ => Some("malformed Arrow: an index is not in its dictionary".to_owned()),
+                _ => Some("malformed Arrow: an index is outside its dictionary".to_owned()),
             },
             StringLayout::Runs(ends, values) => match ends.get(at) {
                 Some(index) if index < values.len() => values.wrong(index),
@@ -132,7 +132,7 @@ impl Strings {
             },
             StringLayout::Nulls => None,
             _ if self.text(at).is_some() => None,
-            _ => Some("malformed Arrow: the offsets of a text are not in its buffer".to_owned()),
+            _ => Some("malformed Arrow: the offsets of a string are outside its buffer".to_owned()),
         }
     }
 

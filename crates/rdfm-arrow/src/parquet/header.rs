@@ -284,7 +284,7 @@ impl Thrift<'_> {
         mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         if depth > DEPTH {
-            return Err(Stop::Invalid("structs nest too deep"));
+            return Err(Stop::Invalid("structs are nested too deeply"));
         }
         let mut number: i64 = 0;
         loop {
@@ -330,7 +330,7 @@ impl Thrift<'_> {
     /// Skips a value of a type, encoded as in a list.
     fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
-            return Err(Stop::Invalid("structs nest too deep"));
+            return Err(Stop::Invalid("structs are nested too deeply"));
         }
         match of {
             1..=3 => self.pass(1),

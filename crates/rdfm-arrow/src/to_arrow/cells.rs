@@ -127,8 +127,7 @@ impl Rowed for TermId {
 
     fn check(head: &Arc<ResultHead>) -> Result<(), Error> {
         if head.boolean.is_some() {
-            let reason =
-                "the answer of an ASK query is no table; the JSON and the XML of results hold it";
+            let reason = "the answer of an ASK query is not a table; the JSON and XML result formats can represent it";
             return Err(Error::refused(ErrorClass::Unsupported, reason));
         }
         check_variables(&head.variables)

@@ -103,7 +103,7 @@ pub fn coalescer<L: Into<Layout>>(
 /// A bound is 0; the text says so.
 pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
     if max_rows == 0 || max_bytes == 0 {
-        return Err("max_rows and max_bytes are at least 1".to_owned());
+        return Err("max_rows and max_bytes must be at least 1".to_owned());
     }
     Ok((max_rows.min(i32::MAX as usize), max_bytes.min(MAX_BYTES)))
 }
@@ -151,7 +151,7 @@ impl<R: Rowed> Coalescer<R> {
     ) -> Result<Vec<RecordBatch>, Error> {
         accept(batch, self.rows(batch).variables())?;
         self.fill(batch, source)
-            .map_err(|error| error.told(TOO_LARGE))
+            .map_err(|error| error.into_error(TOO_LARGE))
     }
 
     /// Returns the remaining rows, or `None`.
@@ -169,7 +169,7 @@ impl<R: Rowed> Coalescer<R> {
             return Ok(None);
         }
         let rows = rows.finish();
-        rows.map(Some).map_err(|error| error.told(TOO_LARGE))
+        rows.map(Some).map_err(|error| error.into_error(TOO_LARGE))
     }
 
     /// Drops the rows so far.

@@ -64,7 +64,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
     };
     make()
         .and_then(|()| rows.finish())
-        .map_err(|error| error.told(TOO_LARGE))
+        .map_err(|error| error.into_error(TOO_LARGE))
 }
 
 /// Rejects a batch that does not fit rows with these variables.
@@ -81,6 +81,6 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
 /// Returns the error for batches of two kinds.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
-    let reason = format!("{found} among rows of {kind}; a table holds one kind of log");
+    let reason = format!("{found} among rows of {kind}; a table contains one kind of log");
     Error::refused(ErrorClass::Unsupported, reason)
 }

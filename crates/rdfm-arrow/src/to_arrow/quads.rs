@@ -162,7 +162,7 @@ impl QuadCoalescer {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         self.fill(batch, source)
-            .map_err(|error| error.told(TOO_LARGE))
+            .map_err(|error| error.into_error(TOO_LARGE))
     }
 
     fn fill(
@@ -237,7 +237,7 @@ impl Coalesce for QuadCoalescer {
             return Ok(None);
         }
         let rows = rows.finish();
-        rows.map(Some).map_err(|error| error.told(TOO_LARGE))
+        rows.map(Some).map_err(|error| error.into_error(TOO_LARGE))
     }
 
     fn clear(&mut self) {
@@ -267,9 +267,9 @@ pub fn quad_record_batch(
     };
     for batch in batches {
         if !coalescer.push(batch, source)?.is_empty() {
-            return Err(MakeError::TooLarge.told(TOO_LARGE));
+            return Err(MakeError::TooLarge.into_error(TOO_LARGE));
         }
     }
     let rows = coalescer.rows.finish();
-    rows.map_err(|error| error.told(TOO_LARGE))
+    rows.map_err(|error| error.into_error(TOO_LARGE))
 }

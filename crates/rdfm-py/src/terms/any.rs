@@ -52,7 +52,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
                 .name()
                 .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "{place} is an Iri, Bnode, Literal or TripleTerm, not {found}"
+                "{place} must be an Iri, Bnode, Literal or TripleTerm, not {found}"
             ))
         })
     }

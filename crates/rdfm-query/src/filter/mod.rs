@@ -53,58 +53,58 @@ struct Condition {
     position: Position,
     test: Test,
     /// Whether each term of the batch matches, or is not tested yet.
-    known: Vec<TermMatch>,
+    tested: Vec<TermMatch>,
     /// The matching terms, if all terms have been tested.
     found: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TermMatch {
-    Unknown,
-    Wanted,
-    Unwanted,
+    Untested,
+    Yes,
+    No,
 }
 
 impl Condition {
-    fn holds(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
+    fn matches(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
         match self.position {
-            Position::Subject => self.wants(table, quad.subject, names),
-            Position::Predicate => self.wants(table, quad.predicate, names),
-            Position::Object => self.wants(table, quad.object, names),
-            Position::Graph => self.wants(table, quad.graph, names),
+            Position::Subject => self.term_matches(table, quad.subject, names),
+            Position::Predicate => self.term_matches(table, quad.predicate, names),
+            Position::Object => self.term_matches(table, quad.object, names),
+            Position::Graph => self.term_matches(table, quad.graph, names),
             Position::Any => [quad.subject, quad.predicate, quad.object, quad.graph]
                 .into_iter()
-                .any(|id| self.wants(table, id, names)),
+                .any(|id| self.term_matches(table, id, names)),
         }
     }
 
     #[inline]
-    fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
-        let known = &mut self.known[id.index()];
-        if *known == TermMatch::Unknown {
-            *known = if self.test.holds(table, id, names) {
-                TermMatch::Wanted
+    fn term_matches(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+        let tested = &mut self.tested[id.index()];
+        if *tested == TermMatch::Untested {
+            *tested = if self.test.matches(table, id, names) {
+                TermMatch::Yes
             } else {
-                TermMatch::Unwanted
+                TermMatch::No
             };
         }
-        *known == TermMatch::Wanted
+        *tested == TermMatch::Yes
     }
 
     /// Begins a batch. Tests all of its terms if this is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
         self.found.clear();
-        self.known.clear();
+        self.tested.clear();
         if !self.test.is_cheap() {
-            self.known.resize(terms, TermMatch::Unknown);
+            self.tested.resize(terms, TermMatch::Untested);
             return;
         }
         let deep = self.position == Position::Any;
         self.test.find(table, names, deep, &mut self.found);
-        self.known.resize(terms, TermMatch::Unwanted);
+        self.tested.resize(terms, TermMatch::No);
         for id in &self.found {
-            self.known[id.index()] = TermMatch::Wanted;
+            self.tested[id.index()] = TermMatch::Yes;
         }
     }
 
@@ -127,7 +127,7 @@ impl Condition {
         }
         let [wanted] = self.found[..] else {
             for (at, quad) in quads.iter().enumerate() {
-                if self.holds(table, *quad, names) {
+                if self.matches(table, *quad, names) {
                     take(start + at);
                 }
             }
@@ -247,7 +247,7 @@ impl MessageFilter {
             let condition = Condition {
                 position,
                 test,
-                known: Vec::new(),
+                tested: Vec::new(),
                 found: Vec::new(),
             };
             pattern.0.insert(at, condition);
@@ -268,7 +268,7 @@ impl MessageFilter {
             [b'<' | b'"', ..] => return is(text),
             [b'_', b':', ..] => {
                 return Err(
-                    "a blank node is of its message alone; leave it out, or skolemize the log"
+                    "blank nodes are local to their message and cannot be matched; omit the condition, or skolemize the log"
                         .to_owned()
                         .into(),
                 );
@@ -282,12 +282,14 @@ impl MessageFilter {
         }
         let Some((prefix, local)) = text.split_once(':') else {
             return Err(format!(
-                "'{text}' is no term; write <http://example.org/a>, ex:a, \"text\" or 5"
+                "'{text}' is not a term; write <http://example.org/a>, ex:a, \"text\" or 5"
             )
             .into());
         };
         if local.starts_with("//") {
-            return Err(format!("'{text}' is an IRI without its brackets; write <{text}>").into());
+            return Err(
+                format!("'{text}' is an IRI without angle brackets; write <{text}>").into(),
+            );
         }
         let given = self
             .prefixes
@@ -298,7 +300,7 @@ impl MessageFilter {
             return is(&format!("<{iri}{local}>"));
         }
         FilterTerm::new(&format!("<x:{local}>"))
-            .map_err(|_| format!("'{text}' is no prefixed name; write the IRI in <>"))?;
+            .map_err(|_| format!("'{text}' is not a valid prefixed name; write the IRI in <>"))?;
         self.names.push(Name {
             prefix: prefix.into(),
             local: local.into(),
@@ -334,7 +336,11 @@ impl MessageFilter {
         for at in found {
             wanted[at] = true;
         }
-        for (message, _) in messages.iter().enumerate().filter(|(_, held)| !**held) {
+        for (message, _) in messages
+            .iter()
+            .enumerate()
+            .filter(|(_, matches)| !**matches)
+        {
             wanted[batch.range(message)].fill(false);
         }
         wanted
@@ -459,7 +465,7 @@ impl Pattern {
             let quad = batch.quads()[at];
             let matches = others
                 .iter_mut()
-                .all(|condition| condition.holds(table, quad, names));
+                .all(|condition| condition.matches(table, quad, names));
             if matches {
                 found.push(at);
             }

@@ -39,7 +39,7 @@ const PLANNED: Duration = Duration::from_millis(100);
 const FEW: usize = 16;
 
 /// Callback that is called periodically.
-type Look = Box<dyn Fn(&Cancel) + Send + Sync>;
+type Check = Box<dyn Fn(&Cancel) + Send + Sync>;
 
 /// A query that is ready to be evaluated.
 pub struct Evaluation {
@@ -50,7 +50,7 @@ pub struct Evaluation {
     /// Handle that cancels the evaluation.
     pub cancel: Cancel,
     /// Called periodically while messages are evaluated, on the calling thread.
-    look: Option<Look>,
+    check: Option<Check>,
     evaluator: QueryEvaluator,
     /// Evaluator for messages on which the query costs less than a better plan.
     plain: QueryEvaluator,
@@ -158,7 +158,7 @@ impl Evaluation {
             query,
             limits,
             cancel,
-            look: None,
+            check: None,
         }
     }
 
@@ -169,8 +169,8 @@ impl Evaluation {
 
     /// Sets a function that is called periodically during evaluation and may cancel it.
     #[must_use]
-    pub fn looked_after(mut self, look: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
-        self.look = Some(Box::new(look));
+    pub fn with_check(mut self, check: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
+        self.check = Some(Box::new(check));
         self
     }
 
@@ -179,9 +179,9 @@ impl Evaluation {
         self.plan.is_some()
     }
 
-    pub(super) fn look(&self) {
-        if let Some(look) = &self.look {
-            look(&self.cancel);
+    pub(super) fn check(&self) {
+        if let Some(check) = &self.check {
+            check(&self.cancel);
         }
     }
 
@@ -240,7 +240,7 @@ impl Evaluation {
     }
 
     /// Appends, for each message starting at `from`, whether the query is true for it.
-    pub fn holds(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
+    pub fn answers(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
         let mut rows = SolutionRows::default();
         self.each(batch, from, |scene, matcher, _| {
             rows.clear();
@@ -298,9 +298,11 @@ impl Evaluation {
             }
             progress
         };
-        with_stack(evaluate, || self.look()).unwrap_or_else(|error| Progress {
+        with_stack(evaluate, || self.check()).unwrap_or_else(|error| Progress {
             done: from,
-            stop: Some(Stop::Failed(format!("no thread for a query: {error}"))),
+            stop: Some(Stop::Failed(format!(
+                "cannot start a thread for the query: {error}"
+            ))),
             has_named: false,
         })
     }
@@ -352,7 +354,7 @@ impl Evaluation {
         let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
             // If there is no new row, many quads were checked.
             if found == before {
-                budget::look();
+                budget::check_time();
             } else {
                 budget::keep(weight);
             }

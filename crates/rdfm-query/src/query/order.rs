@@ -168,7 +168,7 @@ impl AggregateFunctionAccumulator for Extreme {
         if is_better {
             budget::release(self.weight());
             self.found = Some((key, element));
-            budget::hold(self.weight());
+            budget::acquire(self.weight());
         }
     }
 

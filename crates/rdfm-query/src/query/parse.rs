@@ -92,22 +92,27 @@ impl Query {
         union_graphs: bool,
     ) -> Result<Self, QueryError> {
         if text.len() > MAX_LENGTH {
-            return Err(QueryError::new("a query of more than 16 MiB is not read"));
+            return Err(QueryError::new("the query is longer than 16 MiB"));
         }
         check_brackets(text)?;
         let mut parser = SparqlParser::new();
         if let Some(base) = base {
             parser = parser
                 .with_base_iri(base)
-                .map_err(|error| QueryError::new(format!("the base IRI <{base}>: {error}")))?;
+                .map_err(|error| QueryError::new(format!("invalid base IRI <{base}>: {error}")))?;
         }
         for (name, iri) in prefixes {
             parser = parser.with_prefix(name, iri).map_err(|error| {
-                QueryError::new(format!("the namespace {name}: <{iri}>: {error}"))
+                QueryError::new(format!("invalid namespace {name}: <{iri}>: {error}"))
             })?;
         }
-        with_stack(|| Self::read(text, &parser, prefixes, union_graphs), || ())
-            .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
+        with_stack(|| Self::read(text, &parser, prefixes, union_graphs), || ()).unwrap_or_else(
+            |error| {
+                Err(QueryError::new(format!(
+                    "cannot start a thread for the query: {error}"
+                )))
+            },
+        )
     }
 
     /// Parses a query. It runs on a deep stack, because deeply nested values are also dropped here.
@@ -122,10 +127,10 @@ impl Query {
             Err(error) => {
                 return Err(match parser.clone().parse_update(text) {
                     Ok(update) if update.operations.is_empty() => {
-                        QueryError::new("there is no query in the text")
+                        QueryError::new("the text does not contain a query")
                     }
                     Ok(_) => QueryError::new(
-                        "updates are not supported; write a CONSTRUCT for new messages, or use rdfm patch for changes",
+                        "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
                     ),
                     Err(_) => {
                         let own = declared(text);
@@ -155,7 +160,7 @@ impl Query {
             }
             Algebra::Describe { .. } => {
                 return Err(QueryError::new(
-                    "DESCRIBE is not evaluated, since what it gives is not defined; write a CONSTRUCT",
+                    "DESCRIBE is not supported, because its result is not defined; use CONSTRUCT",
                 ));
             }
         };
@@ -165,7 +170,8 @@ impl Query {
         walk(
             QueryPart::Pattern(&mut pattern),
             0,
-            &mut |part| match part {
+            &mut |part| {
+                match part {
                 QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
                     parts += patterns.len();
                     for triple in patterns {
@@ -183,12 +189,13 @@ impl Query {
                     Ok(())
                 }
                 QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                    reason: "SERVICE asks the network, which is not done here; leave it out"
+                    reason: "SERVICE is not supported, because queries have no network access; remove it"
                         .to_owned(),
                     position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
                 }),
                 QueryPart::Expression(expression) => settle(expression, text, now),
                 QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
+            }
             },
         )?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
@@ -336,12 +343,12 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     ];
     if !CASTS.contains(&name.as_ref()) {
         return Err(format!(
-            "there is no function {name}; functions are those of SPARQL, and casts such as xsd:double(?x)"
+            "unknown function {name}; supported are the functions of SPARQL, and casts such as xsd:double(?x)"
         ));
     }
     if arguments != 1 {
         return Err(format!(
-            "the cast to {name} takes one argument, and {arguments} are given"
+            "the cast to {name} takes one argument, but {arguments} were given"
         ));
     }
     Ok(())
@@ -361,7 +368,7 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
         }
         if open > MAX_BRACKETS {
             return Err(QueryError {
-                reason: format!("more than {MAX_BRACKETS} brackets are open"),
+                reason: format!("brackets are nested more than {MAX_BRACKETS} levels deep"),
                 position: Some((line, column)),
             });
         }

@@ -78,7 +78,7 @@ impl Drop for Computed {
 
 impl Key {
     fn of(dictionary: &Dictionary<'_>, class: u32) -> Self {
-        budget::hold(1);
+        budget::acquire(1);
         Self(Inner::Class(class, dictionary.hash(class)))
     }
 
@@ -92,7 +92,7 @@ impl Key {
 
 impl Clone for Key {
     fn clone(&self) -> Self {
-        budget::hold(1);
+        budget::acquire(1);
         Self(self.0.clone())
     }
 }
@@ -170,7 +170,7 @@ impl<'d> View<'d> {
             return Key::of(self.dictionary, class);
         }
         let computed = Rc::new(Computed(term));
-        budget::hold(1 + computed.weight());
+        budget::acquire(1 + computed.weight());
         Key(Inner::Computed(computed))
     }
 
@@ -299,7 +299,7 @@ pub struct NoTerm;
 
 impl std::fmt::Display for NoTerm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a triple term that only generalized RDF has cannot be evaluated")
+        f.write_str("a triple term that is valid only in generalized RDF cannot be evaluated")
     }
 }
 
@@ -431,7 +431,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 Some(Inner::Computed(term)) => Inner::KeyOfComputed(term),
                 _ => return Err(NoTerm),
             };
-            budget::hold(1);
+            budget::acquire(1);
             return Ok(Key(key));
         }
         Ok(self.internalize(term.into()))

@@ -224,8 +224,11 @@ impl Evaluation {
             })?;
             Ok(scene.message.has_named)
         };
-        with_stack(evaluate, || self.look())
-            .unwrap_or_else(|error| Err(Stop::Failed(format!("no thread for a query: {error}"))))
+        with_stack(evaluate, || self.check()).unwrap_or_else(|error| {
+            Err(Stop::Failed(format!(
+                "cannot start a thread for the query: {error}"
+            )))
+        })
     }
 
     fn give_all(
@@ -246,12 +249,12 @@ impl Evaluation {
             }
         };
         if let Form::Ask = self.query.form {
-            let mut holds = false;
+            let mut answer = false;
             self.evaluate(scene, |_| {
-                holds = true;
+                answer = true;
                 Ok(())
             })?;
-            return hand(Some(Piece::Answer(holds)));
+            return hand(Some(Piece::Answer(answer)));
         }
         self.evaluate(scene, |solution| {
             count += 1;

@@ -103,7 +103,7 @@ impl FilterExpression {
     }
 
     /// Whether the expression is true for the terms of its variables.
-    pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
+    pub(super) fn is_true(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
         let given = self.given(terms, &mut length);
         let evaluate = || {

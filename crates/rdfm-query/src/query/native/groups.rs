@@ -334,7 +334,7 @@ impl Groups {
             let (filter, used) = self.expression(expression, graph, scope, context)?;
             let uncertain = used & !scope.certain;
             if used == 0 {
-                if !filter.holds([]) {
+                if !filter.is_true([]) {
                     parts.push(GroupPart::Never);
                 }
             } else if uncertain == 0 {

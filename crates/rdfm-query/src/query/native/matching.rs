@@ -253,7 +253,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             match plan.steps.get(at) {
                 None => return self.emit(),
                 Some(Step::Filter(number)) => {
-                    if !self.holds(*number) {
+                    if !self.is_true(*number) {
                         return Ok(());
                     }
                     at += 1;
@@ -290,7 +290,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     #[inline]
-    fn look(&mut self, quads: usize) -> Result<(), Halt<E>> {
+    fn count(&mut self, quads: usize) -> Result<(), Halt<E>> {
         self.looked += quads;
         if self.looked >= QUADS_A_STOP {
             self.stop()?;
@@ -314,7 +314,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                 .find(own_hash, |number| other(*number) == own);
             if same.is_some() {
                 self.rows.truncate(self.rows.len() - width);
-                return self.look(1);
+                return self.count(1);
             }
             self.state
                 .distinct
@@ -353,7 +353,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let scans = self.state.scans[number];
         if quads.len() <= FEW_QUADS || scans < FEW_SCANS || wanted.positions == 0 {
             self.state.scans[number] = scans.saturating_add(1);
-            self.look(quads.len())?;
+            self.count(quads.len())?;
             for quad in quads {
                 if wanted.is(quad) {
                     self.take(at, pattern, &wanted, quad)?;
@@ -364,7 +364,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let index = self.index(wanted.positions);
         let mut next = self.state.indexes[index].chains.first(wanted.hash());
         while let Some(found) = next {
-            self.look(1)?;
+            self.count(1)?;
             if wanted.is(&quads[found]) {
                 self.take(at, pattern, &wanted, &quads[found])?;
             }
@@ -434,14 +434,14 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let lookup = &self.plan.tables[number];
         let rows = lookup.table.rows.len();
         if !is_looked_up(lookup) {
-            self.look(rows)?;
+            self.count(rows)?;
             return (0..rows).try_for_each(|row| self.join(at, lookup, row));
         }
         let columns = lookup.keys.iter().map(|key| lookup.table.columns[*key]);
         let key = hash(columns.map(|column| self.state.row[column as usize]));
         let mut next = self.state.tables[number].first(key);
         while let Some(row) = next {
-            self.look(1)?;
+            self.count(1)?;
             self.join(at, lookup, row)?;
             next = self.state.tables[number].after(row);
         }
@@ -494,34 +494,34 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    fn holds(&mut self, number: usize) -> bool {
+    fn is_true(&mut self, number: usize) -> bool {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
             let term = self.written(*variable);
             let known = self.dictionary.terms() as usize + self.state.constants.len();
             if term != UNBOUND && term as usize >= known {
-                return filter.holds([self.term(term)]);
+                return filter.is_true([self.term(term)]);
             }
             let terms = self.state.known[number].terms.len();
             let at = (term as usize).min(terms - 1);
             if self.state.known[number].terms[at] == 0 {
-                let holds = filter.holds([self.term(term)]);
-                self.state.known[number].terms[at] = if holds { 1 } else { 2 };
+                let result = filter.is_true([self.term(term)]);
+                self.state.known[number].terms[at] = if result { 1 } else { 2 };
             }
             return self.state.known[number].terms[at] == 1;
         }
         let variables = filter.variables.iter();
         let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
-        if let Some(&holds) = self.state.known[number].combinations.get(&terms) {
-            return holds;
+        if let Some(&result) = self.state.known[number].combinations.get(&terms) {
+            return result;
         }
-        let holds = filter.holds(terms.iter().map(|term| self.term(*term)));
+        let result = filter.is_true(terms.iter().map(|term| self.term(*term)));
         let combinations = &mut self.state.known[number].combinations;
         if combinations.len() >= COMBINATIONS {
             combinations.clear();
         }
-        combinations.insert(terms, holds);
-        holds
+        combinations.insert(terms, result);
+        result
     }
 
     /// Returns the value of a variable as spelled in the message.
