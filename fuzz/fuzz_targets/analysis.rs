@@ -1,4 +1,4 @@
-//! Any bytes as TriG and as RDF Patch, whose messages are counted, compared, and applied as changes.
+//! Arbitrary bytes as TriG and as RDF Patch: statistics, comparison and changes of the messages.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

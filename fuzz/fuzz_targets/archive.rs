@@ -1,4 +1,4 @@
-//! Any bytes as a tar archive: the laws of `rdfm_laws::archive`.
+//! Arbitrary bytes as a tar archive: the laws of `rdfm_laws::archive`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::archive::any_bytes(data));

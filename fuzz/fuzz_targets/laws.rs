@@ -1,4 +1,4 @@
-//! Any bytes in the format that `RDFM_FUZZ_FORMAT` names: every law of `rdfm_laws::any_bytes`.
+//! Arbitrary bytes in the format given by `RDFM_FUZZ_FORMAT`: every law of `rdfm_laws::any_bytes`.
 #![no_main]
 
 use std::sync::LazyLock;

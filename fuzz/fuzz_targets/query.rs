@@ -1,4 +1,5 @@
-//! Any text as a query over a few messages: it ends, and both ways of matching give the same rows.
+//! Arbitrary text as a query on a few messages: it ends, and the rows are the same natively and
+//! with the evaluator.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

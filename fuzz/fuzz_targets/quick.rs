@@ -1,4 +1,4 @@
-//! Any bytes in the format that `RDFM_FUZZ_FORMAT` names: the laws of `rdfm_laws::quick`.
+//! Arbitrary bytes in the format given by `RDFM_FUZZ_FORMAT`: the laws of `rdfm_laws::quick`.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Any bytes as trig, whose messages are grouped in every way.
+//! Arbitrary bytes as TriG, regrouped in every way.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

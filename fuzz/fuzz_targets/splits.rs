@@ -1,4 +1,4 @@
-//! Any bytes as nq, cut into splits: they hold what the whole log holds.
+//! Arbitrary bytes as N-Quads: the splits together equal the complete log.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};

@@ -122,7 +122,7 @@ impl Type {
         }
     }
 
-    /// Description of the values that fit, to end an error text with.
+    /// Description of valid values, for error texts.
     const fn wanted(self) -> &'static str {
         match self {
             Self::Term => "a term",
@@ -321,7 +321,7 @@ impl Maker<'_> {
         self.strings(texts, valid)
     }
 
-    #[allow(clippy::unused_self, reason = "beside the other arrays")]
+    #[allow(clippy::unused_self, reason = "consistent with the other arrays")]
     fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
         let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
         Ok(Arc::new(array))

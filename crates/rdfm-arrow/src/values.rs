@@ -96,7 +96,7 @@ impl Cause {
 /// An error, and the index of the value at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
-    /// What is wrong.
+    /// The cause.
     pub cause: Box<Cause>,
     /// Index of the value, from 0; `None` if no single value is at fault, or if the cause contains
     /// the row.

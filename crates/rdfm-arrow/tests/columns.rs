@@ -1,5 +1,5 @@
 //! Rows of results as typed columns: values that fit or do not fit, and the schema.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Batches from Arrow rows: all accepted types, slices and nulls, and rejected input.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -69,11 +69,11 @@ fn refused(quads: ArrayRef) -> (usize, Error) {
     let error = loop {
         match rows.next_batch() {
             Ok(Some(batch)) => found += batch.len(),
-            Ok(None) => unreachable!("an error is to come"),
+            Ok(None) => unreachable!("an error is expected"),
             Err(error) => break error,
         }
     };
-    assert_eq!(rows.next_batch().unwrap_err(), error, "it comes again");
+    assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
     assert_eq!(whole, error);
     (found, error)
 }

@@ -1,5 +1,5 @@
 //! Rows of patches and of results.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -29,7 +29,7 @@ use support::{reader, record_batch, strings};
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
 
-/// An operation as texts; an empty one is null.
+/// An operation as texts; empty texts are null.
 type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";

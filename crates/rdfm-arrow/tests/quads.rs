@@ -1,5 +1,5 @@
 //! Rows with one quad each, and terms as structs.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -363,7 +363,7 @@ fn messages_with_structs_round_trip() {
             .collect()
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
-    // The same for a slice of the rows, whose quads lie among those of other rows.
+    // Also for a slice, whose quads are surrounded by those of other rows.
     let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }

@@ -1,5 +1,5 @@
 //! Rows from batches: the contents of each column, and regrouping.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

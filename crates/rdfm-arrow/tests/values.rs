@@ -1,5 +1,5 @@
 //! Columns of values with one message each, decoded and encoded separately.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

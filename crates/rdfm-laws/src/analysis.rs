@@ -422,7 +422,7 @@ fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
             found.extend(message.records);
         }
     }
-    assert_eq!(count, found.len(), "a quad is there once");
+    assert_eq!(count, found.len(), "a quad occurs once");
     assert_eq!(count, dataset.len());
     found
 }

@@ -27,7 +27,7 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
         for quad in &quads {
             let colour = hash(coloured(quad, &colours));
             for (at, term) in quad.iter().enumerate() {
-                meet(term, hash((colour, at)), &mut met);
+                collect(term, hash((colour, at)), &mut met);
             }
         }
         colours = met
@@ -49,12 +49,12 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
 }
 
 /// Collects the positions of blank nodes. `place` identifies a quad and a position in it.
-fn meet<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
+fn collect<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
     match term {
         Term::Bnode(label) => met.entry(label).or_default().push(place),
         Term::Triple(parts) => {
             for (at, part) in parts.iter().enumerate() {
-                meet(part, hash((place, at)), met);
+                collect(part, hash((place, at)), met);
             }
         }
         _ => {}

@@ -3,7 +3,7 @@
 use rdfm_laws::options::{Reading, format};
 use rdfm_laws::{any_bytes, decode};
 
-/// Whole against pieces, where a token may have 64 bytes.
+/// Compares decoding at once with decoding in pieces, with tokens of at most 64 bytes.
 fn within_64_bytes(format: &str, data: &[u8]) {
     let reading = Reading::of(format)
         .with("max_message_bytes", 64)
@@ -99,7 +99,7 @@ fn an_invalid_token_in_results_has_one_error_for_all_pieces() {
 
 #[test]
 fn a_number_in_rdf_patch_continues_after_its_sign() {
-    // However long the row is that far.
+    // For any length of the row before the number.
     for length in 0..20 {
         let name = "p".repeat(length);
         for number in ["1.E+1e0", "1.E+1", "1.e-1"] {

@@ -64,11 +64,11 @@ fn run<T: ?Sized + Send, R: Send>(
 pub struct Decoder {
     spec: &'static FormatSpec,
     state: Mutex<CodecState<dyn codec::Decoder>>,
-    said: Mutex<Option<Said>>,
+    reported: Mutex<Option<ReportedHeader>>,
 }
 
 /// Header and notices that a decoder last reported, in Rust and in Python.
-struct Said {
+struct ReportedHeader {
     header: Arc<LogHeader>,
     noticed: Noticed,
     shown: Py<PyMappingProxy>,
@@ -121,7 +121,7 @@ impl Decoder {
         Ok(Self {
             spec,
             state: Mutex::new(CodecState::Live(decoder)),
-            said: Mutex::default(),
+            reported: Mutex::default(),
         })
     }
 
@@ -259,15 +259,15 @@ impl Decoder {
             (decoder.header(), decoder.noticed())
         })?;
         // The decoder's lock is held, so this lock is never contended.
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(said) = &*said
-            && Arc::ptr_eq(&said.header, &header)
-            && said.noticed == noticed
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reported) = &*reported
+            && Arc::ptr_eq(&reported.header, &header)
+            && reported.noticed == noticed
         {
-            return Ok(said.shown.bind(py).clone());
+            return Ok(reported.shown.bind(py).clone());
         }
         let shown = PyMappingProxy::new(py, header_dict(py, &header, &noticed)?.as_mapping());
-        *said = Some(Said {
+        *reported = Some(ReportedHeader {
             header,
             noticed,
             shown: shown.clone().unbind(),

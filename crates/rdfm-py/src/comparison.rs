@@ -59,7 +59,7 @@ struct ComparisonState {
 
 impl ComparisonState {
     /// Registers the next batch of a side.
-    fn meet(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
+    fn register(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
         if current.as_ref().is_none_or(|known| !known.is(batch)) {
             *current = Some(batch.clone().unbind());
@@ -98,7 +98,7 @@ impl Comparer {
         work: impl Work<T>,
     ) -> PyResult<T> {
         let mut guard = self.lock()?;
-        guard.meet(side(number), batch);
+        guard.register(side(number), batch);
         let core = &mut guard.core;
         with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
             .of(core, found)))
@@ -204,8 +204,8 @@ impl Comparer {
         most: usize,
     ) -> PyResult<(usize, u64, u8)> {
         let mut guard = self.lock()?;
-        guard.meet(Side::A, a);
-        guard.meet(Side::B, b);
+        guard.register(Side::A, a);
+        guard.register(Side::B, b);
         let core = &mut guard.core;
         let Run {
             pairs,

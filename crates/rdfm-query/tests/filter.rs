@@ -1,4 +1,4 @@
-//! Patterns over messages: which messages and which quads are kept, however the log is cut into batches.
+//! Patterns select messages and quads, regardless of batches.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ ex:a ex:value true ; ex:said <<( ex:x ex:y <<( ex:x ex:z "deep" )>> )>> ; ex:at 
 # @message
 "#;
 
-/// The log, whole or in batches of a message.
+/// The log, in one batch or in batches of one message.
 fn batches(small: bool) -> Vec<MessageBatch> {
     let spec = registry::find("trig").unwrap();
     let values = Values::default();
@@ -42,7 +42,7 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     found
 }
 
-/// The numbers of the messages that are kept.
+/// Numbers of the messages that match.
 fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     let [whole, cut] = [false, true].map(|small| {
         let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
@@ -100,7 +100,7 @@ fn conditions_of_a_pattern_apply_to_one_quad() {
     };
     assert_eq!(both(false), [] as [usize; 0]);
     assert_eq!(both(true), [0]);
-    assert_eq!(kept(|_| ()), [0, 1, 2], "nothing is asked");
+    assert_eq!(kept(|_| ()), [0, 1, 2], "no conditions");
     assert_eq!(kept(MessageFilter::default_graph), [0, 1, 2]);
 }
 
@@ -133,7 +133,7 @@ fn matching_quads_are_selected() {
     filter.within(Period::default());
     let wanted = filter.quads(batch);
     let kept: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at]).collect();
-    assert_eq!(kept, [2, 5], "those of the first pattern");
+    assert_eq!(kept, [2, 5], "only quads of the first pattern");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Queries that would take more memory or time than they may.
+//! Queries that exceed the limits of memory or time.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn numbers(count: usize) -> String {
     (0..count).map(quad).collect()
 }
 
-/// What ends a query; both ways of evaluation agree.
+/// The reason why a query is stopped, which is the same natively and with the evaluator.
 fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
     let log = batch(log);
     let (_, each) = rows_until(query, &log, limits.clone());
@@ -103,7 +103,7 @@ fn texts_in_results_count_towards_the_limit() {
     let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
     let (_, each) = rows_until(&query, &batch(&log), small());
     assert_eq!(each, Some(Stop::Memory));
-    // Rows of all messages are handed over before they are many.
+    // The rows of a complete dataset are passed on in pieces, so they do not add up.
     let (whole, stopped) = whole_rows_until(
         &query,
         &batch(&log),
@@ -180,7 +180,7 @@ fn cells_of_rows_count_towards_the_limit() {
 
 #[test]
 fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
-    // Each pattern is another one, and takes some milliseconds to compile.
+    // Each regular expression is different, and takes some milliseconds to compile.
     let log = numbers(3000);
     for test in [
         r"REGEX('x', CONCAT('(\\pL{20}|', STR(?o), ')'))",
@@ -215,7 +215,7 @@ fn a_large_regular_expression_is_an_error() {
             "{why}"
         );
     }
-    // One that is not valid has no value.
+    // An invalid regular expression has no value.
     let query = "SELECT * { ?s ?p ?o FILTER(REGEX(STR(?o), '[')) }";
     assert_eq!(stop(query, &log, &Limits::default()), None);
 }

@@ -60,7 +60,7 @@ fn objects() -> Vec<String> {
     objects
 }
 
-/// The objects in an order that a number chooses.
+/// The objects, shuffled according to the seed.
 fn shuffled(seed: u64) -> Vec<String> {
     let mut objects = objects();
     let mut state = seed;

@@ -1,4 +1,4 @@
-//! Property paths that match without a step.
+//! Property paths of length zero.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,8 @@ GRAPH <http://e/g> { <http://e/b> <http://e/p> <http://e/c> }
 GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 ";
 
-/// The rows of a query, sorted, without the number of the message. Both ways of evaluation give them.
+/// The sorted rows of a query, without message numbers. They are the same natively and with the
+/// evaluator.
 fn found(query: &str) -> Vec<String> {
     let log = batch(LOG);
     let each = rows(query, &log);

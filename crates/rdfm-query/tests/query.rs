@@ -1,4 +1,5 @@
-//! SPARQL over messages: rows, triples and answers, of each message by itself and of all together.
+//! SPARQL over messages: rows, triples and answers, for each message separately and for all
+//! together.
 
 #![allow(
     clippy::unwrap_used,
@@ -71,7 +72,7 @@ fn select_returns_rows_of_each_message() {
             format!("1: _:b {}", integer(7))
         ]
     );
-    // Computed terms that a quad has are terms of the data; others are new.
+    // Computed terms that occur in a quad are terms of the data; others are new.
     assert_eq!(
         rows(
             "SELECT (?v + 1 AS ?n) ?x { ?s ex:value ?v FILTER(isNumeric(?v)) }",
@@ -154,7 +155,7 @@ fn construct_returns_a_message_for_each_message() {
             "_:b1 <http://e/v> \"none\", _:b <http://e/is> _:b1",
         ]
     );
-    // Labels of the message are not given again, nor those of BNODE().
+    // New labels differ from those of the message, also for BNODE().
     let taken = batch("PREFIX ex: <http://e/> _:b1 ex:value 1 .");
     assert_eq!(
         constructed(
@@ -188,7 +189,7 @@ fn ask_answers_for_each_message() {
 
 fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
     let mut collector = Collector::default();
-    // However it is cut.
+    // Added one by one: batches do not change the result.
     for at in 0..log.len() {
         collector.add(&log.slice(at..at + 1)).unwrap();
     }
@@ -235,7 +236,7 @@ fn messages_in_one_dataset_keep_separate_blank_nodes() {
     assert!(matches!(&pieces[..], [Piece::Answer(true)]));
 }
 
-/// Texts that are not queries, with line and column of the error and the beginning of its text.
+/// Invalid queries, with the line and column of the error and the start of its text.
 const INVALID: &[(&str, u64, u64, &str)] = &[
     (
         "SELECT ?s\n{ ?s ex:p }",
@@ -439,7 +440,7 @@ fn expensive_queries_are_stopped() {
             assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
         }
     }
-    // Each match is found behind a scan of all that follows.
+    // Each match requires a scan of the remaining text.
     let slow = format!(
         "SELECT * {{ FILTER(REPLACE('{}', '.*b|a', '') = 'x') }}",
         "a".repeat(200_000)

@@ -58,7 +58,7 @@ pub struct ItemError {
     pub part: Option<&'static str>,
     /// Class of the error, which says what a caller can do.
     pub class: ErrorClass,
-    /// What is wrong.
+    /// The problem.
     pub reason: Reason,
 }
 

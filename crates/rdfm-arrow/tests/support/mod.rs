@@ -1,9 +1,9 @@
 //! Test helpers: batches from texts, and the contents of batches and arrays as texts.
-#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(dead_code, reason = "each test file uses some of these")]
 #![allow(
     clippy::unwrap_used,
     missing_docs,
-    reason = "a test says so by failing"
+    reason = "a test fails by panicking"
 )]
 
 use arrow_array::cast::AsArray;

@@ -18,7 +18,7 @@ pub enum AnyTerm<'a, 'py> {
     Triple(&'a Bound<'py, TripleTerm>),
 }
 
-/// What a literal's parts are for a batch under construction.
+/// The parts of a term, for a batch under construction.
 pub enum Parts<'a, 'py> {
     Bnode(&'a str),
     Iri(&'a str),

@@ -242,8 +242,8 @@ impl MessageFilter {
             self.begin_pattern();
         }
         if let Some(pattern) = self.patterns.last_mut() {
-            let behind = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
-            let at = pattern.0.partition_point(behind);
+            let precedes = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
+            let at = pattern.0.partition_point(precedes);
             let condition = Condition {
                 position,
                 test,

@@ -84,8 +84,8 @@ impl Default for MessageOutput {
 }
 
 impl MessageOutput {
-    /// Returns a batch of the messages for one source batch, starting at `from`, or `None` if there
-    /// are no messages.
+    /// Returns a batch of the messages for one source batch, starting at `from`; `None` without
+    /// messages.
     ///
     /// # Errors
     /// The messages are too large.

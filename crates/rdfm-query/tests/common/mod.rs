@@ -60,7 +60,7 @@ pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
     rows
 }
 
-/// The rows of each message, and what ended the evaluation.
+/// The rows of each message, and the reason why evaluation stopped.
 pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String>, Option<Stop>) {
     let evaluation = evaluation(text, limits);
     let mut rows = SolutionRows::default();
@@ -71,7 +71,7 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
     (found.collect(), progress.stop)
 }
 
-/// What ended the evaluation of a CONSTRUCT.
+/// The reason why the evaluation of a CONSTRUCT stopped.
 pub fn triples_until(text: &str, log: &MessageBatch, limits: Limits) -> Option<Stop> {
     let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let evaluation = evaluation(text, limits);
@@ -85,7 +85,7 @@ pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
     rows
 }
 
-/// The rows of all messages as one dataset, and what ended the evaluation.
+/// The rows of all messages as one dataset, and the reason why evaluation stopped.
 pub fn whole_rows_until(
     text: &str,
     log: &MessageBatch,
