@@ -126,7 +126,11 @@ def test_patches_as_views_of_a_batch():
         ([()], TypeError, "an operation is an Operation, or a tuple of its parts, not ()"),
         ([QUADS[0]], TypeError, "('A', None, *quad) adds a quad"),
         ([("A", None, A, A, A, A, A)], TypeError, "an operation is an Operation"),
-        ([("A", None, "a:s", A, A)], TypeError, "a term is an Iri, Bnode, Literal or TripleTerm"),
+        (
+            [("A", None, "a:s", A, A)],
+            TypeError,
+            "a term must be an Iri, Bnode, Literal or TripleTerm",
+        ),
         ([("XX",)], ValueError, "'XX' is no operation; there are H, TX, TC, TA, PA, PD, A, D"),
         ([("A", None, A, A)], ValueError, "A: a quad that is added or deleted has subject"),
         ([("D", "x", A, A, A)], ValueError, "D: a quad that is added or deleted has subject"),

@@ -148,7 +148,10 @@ def test_several_logs_and_errors(rdfm):
         ([], "no criteria are given; --any TERM selects by a term"),
         (["--time", "ex:at"], "--after TIME asks for this one or a later one, or --before TIME"),
         (["--after", "2026-06-01"], "--time PREDICATE says it"),
-        (["--time", "ex:at", "--after", "June"], "'June' is not a date or time; write 2026-06-01 or"),
+        (
+            ["--time", "ex:at", "--after", "June"],
+            "'June' is not a date or time; write 2026-06-01 or",
+        ),
         (["--any", "_:b"], "blank nodes are local to their message and cannot be matched"),
         (["--any", "http://e/a"], "an IRI without angle brackets; write <http://e/a>"),
         (["--any", "x:y"], "no log declares the namespace x:"),

@@ -340,7 +340,10 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
         (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "ASK prints what it finds; leave out -o"),
         (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to is for what is written to a file"),
-        (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column named source"),
+        (
+            ["SELECT ?source { ?source ?p ?o }", "a.nq"],
+            "?source would be a second column named source",
+        ),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
             "?message would be a second column named message",

@@ -126,7 +126,10 @@ import pytest
         ("filter a.nq", "no criteria are given; --any TERM selects by a term"),
         ("filter a.nq --any ex:a", "so none for ex:; --prefix NAME=IRI gives it"),
         ("filter a.nq --any http://e/s", "is an IRI without angle brackets; write <http://e/s>"),
-        ("filter a.nq --any _:x", "blank nodes are local to their message and cannot be matched; omit"),
+        (
+            "filter a.nq --any _:x",
+            "blank nodes are local to their message and cannot be matched; omit",
+        ),
         ("filter a.nq --subject x", "'x' is not a term; write <http://example.org/a>, ex:a"),
         ("filter a.nq --regex (", "regex: unclosed group"),
         (

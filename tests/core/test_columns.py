@@ -76,14 +76,20 @@ def test_rows_without_messages():
     assert pa.record_batch(made)["message"].to_pylist() == [7, 9]
     with pytest.raises(UnsupportedError, match=r"\?b is '\"5\"', expected an IRI \(row 0\)"):
         TypedColumns(["a", "b"], {"b": "iri"}, messages=False).of_rows(rows)
-    with pytest.raises(TypeError, match="number of message indexes differs from the number of rows"):
+    with pytest.raises(
+        TypeError, match="number of message indexes differs from the number of rows"
+    ):
         TypedColumns(["a", "b"]).of_rows(rows)
 
 
 @pytest.mark.parametrize(
     ("variables", "types", "text"),
     [
-        (["a"], {"b": "double"}, r"cannot set the type of 'b': there is no such variable; the variables are \?a"),
+        (
+            ["a"],
+            {"b": "double"},
+            r"cannot set the type of 'b': there is no such variable; the variables are \?a",
+        ),
         (["a"], {"a": "number"}, r"unknown type 'number' for \?a; expected one of string, iri"),
         (["source"], {}, r"\?source would be a second column named source"),
         (["a", "a"], {}, "the variable 'a' occurs twice"),

@@ -318,7 +318,10 @@ def test_batches_are_arrow_with_one_row_per_quad():
     for wrong, reason in (
         ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
         ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
-        ({"columns": ["offset"], "rows": "quads"}, "unknown column 'offset'; expected one of source, m"),
+        (
+            {"columns": ["offset"], "rows": "quads"},
+            "unknown column 'offset'; expected one of source, m",
+        ),
     ):
         with pytest.raises(OptionError, match=reason):
             batch.to_arrow(**wrong)

@@ -236,7 +236,8 @@ def test_wrong_queries():
     assert (error.line, error.column) == (2, 8)
     assert str(error) == str(raised.value)
     with pytest.raises(
-        rdfm.OptionError, match=r"type of 'x': there is no such variable; the variables are \?s, \?o"
+        rdfm.OptionError,
+        match=r"type of 'x': there is no such variable; the variables are \?s, \?o",
     ):
         rdfm.query(SELECT, LOG, format="trig", types={"x": "double"})
     with pytest.raises(rdfm.OptionError, match="would be a second column named source"):
