@@ -95,7 +95,8 @@ def test_columns_in_any_order():
 
 def test_an_unknown_column_is_an_error_that_lists_the_known_ones():
     with pytest.raises(
-        OptionError, match=r"'graph'; known: source, offset, quads, metadata, position, namespaces"
+        OptionError,
+        match=r"'graph'; expected one of source, offset, quads, metadata, position, namespaces",
     ):
         batch().to_arrow(["graph"])
 

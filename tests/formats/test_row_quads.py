@@ -325,7 +325,7 @@ def test_batches_are_arrow_with_one_row_per_quad():
     ):
         with pytest.raises(OptionError, match=reason):
             batch.to_arrow(**wrong)
-    with pytest.raises(OptionError, match="not of patches"):
+    with pytest.raises(OptionError, match="not patches"):
         rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
 
 

@@ -28,6 +28,9 @@ use super::walk::{QueryPart, walk};
 const MAX_LENGTH: usize = 16 << 20;
 /// Maximum number of open brackets.
 const MAX_BRACKETS: usize = 100;
+/// Error text for SERVICE.
+const NO_SERVICE: &str =
+    "SERVICE is not supported, because queries have no network access; remove it";
 
 /// Reason why a text is not a query that can be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,37 +170,31 @@ impl Query {
         let now = DateTime::now();
         let mut nodes = HashMap::new();
         let mut parts = 0;
-        walk(
-            QueryPart::Pattern(&mut pattern),
-            0,
-            &mut |part| {
-                match part {
-                QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
-                    parts += patterns.len();
-                    for triple in patterns {
-                        name(&mut triple.subject, &mut nodes);
-                        name(&mut triple.object, &mut nodes);
-                    }
-                    Ok(())
+        let root = QueryPart::Pattern(&mut pattern);
+        walk(root, 0, &mut |part| match part {
+            QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
+                parts += patterns.len();
+                for triple in patterns {
+                    name(&mut triple.subject, &mut nodes);
+                    name(&mut triple.object, &mut nodes);
                 }
-                QueryPart::Pattern(GraphPattern::Path {
-                    subject, object, ..
-                }) => {
-                    parts += 1;
-                    name(subject, &mut nodes);
-                    name(object, &mut nodes);
-                    Ok(())
-                }
-                QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                    reason: "SERVICE is not supported, because queries have no network access; remove it"
-                        .to_owned(),
-                    position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
-                }),
-                QueryPart::Expression(expression) => settle(expression, text, now),
-                QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
+                Ok(())
             }
-            },
-        )?;
+            QueryPart::Pattern(GraphPattern::Path {
+                subject, object, ..
+            }) => {
+                parts += 1;
+                name(subject, &mut nodes);
+                name(object, &mut nodes);
+                Ok(())
+            }
+            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
+                reason: NO_SERVICE.to_owned(),
+                position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
+            }),
+            QueryPart::Expression(expression) => settle(expression, text, now),
+            QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
+        })?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
         match_absent_ends(&mut pattern)?;
         sort_by_keys(&mut pattern)?;
