@@ -237,7 +237,7 @@ def test_an_invalid_row_changes_nothing():
 def test_an_answer_has_no_rows():
     file = io.BytesIO()
     results = rdfm.create_results(file, format="results-json", boolean=True)
-    with pytest.raises(ValueError, match="ASK query has no rows"):
+    with pytest.raises(ValueError, match="ASK query have no rows"):
         results.write([])
     results.close()
     assert file.getvalue() == b'{"head":{},"boolean":true}\n'
