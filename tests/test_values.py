@@ -267,7 +267,7 @@ def test_invalid_options_are_refused():
         encode_values("jelly", column(), dialect="plain")
     with pytest.raises(OptionError, match="'raise' or 'null', not 'ignore'"):
         decode_values("nq", pa.array([b""]), on_error="ignore")
-    with pytest.raises(TypeError, match="array of bytes, not of Utf8"):
+    with pytest.raises(TypeError, match="expected an array of bytes, found Utf8"):
         decode_values("nq", pa.array(["x"]))
     with pytest.raises(TypeError, match="Arrow PyCapsule interface, not list"):
         decode_values("nq", [b""])

@@ -343,7 +343,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
-            "?message would be a second column message",
+            "?message would be a second column named message",
         ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT produces rows"),
         (
@@ -366,12 +366,12 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
         (
             ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
-            "there is no variable 'x' to give a type; there are ?s, ?p, ?o",
+            "cannot set the type of 'x': there is no such variable; the variables are ?s, ?p, ?o",
         ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "--types is only for tables"),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=number", "-o", "out.parquet"],
-            "there is no type 'number' for ?o; types are string, iri",
+            "unknown type 'number' for ?o; expected one of string, iri",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],

@@ -245,7 +245,7 @@ def test_an_answer_has_no_rows():
         results.write([])
     results.close()
     assert file.getvalue() == b'{"head":{},"boolean":true}\n'
-    with pytest.raises(ValueError, match="ASK query have no rows"):
+    with pytest.raises(ValueError, match="ASK query has no rows"):
         ResultBatch.from_rows([[]], [], boolean=True)
 
 

@@ -236,10 +236,11 @@ def test_wrong_queries():
     assert (error.line, error.column) == (2, 8)
     assert str(error) == str(raised.value)
     with pytest.raises(
-        rdfm.OptionError, match=r"no variable 'x' to give a type; there are \?s, \?o"
+        rdfm.OptionError,
+        match=r"type of 'x': there is no such variable; the variables are \?s, \?o",
     ):
         rdfm.query(SELECT, LOG, format="trig", types={"x": "double"})
-    with pytest.raises(rdfm.OptionError, match="would be a second column source"):
+    with pytest.raises(rdfm.OptionError, match="would be a second column named source"):
         rdfm.query("SELECT ?source { ?source ?p ?o }", LOG, format="trig")
     with pytest.raises(rdfm.OptionError, match="there is nothing to query"):
         rdfm.query(SELECT)
@@ -298,7 +299,7 @@ def test_columns_have_the_requested_types():
     table = pa.table(found)
     assert table.schema == found.schema
     assert table.select(["s", "o"]).to_pylist() == [{"s": "x:a", "o": 1}, {"s": "x:b", "o": 2}]
-    with pytest.raises(rdfm.OptionError, match=r"there is no type 'number' for \?o; types are"):
+    with pytest.raises(rdfm.OptionError, match=r"unknown type 'number' for \?o; expected one of"):
         rdfm.query(SELECT, LOG, format="trig", types={"o": "number"})
 
 

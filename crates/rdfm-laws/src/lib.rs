@@ -25,7 +25,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::registry::FORMATS;
 
-use crate::message::Shown;
+use crate::message::ToValues;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
@@ -40,7 +40,7 @@ pub fn quick(format: &'static FormatSpec, data: &[u8]) {
     }
 }
 
-fn quick_of<R: Shown>(format: &'static FormatSpec, data: &[u8]) {
+fn quick_of<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
     let mut random = Random::of(data);
     let mut ways = Reading::ways(format);
     let mut reading = ways.swap_remove(random.below(ways.len()));

@@ -86,7 +86,7 @@ pub fn from_rows(
     for row in rows.try_iter()? {
         if answers {
             return Err(PyValueError::new_err(
-                "the results of an ASK query have no rows",
+                "the result of an ASK query has no rows",
             ));
         }
         terms.builder.begin_message(0);
@@ -99,7 +99,7 @@ pub fn from_rows(
         if cells != width {
             let row = terms.builder.message_index();
             return Err(PyValueError::new_err(format!(
-                "row {row} has {cells} cells, and there are {width} variables"
+                "row {row} has {cells} cells, expected {width} (one for each variable)"
             )));
         }
         terms.end_message()?;

@@ -22,21 +22,21 @@ use crate::records::{PatchBatch, ResultBatch};
 use crate::{errors, options};
 
 /// A codec, or the reason why it can no longer be used.
-enum State<T: ?Sized> {
+enum CodecState<T: ?Sized> {
     Live(Box<T>),
     Broken(String),
 }
 
 /// Takes the codec for one call.
 fn take<'a, T: ?Sized>(
-    state: &'a Mutex<State<T>>,
+    state: &'a Mutex<CodecState<T>>,
     what: &str,
-) -> PyResult<MutexGuard<'a, State<T>>> {
+) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
         Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
-            "this {what} met a bug before and cannot be used any more"
+            "this {what} cannot be used after an internal error"
         ))),
     }
 }
@@ -44,15 +44,15 @@ fn take<'a, T: ?Sized>(
 /// Runs native work on a codec without the GIL; a panic poisons it.
 fn run<T: ?Sized + Send, R: Send>(
     py: Python<'_>,
-    state: &mut State<T>,
+    state: &mut CodecState<T>,
     work: impl FnOnce(&mut T) -> R + Send,
 ) -> PyResult<R> {
     let codec = match state {
-        State::Live(codec) => codec,
-        State::Broken(reason) => return Err(errors::internal(reason.clone())),
+        CodecState::Live(codec) => codec,
+        CodecState::Broken(reason) => return Err(errors::internal(reason.clone())),
     };
     errors::guarded(py, || work(codec)).inspect_err(|error| {
-        *state = State::Broken(error.value(py).to_string());
+        *state = CodecState::Broken(error.value(py).to_string());
     })
 }
 
@@ -63,12 +63,12 @@ fn run<T: ?Sized + Send, R: Send>(
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Decoder>>,
-    said: Mutex<Option<Said>>,
+    state: Mutex<CodecState<dyn codec::Decoder>>,
+    reported: Mutex<Option<ReportedHeader>>,
 }
 
 /// Header and notices that a decoder last reported, in Rust and in Python.
-struct Said {
+struct ReportedHeader {
     header: Arc<LogHeader>,
     noticed: Noticed,
     shown: Py<PyMappingProxy>,
@@ -120,8 +120,8 @@ impl Decoder {
         let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(decoder)),
-            said: Mutex::default(),
+            state: Mutex::new(CodecState::Live(decoder)),
+            reported: Mutex::default(),
         })
     }
 
@@ -261,15 +261,15 @@ impl Decoder {
             (decoder.header(), decoder.noticed())
         })?;
         // The decoder's lock is held, so this lock is never contended.
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(said) = &*said
-            && Arc::ptr_eq(&said.header, &header)
-            && said.noticed == noticed
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reported) = &*reported
+            && Arc::ptr_eq(&reported.header, &header)
+            && reported.noticed == noticed
         {
-            return Ok(said.shown.bind(py).clone());
+            return Ok(reported.shown.bind(py).clone());
         }
         let shown = PyMappingProxy::new(py, header_dict(py, &header, &noticed)?.as_mapping());
-        *said = Some(Said {
+        *reported = Some(ReportedHeader {
             header,
             noticed,
             shown: shown.clone().unbind(),
@@ -337,12 +337,16 @@ fn opening(
         "never" => Parts::Never,
         "frames" => Parts::Frames,
         "always" => Parts::Always,
-        _ => return Err(errors::option("parts is 'never', 'frames' or 'always'")),
+        _ => {
+            return Err(errors::option(
+                "parts must be 'never', 'frames' or 'always'",
+            ));
+        }
     };
     let split = split.map(|(start, stop, dialect)| {
         let dialect = dialect.map(|name| {
             Dialect::named(&name).ok_or_else(|| {
-                errors::option("a split is a tuple of start, stop (or None) and dialect (or None)")
+                errors::option("split must be a tuple of start, stop (or None) and dialect (or None)")
             })
         });
         Ok::<_, PyErr>(Split {
@@ -409,7 +413,7 @@ fn header_dict<'py>(
 /// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
-    state: Mutex<State<dyn codec::DelimiterCounter>>,
+    state: Mutex<CodecState<dyn codec::DelimiterCounter>>,
 }
 
 #[pymethods]
@@ -428,7 +432,7 @@ impl DelimiterCounter {
         let opening = opening("never", split, first_index, None)?;
         let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
-            state: Mutex::new(State::Live(counter)),
+            state: Mutex::new(CodecState::Live(counter)),
         })
     }
 
@@ -487,7 +491,7 @@ impl DelimiterCounter {
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Encoder>>,
+    state: Mutex<CodecState<dyn codec::Encoder>>,
 }
 
 impl Encoder {
@@ -554,7 +558,7 @@ impl Encoder {
         let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(encoder)),
+            state: Mutex::new(CodecState::Live(encoder)),
         })
     }
 

@@ -20,6 +20,8 @@ use crate::model::record::{Operation, OperationCode};
 /// Below these numbers of terms and bytes, no terms are dropped.
 const FEW_TERMS: usize = 1 << 20;
 const FEW_BYTES: usize = 64 << 20;
+/// Up to this number of quads, a message is searched linearly, which is faster than hashing.
+const FEW_QUADS: usize = 16;
 
 /// Waiting messages of one log.
 #[derive(Default)]
@@ -168,28 +170,21 @@ impl MessageDifferences {
     }
 
     fn patch(&mut self, old: &[Key], new: &[Key]) -> Result<(), LimitExceeded> {
-        let mut places = Index::default();
-        let mut before = Vec::with_capacity(old.len());
+        let mut before = DistinctQuads::default();
         for key in old {
-            if find(&places, &before, key).is_none() {
-                places.insert(hash_numbers(*key), before.len() as u32);
-                before.push(*key);
-            }
+            before.add(key);
         }
-        let mut kept = vec![false; before.len()];
-        let mut added: Vec<Key> = Vec::new();
-        let mut known = Index::default();
+        let mut kept = vec![false; before.keys.len()];
+        let mut added = DistinctQuads::default();
         for key in new {
-            if let Some(place) = find(&places, &before, key) {
-                kept[place as usize] = true;
-            } else if find(&known, &added, key).is_none() {
-                known.insert(hash_numbers(*key), added.len() as u32);
-                added.push(*key);
+            match before.find(key) {
+                Some(place) => kept[place] = true,
+                None => added.add(key),
             }
         }
-        let gone = before.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let gone = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
         let deletes = gone.map(|(key, _)| (OperationCode::Delete, key));
-        let adds = added.iter().map(|key| (OperationCode::Add, key));
+        let adds = added.keys.iter().map(|key| (OperationCode::Add, key));
         self.builder.begin_message(0);
         self.builder.push(Operation::bare(OperationCode::Begin));
         for (at, (code, key)) in deletes.chain(adds).enumerate() {
@@ -242,8 +237,36 @@ impl MessageDifferences {
     }
 }
 
-fn find(places: &Index, keys: &[Key], key: &Key) -> Option<u32> {
-    places.find(hash_numbers(*key), |place| keys[place as usize] == *key)
+/// The distinct quads of a message, in order.
+#[derive(Default)]
+struct DistinctQuads {
+    keys: Vec<Key>,
+    /// Places of the quads; empty up to [`FEW_QUADS`].
+    places: Index,
+}
+
+impl DistinctQuads {
+    fn find(&self, key: &Key) -> Option<usize> {
+        if self.keys.len() <= FEW_QUADS {
+            return self.keys.iter().position(|other| other == key);
+        }
+        let is = |place: u32| self.keys[place as usize] == *key;
+        Some(self.places.find(hash_numbers(*key), is)? as usize)
+    }
+
+    /// Adds a quad unless it has been added before.
+    fn add(&mut self, key: &Key) {
+        if self.find(key).is_some() {
+            return;
+        }
+        self.keys.push(*key);
+        if self.keys.len() > FEW_QUADS {
+            for place in self.places.len()..self.keys.len() {
+                self.places
+                    .insert(hash_numbers(self.keys[place]), place as u32);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -310,6 +333,19 @@ mod tests {
             let expected = ["TX".to_owned(), first, second, "TC".to_owned()];
             assert_eq!(operations(&mut differences), [expected]);
             assert!(differences.terms.len() < 12);
+        }
+    }
+
+    #[test]
+    fn repeated_quads_count_once() {
+        for count in [1, FEW_QUADS as u32, FEW_QUADS as u32 + 1, 100] {
+            let mut differences = MessageDifferences::of_snapshots();
+            let twice = |range: std::ops::Range<u32>| message(range.clone().chain(range));
+            differences.add(Which::New, &twice(0..count)).unwrap();
+            differences.add(Which::New, &twice(1..count + 1)).unwrap();
+            let patches = operations(&mut differences);
+            assert_eq!(patches[0].len() as u32, count + 2);
+            assert_eq!(patches[1], ["TX", "Da:0", &format!("Aa:{count}"), "TC"]);
         }
     }
 
