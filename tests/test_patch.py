@@ -380,13 +380,13 @@ def test_the_chain_continues_across_files():
         (
             [next_one, CHAIN, CHAIN, next_one, next_one],
             0,
-            "prev is <a:2>, and the patch before has no id",
+            "prev is <a:2>, but the previous patch has no id",
         ),
-        ([next_one, b"H prev <a:1> .\n"], 0, "prev is <a:1>, and the patch before has no id"),
+        ([next_one, b"H prev <a:1> .\n"], 0, "prev is <a:1>, but the previous patch has no id"),
         (
             [CHAIN + b"Z .\nH prev <a:1> .\n"],
             2,
-            "prev is <a:1>, and the patch before has the id <a:2>",
+            "prev is <a:1>, but the previous patch has the id <a:2>",
         ),
     ):
         with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:

@@ -168,7 +168,7 @@ def test_splits_are_not_options_of_formats(path):
 
 def test_only_uncompressed_line_formats_have_splits():
     split = Split(5, 9, format="trig")
-    with pytest.raises(OptionError, match="trig logs have no splits"):
+    with pytest.raises(OptionError, match="trig logs cannot be split"):
         rdfm.open_log(COMMENT, split=split)
     with pytest.raises(OptionError, match="compressed with gzip"):
         rdfm.open_log(COMMENT, compression="gzip", split=split)

@@ -149,7 +149,7 @@ def inspect(
         ('nq', 1, {'http://ex/p': 1})
     """
     if top < 0:
-        raise OptionError(f"top is a number from 0 on, not {top}")
+        raise OptionError(f"top must be a number of at least 0, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
     driver = Driver([source], Reading(format, options, parts="always"))

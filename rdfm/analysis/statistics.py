@@ -387,7 +387,7 @@ def statistics(
         (1, 2, 1)
     """
     if top is not None and top < 0:
-        raise OptionError(f"top is a number from 0 on, not {top}")
+        raise OptionError(f"top must be a number of at least 0, not {top}")
     tell = Reporter(progress)
     total = total_bytes([source])
     reading = Reading(format, options, compression, storage_options, parts="always")

@@ -282,7 +282,7 @@ def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
-            raise OptionError(f"{called} is a dict of URLs and files, not {repr(given)[:40]}")
+            raise OptionError(f"{called} must be a dict of URLs and files, not {repr(given)[:40]}")
         files[decoded(f"a URL of {called}", url)] = os.fspath(file)
     return files
 

@@ -374,7 +374,7 @@ class Shape:
         splits = split_messages is not None or split_bytes is not None
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
-                raise OptionError(f"{name} is a number from 1, not {number!r}")
+                raise OptionError(f"{name} must be a number of at least 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
         # Only the slash marks a new folder: folder names may have suffixes, and file names may lack
         # one.

@@ -235,7 +235,7 @@ def parse_messages(text: str | int) -> int | slice:
         return int(text)
     if not isinstance(text, str) or not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
         raise OptionError(
-            f"{spelled('messages')} is a number such as 5000, or a slice such as 100:200, -10: or ::100, "
+            f"{spelled('messages')} must be a number such as 5000, or a slice such as 100:200, -10: or ::100, "
             f"not '{str(text)[:40]}'"
         )
     parts = [int(part) if part else None for part in text.split(":")]
@@ -289,7 +289,7 @@ def parse_sample(text: str) -> float | int:
         if percent > 100:
             raise OptionError(f"{spelled('sample')} is at most 100%, not {text[:40]}")
     raise OptionError(
-        f"{spelled('sample')} is a share such as 1%, or a number of messages from 1 on, not '{text[:40]}'"
+        f"{spelled('sample')} must be a share such as 1%, or a number of messages of at least 1, not '{text[:40]}'"
     )
 
 

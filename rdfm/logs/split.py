@@ -46,6 +46,6 @@ class Split:
             OptionError: Logs of the format have no splits.
         """
         if not format.splittable:
-            raise OptionError(f"{format.name} logs have no splits; read the log whole")
+            raise OptionError(f"{format.name} logs cannot be split; read the log whole")
         part = (self.start, self.stop, self.dialect or "comment")
         return Opening(split=part, first_index=self.first_index)

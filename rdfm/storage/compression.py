@@ -159,7 +159,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         if members and not _may_begin(name, head):
             raise _garbage(name, source)
         raise TruncatedError(
-            f"the {name} data ends before its end mark; the file is cut off, get it again",
+            f"the {name} data ends before its end mark; the file is truncated; get a complete copy",
             source=source,
         )
 
@@ -202,7 +202,7 @@ def _level_of(compression: str) -> tuple[str, int | None]:
     level = int(text) if re.fullmatch("-?[0-9]{1,9}", text) else highest + 1
     if not lowest <= level <= highest:
         raise OptionError(
-            f"the level of {name} is a number from {lowest} to {highest}, not '{text[:40]}'"
+            f"the level of {name} must be a number from {lowest} to {highest}, not '{text[:40]}'"
         )
     return name, level
 

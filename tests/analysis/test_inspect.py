@@ -21,7 +21,7 @@ def test_the_most_frequent_names_are_listed():
     assert report.datatypes == {"urn:d3": 3, "urn:d20": 2}
     assert (report.more, report.others) == ({"predicates": 28, "datatypes": 28}, {})
     assert rdfm.inspect(log, "nq", top=0).more["predicates"] == 30
-    with pytest.raises(rdfm.OptionError, match="top is a number from 0 on"):
+    with pytest.raises(rdfm.OptionError, match="top must be a number of at least 0"):
         rdfm.inspect(log, "nq", top=-1)
 
 

@@ -131,7 +131,7 @@ def test_inspect_of_a_broken_chain(rdfm):
     Path("log.rdfp").write_text(text)
     found = shown(rdfm("inspect", "log.rdfp"))
     assert found["chain"] == (
-        "2 broken links; patch 3: prev is <urn:9>, and the patch before has no id"
+        "2 broken links; patch 3: prev is <urn:9>, but the previous patch has no id"
     )
     Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
     assert "chain" not in shown(rdfm("inspect", "log.rdfp"))

@@ -70,7 +70,7 @@ def test_apply_drops_data_on_request_and_counts_it(data):
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
     assert done.code == 1
     assert done.error.startswith(
-        "ttl: the format has no graph names; found graph '<a:g>'; --merge-graphs"
+        "ttl: the format does not support graph names; found graph '<a:g>'; --merge-graphs"
     )
     assert not Path("now.ttl").exists()
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
@@ -189,7 +189,7 @@ def test_the_chain(data):
     done = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
     assert done.code == 1
     assert done.error == (
-        "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, and the patch before has the id <a:1>;"
+        "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
         " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
@@ -506,14 +506,14 @@ def test_inspect(data):
     assert report["operations"] == {"H": 3, "TX": 5, "TC": 3, "TA": 1, "PA": 1, "A": 2, "D": 1}
     assert report["headers"] == {"id": 2, "prev": 1}
     assert report["broken_links"] == 1
-    assert report["broken_link"] == "patch 2: prev is <a:0>, and the patch before has the id <a:1>"
+    assert report["broken_link"] == "patch 2: prev is <a:0>, but the previous patch has the id <a:1>"
     assert report["quads_per_message"] == [3, 4.0, 5]
     text = data("inspect", "log.rdfp").out
     for line in (
         "patches          4",
         "operations       3 H, 5 TX, 3 TC, 1 TA, 1 PA, 2 A, 1 D, some in named graphs",
         "transactions     5: 3 committed, 1 aborted, 1 not ended",
-        "chain            1 broken link; patch 2: prev is <a:0>, and the patch before has the id <a:1>",
+        "chain            1 broken link; patch 2: prev is <a:0>, but the previous patch has the id <a:1>",
         "operations each  3 to 5, 4.0 on average",
         "headers                   2  id",
     ):

@@ -202,7 +202,7 @@ def test_levels_out_of_range_are_refused(name, level):
     lowest, highest = LEVELS[name]
     with pytest.raises(OptionError) as caught:
         compressor(f"{name}:{level}")
-    expected = f"the level of {name} is a number from {lowest} to {highest}, not '{level}'"
+    expected = f"the level of {name} must be a number from {lowest} to {highest}, not '{level}'"
     assert str(caught.value) == expected
 
 

@@ -735,7 +735,7 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
         let (out, error, _) = write(format, &Options::default(), &batch);
         let error = error.unwrap().to_string();
         assert!(
-            error.contains("take the IRI '_:b' for a blank node"),
+            error.contains("read the IRI '_:b' as a blank node"),
             "{error}"
         );
         assert_eq!(out, b"");
@@ -783,7 +783,7 @@ fn names_of_the_default_graph_are_read_as_it_and_refused_on_writing() {
             let (out, error, _) = write(format, &Options::default(), &batch);
             let error = error.unwrap().to_string();
             assert!(
-                error.contains(&format!("take the IRI '{name}' for the default graph")),
+                error.contains(&format!("read the IRI '{name}' as the default graph")),
                 "{error}"
             );
             assert_eq!(out, b"");
@@ -847,7 +847,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 8, 0],
             ErrorClass::Malformed,
-            "not an RDF Patch file in Thrift (or cut off); if it is in another format, name that format",
+            "not an RDF Patch file in Thrift (or truncated); if it is in another format, name that format",
             0,
         ),
         (

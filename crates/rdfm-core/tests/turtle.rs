@@ -394,7 +394,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a truth .",
-            "expected an object, found 'truth'; a prefixed name has a colon, an IRI angle brackets (line 1, column 9, byte 8, message 0)",
+            "expected an object, found 'truth'; prefixed names contain a colon, and IRIs are in angle brackets (line 1, column 9, byte 8, message 0)",
         ),
         (
             "<a:b> a \"\\q\" .",
@@ -430,7 +430,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "SELECT * {}",
-            "expected a statement, found 'SELECT'; a prefixed name has a colon, an IRI angle brackets (line 1, column 1, byte 0, message 0)",
+            "expected a statement, found 'SELECT'; prefixed names contain a colon, and IRIs are in angle brackets (line 1, column 1, byte 0, message 0)",
         ),
         (
             "@prefixes a: <b:> .",

@@ -293,6 +293,6 @@ pub fn depth(max_depth: u32) -> PyResult<u32> {
         return Ok(max_depth);
     }
     Err(errors::option(format!(
-        "max_depth is a number from 1 to {MAX_DEPTH}, not {max_depth}"
+        "max_depth must be a number from 1 to {MAX_DEPTH}, not {max_depth}"
     )))
 }

@@ -20,7 +20,7 @@ use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
 const BLOCK: usize = 512;
 /// Start of the error if the first header is invalid.
-const NOT_TAR: &str = "not a tar archive (or cut off)";
+const NOT_TAR: &str = "not a tar archive (or truncated)";
 /// Members up to this size come in one piece.
 pub const MAX_WHOLE_BYTES: u64 = 1 << 20;
 /// Largest long name and largest block of pax records.
@@ -258,7 +258,7 @@ impl TarMembers {
     }
 
     fn cut(&self, place: &str) -> DecodeError {
-        let reason = format!("the archive ends {place}; the file is cut off, get it again");
+        let reason = format!("the archive ends {place}; the file is truncated; get a complete copy");
         self.error(ErrorClass::Truncated, reason)
     }
 

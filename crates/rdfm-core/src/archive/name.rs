@@ -31,7 +31,7 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
         what
     };
     let refusal = what.map(|what| {
-        format!("this member {what}, which rdfm does not read; pack only regular files with relative paths")
+        format!("rdfm does not read this member because it {what}; pack only regular files with relative paths")
     });
     (shown(path), refusal)
 }

@@ -413,7 +413,7 @@ impl ToMessages {
                     .with(Remedy::stage(
                         "separate_blank_nodes",
                         "true",
-                        "makes two of it",
+                        "treats it as a different node in each",
                     ));
                     return self.refuse(reason);
                 }

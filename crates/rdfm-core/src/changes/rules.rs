@@ -192,7 +192,7 @@ impl Links {
                     } else {
                         Rule::Chain
                     },
-                    text: format!("prev is {}, and the patch before has {found}", shown(prev)),
+                    text: format!("prev is {}, but the previous patch has {found}", shown(prev)),
                 });
             }
         }

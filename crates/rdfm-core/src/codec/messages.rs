@@ -340,7 +340,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
             return Err(EncodeError {
                 format: self.format.name,
                 class: ErrorClass::Unsupported,
-                reason: format!("{title} is for logs of {holds}, not of {lacks}").into(),
+                reason: format!("{title} can represent only {holds}, not {lacks}").into(),
                 message: self.messages,
             });
         };

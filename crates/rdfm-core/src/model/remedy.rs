@@ -36,7 +36,7 @@ pub struct Remedy {
     /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`, `URL=FILE`),
     /// and `|` separates alternative values. `None` means a larger value than now.
     pub value: Option<Cow<'static, str>>,
-    /// The end of a sentence that begins with the option, such as `drops them on purpose`.
+    /// The end of a sentence that begins with the option, such as `drops graph names`.
     pub text: Cow<'static, str>,
 }
 

@@ -128,7 +128,7 @@ impl Regrouper {
             check_iri("skolemize", base)?;
         }
         if matches!(options.by, GroupBy::Count(0) | GroupBy::Bytes(0)) {
-            return Err("group_by takes a number from 1 on".into());
+            return Err("group_by must be at least 1".into());
         }
         let mut limits = options.limits.clone();
         limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
@@ -533,7 +533,7 @@ fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
         return Ok(());
     }
     Err(format!(
-        "{option} takes an absolute IRI, not {}",
+        "{option} must be an absolute IRI, not {}",
         quote(text.as_bytes())
     )
     .into())

@@ -95,8 +95,7 @@ fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize
             if token[at] == b'<' {
                 return malformed(
                     start + at,
-                    "'<' stands in an attribute's value; it is written &lt; there, or the closing quote \
-                     is missing",
+                    "'<' is not allowed in an attribute value; write it as &lt;, or add the missing closing quote",
                 );
             }
             scan.within = 0;
@@ -155,7 +154,7 @@ fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Toke
     {
         return Ok(None);
     }
-    malformed(start, "expected a comment, CDATA or DOCTYPE behind '<!'")
+    malformed(start, "expected a comment, CDATA or DOCTYPE after '<!'")
 }
 
 /// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
@@ -423,7 +422,7 @@ pub(crate) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()
         Some(at) => malformed(
             start + at,
             format!(
-                "XML holds no character {}",
+                "XML cannot represent the character {}",
                 code_point(&text[start + at..end])
             ),
         ),

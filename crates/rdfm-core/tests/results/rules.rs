@@ -164,15 +164,15 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"head\":{},\"head\":{}}",
-            "the result set has a head twice".to_owned(),
+            "the result set has two heads".to_owned(),
         ),
         (
             "{\"boolean\":1}",
-            "boolean is true or false, not a number".to_owned(),
+            "boolean must be true or false, not a number".to_owned(),
         ),
         (
             "{\"boolean\":true,\"results\":{}}",
-            "the result set has a boolean and results; it is of ASK or of SELECT".to_owned(),
+            "the result set has both a boolean (of ASK) and results (of SELECT)".to_owned(),
         ),
         (
             "{\"results\":{\"bindings\":{}}}",
@@ -207,18 +207,18 @@ fn invalid_json_is_rejected() {
     }
     for (term, reason) in [
         ("{}", "a term has no type"),
-        ("{\"type\":\"uri\"}", "a term has no value that is a string"),
+        ("{\"type\":\"uri\"}", "a term has no string as its value"),
         (
             "{\"type\":\"x\",\"value\":\"a\"}",
-            "the type of a term is uri, literal, bnode or triple, not 'x'",
+            "the type of a term must be uri, literal, bnode or triple, not 'x'",
         ),
         (
             "{\"type\":1}",
-            "what a term says of itself is a string, not a number",
+            "a member of a term is a string, not a number",
         ),
         (
             "{\"value\":[]}",
-            "the value of a term is a string, or of a triple term an object, not an array",
+            "the value of a term is a string, or an object for a triple term, not an array",
         ),
         (
             "{\"type\":\"uri\",\"type\":\"uri\"}",
@@ -226,7 +226,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"value\":\"a\",\"value\":{}}",
-            "a term has its value twice",
+            "'value' occurs twice in a term",
         ),
         (
             "{\"type\":\"literal\",\"value\":\"a\",\"its:dir\":\"ltr\"}",
@@ -246,7 +246,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"type\":\"triple\",\"value\":{\"s\":1}}",
-            "a triple term has subject, predicate and object, not 's'",
+            "a triple term must have subject, predicate and object, not 's'",
         ),
         (
             "{\"type\":\"uri\",\"value\":\"\\ud800\"}",
@@ -317,7 +317,7 @@ fn invalid_xml_is_rejected() {
         ("x", "expected a tag, found 'x'"),
         (
             "<!DOCTYPE sparql><sparql/>",
-            "a DOCTYPE, which result sets do not have; what it would declare is not read",
+            "a DOCTYPE is not supported in result sets",
         ),
         (
             "<sparql/>",
@@ -352,11 +352,11 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "</head><boolean>yes</boolean>",
-            "the boolean is true or false, not 'yes'",
+            "the boolean must be true or false, not 'yes'",
         ),
         (
             "</head><results/><boolean>",
-            "the result set has results or a boolean already; it has one of them, once",
+            "the result set already has results or a boolean; it can have only one of them",
         ),
         (
             "</head><results/></sparql><a/>",
@@ -376,7 +376,7 @@ fn invalid_xml_is_rejected() {
         ("<binding name='x'></binding>", "a binding has no term"),
         (
             "<binding name='x'><uri>a</uri><uri>b</uri></binding>",
-            "a second term, where one belongs",
+            "found a second term, expected only one",
         ),
         (
             "<binding name='x'><uri/></binding><binding name='x'><uri/></binding>",
@@ -392,19 +392,19 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<binding name='x'><uri>&a;</uri>",
-            "the reference '&a;' is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and numbers of characters",
+            "the reference '&a;' does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; &apos; and character numbers are allowed",
         ),
         (
             "<binding name='x'><literal>&#0;",
-            "the reference '&#0;' is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and numbers of characters",
+            "the reference '&#0;' does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; &apos; and character numbers are allowed",
         ),
         (
             "<binding name='x'><uri>a & b</uri>",
-            "'&' begins a reference, which ends with ';'; alone it is written &amp;",
+            "'&' begins a reference, which must end with ';'; write a literal '&' as &amp;",
         ),
         (
             "<binding name='x'><uri>\u{1}</uri>",
-            "XML holds no character U+0001",
+            "XML cannot represent the character U+0001",
         ),
     ] {
         let log = xml(&format!("<result/><result>{row}<a>"));
@@ -492,7 +492,7 @@ fn invalid_tsv_and_csv_is_rejected() {
         ("x\n\"a", "the log ends inside a field in quotes"),
         (
             "x\na\"b\"\n",
-            "a quote in a field without quotes; then the field must be quoted, and the quote doubled",
+            "a quotation mark in an unquoted field; quote the field and double the mark",
         ),
         (
             "x\n\"a\"b\n",
@@ -500,7 +500,7 @@ fn invalid_tsv_and_csv_is_rejected() {
         ),
         (
             "x\na\rb\n",
-            "a carriage return in a field without quotes, and no line feed after it",
+            "a carriage return without a line feed in an unquoted field",
         ),
     ] {
         assert_eq!(read("results-csv", log).reason(), reason, "{log:?}");
@@ -534,7 +534,7 @@ fn csv_is_read_as_plain_literals() {
     while decoder.next_batch().unwrap().is_some() {}
     assert_eq!(
         decoder.noticed().notes,
-        ["CSV does not say what a term is: all cells are read as plain literals."]
+        ["CSV does not record the kinds of terms: all cells are read as plain literals."]
     );
 }
 

@@ -156,7 +156,7 @@ fn unsupported_data_is_rejected() {
         let (_, reason, out) = refused(format, &plain, batch(answer, &[]));
         assert_eq!(
             reason,
-            "a row after the answer of an ASK query, which has none"
+            "a row after the answer to an ASK query, which has no rows"
         );
         assert_eq!(read(format, out).good().boolean(), Some(true));
     }
@@ -179,16 +179,16 @@ fn unsupported_data_is_rejected() {
     let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));
     assert_eq!(
         reason,
-        "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language"
+        "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages"
     );
     assert!(out.is_empty());
     let (_, reason, out) = refused("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
-    assert_eq!(reason, "XML holds no character U+000B, found in 'a\\u000B'");
+    assert_eq!(reason, "XML cannot represent the character U+000B, found in 'a\\u000B'");
     assert_eq!(read("results-xml", out).good().rows.len(), 0);
     let (_, reason, _) = refused("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
     assert_eq!(
         reason,
-        "the variable 'x\\t' has a tab or a line end in its name, which TSV cannot hold"
+        "the variable 'x\\t' contains a tab or a line break, which TSV cannot represent"
     );
 }
 
@@ -280,7 +280,7 @@ fn unusual_texts_round_trip() {
             assert_eq!(error.message, 0);
             assert_eq!(
                 error.reason.text(),
-                "readers of the format take the IRI '_:x' for a blank node; other formats can contain it"
+                "readers of the format would read the IRI '_:x' as a blank node; other formats can represent it"
             );
         }
     }

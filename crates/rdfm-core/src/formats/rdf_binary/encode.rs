@@ -58,7 +58,7 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             return Err(Reason::new(
-                "flat makes all messages one, but framing messages keeps them separate; leave one of them out",
+                "flat writes all messages as one, but framing=messages keeps them separate; use only one of them",
             ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
@@ -235,7 +235,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
     fn lost_if_empty(&self) -> Option<&'static str> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then_some(
-            "an empty message has no bytes, so that readers find no message; read it with framing=rows or \
+            "an empty message is written as no bytes, so readers will not find it; read it with framing=rows or \
              message_per_file=true, or write it with framing=messages",
         )
     }

@@ -561,8 +561,7 @@ impl RdfXmlWriter {
             Stop::Predicate(id) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "no XML name can express the predicate {}, which has to end in a letter or '_', perhaps \
-                     followed by letters, digits, '-', '_' and '.', and may not be syntax of RDF/XML",
+                    "the predicate {} cannot be written as an XML name; it must end with a letter or '_', optionally followed by letters, digits, '-', '_' and '.', and must not be a syntax term of RDF/XML",
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),
@@ -570,7 +569,7 @@ impl RdfXmlWriter {
             Stop::Character(id, at) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "XML holds no character {}, found in {}",
+                    "XML cannot represent the character {}, found in {}",
                     code_point(&table.text(id)[at..]),
                     quote(table.text(id))
                 ))

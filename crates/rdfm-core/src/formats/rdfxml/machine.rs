@@ -332,7 +332,7 @@ impl Machine {
                 }
                 Ok(())
             }
-            Token::Doctype => malformed(start, "a DOCTYPE stands before the first element only"),
+            Token::Doctype => malformed(start, "a DOCTYPE is allowed only before the first element"),
         }
     }
 
@@ -414,7 +414,7 @@ impl Machine {
             return malformed(
                 name.start,
                 format!(
-                    "the element {} is in no namespace, and so names nothing; declare one with xmlns",
+                    "the element {} has no namespace; declare one with xmlns",
                     quote(name.whole(text))
                 ),
             );
@@ -456,7 +456,7 @@ impl Machine {
                 return malformed(
                     attributes[at].name.start,
                     format!(
-                        "the attribute {} does not belong on rdf:RDF",
+                        "the attribute {} is not allowed on rdf:RDF",
                         quote(attributes[at].name.whole(text))
                     ),
                 );
@@ -471,7 +471,7 @@ impl Machine {
                     return malformed(
                         name.start,
                         format!(
-                            "the property has its object already; found the element {}",
+                            "the property already has an object; found the element {}",
                             quote(name.whole(text))
                         ),
                     );
@@ -500,7 +500,7 @@ impl Machine {
             return malformed(
                 start,
                 format!(
-                    "expected the end tag of {}, found the one of {}",
+                    "expected the end tag of {}, found the end tag of {}",
                     quote(open),
                     quote(found)
                 ),
@@ -538,7 +538,7 @@ impl Machine {
                 if frame.version == Version::V12 {
                     let [.., subject, predicate, object] = frame.ids;
                     if subject == NONE {
-                        return malformed(at, "rdf:parseType=\"Triple\" holds no triple");
+                        return malformed(at, "rdf:parseType=\"Triple\" contains no triple");
                     }
                     let object = self.triple_term([subject, predicate, object], at)?;
                     self.state_property(frame, object, at)?;
@@ -570,9 +570,9 @@ impl Machine {
 /// Description of the allowed content in a state.
 fn expected(state: State) -> &'static str {
     match state {
-        State::Rdf | State::Collection | State::Triple => "a node is",
-        State::Node => "a property is",
-        State::Full => "nothing more is",
-        State::Property | State::Literal | State::Markup => "anything is",
+        State::Rdf | State::Collection | State::Triple => "a node element",
+        State::Node => "a property element",
+        State::Full => "the end tag of the property",
+        State::Property | State::Literal | State::Markup => "content",
     }
 }

@@ -173,7 +173,7 @@ impl BinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a tuple: {there} of its {length} bytes are there").into(),
+            format!("the log ends inside a tuple: only {there} of its {length} bytes").into(),
         ))
     }
 
@@ -234,7 +234,7 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "nothing delimits the rows of a damaged log: none can be skipped";
+        let reason = "rows of a damaged log cannot be skipped, because nothing delimits them";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }
@@ -259,7 +259,7 @@ fn add_cell<R: TermReader>(terms: &mut Terms<TermId>, raw: &Raw<'_>, column: usi
 fn no_term(open: Open) -> WireError {
     let name = open.name();
     malformed(format!(
-        "{name} in place of a term; rows of results hold terms and UNDEF"
+        "expected a term or UNDEF in a row of results, found {name}"
     ))
 }
 
@@ -347,7 +347,7 @@ fn thrift_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checke
         if at >= columns {
             // The list gives its length, so reading further is unnecessary.
             return Err(malformed(format!(
-                "a row of more terms than there are variables, which are {columns}"
+                "a row has more terms than there are variables ({columns})"
             )));
         }
         add_cell::<Thrift>(terms, &thrift::term(wire)?, at)

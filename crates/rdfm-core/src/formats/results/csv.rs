@@ -48,9 +48,9 @@ impl Csv {
                     });
                 }
                 Some(b'"') => {
-                    "a quote in a field without quotes; then the field must be quoted, and the quote doubled"
+                    "a quotation mark in an unquoted field; quote the field and double the mark"
                 }
-                _ => "a carriage return in a field without quotes, and no line feed after it",
+                _ => "a carriage return without a line feed in an unquoted field",
             };
             return malformed(end, what);
         }
@@ -59,7 +59,7 @@ impl Csv {
         let mut copied = false;
         loop {
             let Some(length) = memchr(b'"', &text[at..]) else {
-                return malformed(start, "a field's closing quote is missing");
+                return malformed(start, "the closing quotation mark of a field is missing");
             };
             let quote = at + length;
             if text.get(quote + 1) == Some(&b'"') {
@@ -155,6 +155,6 @@ impl Dialect for Csv {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec!["CSV does not say what a term is: all cells are read as plain literals.".to_owned()]
+        vec!["CSV does not record the kinds of terms: all cells are read as plain literals.".to_owned()]
     }
 }

@@ -159,7 +159,7 @@ fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
         Token::Null => "null",
         Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
     };
-    malformed(at, format!("{of} is {expected}, not {found}"))
+    malformed(at, format!("{of} must be {expected}, not {found}"))
 }
 
 impl Machine {
@@ -311,7 +311,7 @@ impl Machine {
             (State::ToValue, Token::ObjectStart) => {
                 if let Some(frame) = self.frames.last_mut() {
                     if frame.triple.is_some() || frame.texts[Part::Value as usize].is_some() {
-                        return malformed(start, "a term has its value twice");
+                        return malformed(start, "'value' occurs twice in a term");
                     }
                     frame.triple = Some([TermId::DEFAULT_GRAPH; 3]);
                 }
@@ -324,7 +324,7 @@ impl Machine {
                     let found = quote(said);
                     return malformed(
                         start,
-                        format!("a triple term has subject, predicate and object, not {found}"),
+                        format!("a triple term must have subject, predicate and object, not {found}"),
                     );
                 };
                 self.state = State::ToPart(part);
@@ -361,7 +361,7 @@ impl Machine {
                 let depth = self.tokens.depth();
                 self.state = match key.text(text, &mut self.said)? {
                     b"vars" if self.rows.variables.len() > 0 => {
-                        return malformed(start, "the head has vars twice");
+                        return malformed(start, "'vars' occurs twice in the head");
                     }
                     b"vars" => State::ToVariables,
                     b"link" => State::ToLinks,
@@ -405,7 +405,7 @@ impl Machine {
                 let depth = self.tokens.depth();
                 self.state = match key.text(text, &mut self.said)? {
                     b"bindings" if self.has_results => {
-                        return malformed(start, "results have bindings twice");
+                        return malformed(start, "'bindings' occurs twice in the results");
                     }
                     b"bindings" => State::ToBindings,
                     _ => State::Skip(depth, After::Results),
@@ -450,10 +450,10 @@ impl Machine {
             State::ToResults => ("results", "an object"),
             State::ToBindings => ("bindings", "an array"),
             State::Bindings => ("a row", "an object"),
-            State::ToText(_) => ("what a term says of itself", "a string"),
+            State::ToText(_) => ("a member of a term", "a string"),
             State::ToValue => (
                 "the value of a term",
-                "a string, or of a triple term an object",
+                "a string, or an object for a triple term",
             ),
             _ => ("a term", "an object"),
         };
@@ -464,15 +464,15 @@ impl Machine {
         let depth = self.tokens.depth();
         self.state = match key.text(text, &mut self.said)? {
             b"head" if std::mem::take(&mut self.again) => State::Skip(depth, After::Root),
-            b"head" if self.has_head => return malformed(start, "the result set has a head twice"),
+            b"head" if self.has_head => return malformed(start, "the result set has two heads"),
             b"head" => State::ToHead,
             b"results" if self.has_results => {
-                return malformed(start, "the result set has results twice");
+                return malformed(start, "the result set has two 'results'");
             }
             b"results" if self.boolean.is_some() => return malformed(start, BOTH),
             b"results" => State::ToResults,
             b"boolean" if self.boolean.is_some() => {
-                return malformed(start, "the result set has a boolean twice");
+                return malformed(start, "the result set has two booleans");
             }
             b"boolean" if self.has_results => return malformed(start, BOTH),
             b"boolean" => State::ToBoolean,
@@ -541,7 +541,7 @@ impl Machine {
             let slot = &mut frame.texts[part as usize];
             if slot.is_some() || (part == Part::Value && frame.triple.is_some()) {
                 let name = PARTS[part as usize];
-                return malformed(start, format!("a term has its {name} twice"));
+                return malformed(start, format!("'{name}' occurs twice in a term"));
             }
             *slot = Some((from, to));
         }
@@ -563,14 +563,14 @@ impl Machine {
                 .map(|parts| &mut parts[frame.position]);
             match part {
                 Some(part) if *part == TermId::DEFAULT_GRAPH => *part = id,
-                _ => return malformed(start, "a triple term has a part twice"),
+                _ => return malformed(start, "a part of a triple term occurs twice"),
             }
             self.state = State::Parts;
             return Ok(());
         }
         if !self.rows.set(self.column, id) {
             let name = quote(self.rows.variables.name(self.column).as_bytes());
-            return malformed(start, format!("a row has a term for {name} twice"));
+            return malformed(start, format!("a row has two terms for {name}"));
         }
         self.state = State::Row;
         Ok(())
@@ -603,7 +603,7 @@ impl Machine {
             return self.rows.triple(parts).map_err(|error| limit(start, error));
         }
         let Some(value) = get(Part::Value) else {
-            return malformed(start, "a term has no value that is a string");
+            return malformed(start, "a term has no string as its value");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
         let made = match kind {
@@ -624,7 +624,7 @@ impl Machine {
                 let found = quote(other);
                 return malformed(
                     start,
-                    format!("the type of a term is uri, literal, bnode or triple, not {found}"),
+                    format!("the type of a term must be uri, literal, bnode or triple, not {found}"),
                 );
             }
         };
@@ -632,7 +632,7 @@ impl Machine {
     }
 }
 
-const BOTH: &str = "the result set has a boolean and results; it is of ASK or of SELECT";
+const BOTH: &str = "the result set has both a boolean (of ASK) and results (of SELECT)";
 const LANG_STRINGS: [&[u8]; 2] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",

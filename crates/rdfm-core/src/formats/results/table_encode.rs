@@ -22,7 +22,7 @@ impl Form for Tsv {
             if name.contains(['\t', '\n', '\r']) {
                 let name = quote(name.as_bytes());
                 let reason = Reason::from(format!(
-                    "the variable {name} has a tab or a line end in its name, which TSV cannot hold"
+                    "the variable {name} contains a tab or a line break, which TSV cannot represent"
                 ));
                 return Err((ErrorClass::Unsupported, reason.lacking(Feature::AnyText)));
             }
@@ -94,9 +94,9 @@ impl Form for Csv {
         refuse_boolean(head)?;
         if !self.lossy {
             let reason = Reason::new(
-                "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language",
+                "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages",
             )
-            .with(Remedy::write("lossy", "true", "writes it all the same"));
+            .with(Remedy::write("lossy", "true", "writes it anyway"));
             return Err((ErrorClass::Unsupported, reason));
         }
         for (at, name) in head.variables.iter().enumerate() {

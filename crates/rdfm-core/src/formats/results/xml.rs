@@ -276,11 +276,11 @@ impl Machine {
                     check_characters(text, from, to)?;
                     self.push(text, from, to, true)
                 }
-                _ => malformed(start, "CDATA where no text belongs"),
+                _ => malformed(start, "CDATA is not allowed here"),
             },
             Token::Doctype => malformed(
                 start,
-                "a DOCTYPE, which result sets do not have; what it would declare is not read",
+                "a DOCTYPE is not supported in result sets",
             ),
             Token::Comment => {
                 self.begun = true;
@@ -407,7 +407,7 @@ impl Machine {
         if !self.rows.set(column, id) {
             let name = quote(self.rows.variables.name(column).as_bytes());
             let end = start + found.length - b"</binding>".len();
-            return malformed(end, format!("a row has a term for {name} twice"));
+            return malformed(end, format!("a row has two terms for {name}"));
         }
         self.at = start + found.length;
         Ok(true)
@@ -522,7 +522,7 @@ impl Machine {
             Element::Sparql | Element::Foreign => {}
             Element::Head => {
                 if self.has_head {
-                    return malformed(start, "the result set has a head twice");
+                    return malformed(start, "the result set has two heads");
                 }
                 self.has_head = true;
             }
@@ -549,7 +549,7 @@ impl Machine {
                 if self.has_results || self.boolean.is_some() {
                     return malformed(
                         start,
-                        "the result set has results or a boolean already; it has one of them, once",
+                        "the result set already has results or a boolean; it can have only one of them",
                     );
                 }
                 if element == Element::Results {
@@ -581,7 +581,7 @@ impl Machine {
             }
             Element::Uri | Element::Bnode | Element::Literal | Element::Triple => {
                 if self.term.is_some() {
-                    return malformed(start, "a second term, where one belongs");
+                    return malformed(start, "found a second term, expected only one");
                 }
                 if element == Element::Triple {
                     if self.triples.len() >= self.max_depth {
@@ -604,7 +604,7 @@ impl Machine {
                     .last()
                     .is_some_and(|parts| parts[part].is_some());
                 if full {
-                    return malformed(start, "a triple term has a part twice");
+                    return malformed(start, "a part of a triple term occurs twice");
                 }
                 self.term = None;
             }
@@ -646,14 +646,14 @@ impl Machine {
             Some(open) => malformed(
                 start,
                 format!(
-                    "expected the end tag of {}, found that of {}",
+                    "expected the end tag of {}, found the end tag of {}",
                     quote(&self.names[open.name..]),
                     quote(name)
                 ),
             ),
             None => malformed(
                 start,
-                format!("the end tag of {}, which is not open", quote(name)),
+                format!("found the end tag of {}, which is not open", quote(name)),
             ),
         }
     }
@@ -689,7 +689,7 @@ impl Machine {
                         let shown = quote(other);
                         return malformed(
                             start,
-                            format!("the boolean is true or false, not {shown}"),
+                            format!("the boolean must be true or false, not {shown}"),
                         );
                     }
                 });
@@ -704,7 +704,7 @@ impl Machine {
                 };
                 if !self.rows.set(self.column, term) {
                     let name = quote(self.rows.variables.name(self.column).as_bytes());
-                    return malformed(start, format!("a row has a term for {name} twice"));
+                    return malformed(start, format!("a row has two terms for {name}"));
                 }
             }
             Element::Part(part) => {
@@ -854,7 +854,7 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {
         return malformed(
             start,
-            "'&' begins a reference, which ends with ';'; alone it is written &amp;",
+            "'&' begins a reference, which must end with ';'; write a literal '&' as &amp;",
         );
     };
     let name = &text[start + 1..start + length];

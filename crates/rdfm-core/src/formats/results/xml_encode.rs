@@ -32,7 +32,7 @@ fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Some(at) = not_xml(text) {
         let found = quote(text);
         let c = code_point(&text[at..]);
-        let reason = Reason::from(format!("XML holds no character {c}, found in {found}"));
+        let reason = Reason::from(format!("XML cannot represent the character {c}, found in {found}"));
         return Err(reason.lacking(Feature::AnyText));
     }
     let mut from = 0;

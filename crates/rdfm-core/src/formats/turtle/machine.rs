@@ -148,12 +148,12 @@ const fn position(state: ParserState) -> (u8, &'static str) {
         ParserState::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
         ParserState::ReifiedObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS | REIFIED,
-            "an object (no list) in '<< >>'",
+            "an object (not a list) in '<< >>'",
         ),
         ParserState::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
         ParserState::TermObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS,
-            "an object (no list) in '<<( )>>'",
+            "an object (not a list) in '<<( )>>'",
         ),
         ParserState::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
         ParserState::Reifier | ParserState::ReifiedReifier => (IRIS | BNODES, "a reifier"),

@@ -82,7 +82,7 @@ impl Stop {
             Self::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             Self::Bnode(id) => {
                 let iri = quote(table.text(id));
-                let text = format!("readers of the format take the IRI {iri} for a blank node");
+                let text = format!("readers of the format would read the IRI {iri} as a blank node");
                 (ErrorClass::Unsupported, text.into())
             }
             Self::DefaultGraph(id) => taken_for(table.text(id), "the default graph"),
@@ -246,7 +246,7 @@ impl<S: Statements> Writer for TextWriter<S> {
 
     fn lost_if_empty(&self) -> Option<&'static str> {
         self.layout.flat.then_some(
-            "an empty message without delimiters is read as no message; message_per_file=true reads each file as one",
+            "without delimiters, readers will not find an empty message; message_per_file=true reads each file as one",
         )
     }
 
@@ -290,7 +290,7 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
         .with(unchanged)
         .lacking(Feature::AnyIri),
         TermError::Language(id) => Reason::from(format!(
-            "{} is not a valid language tagand cannot be escaped",
+            "{} is not a valid language tag and cannot be escaped",
             quote(table.text(id))
         ))
         .lacking(Feature::AnyLanguage),

@@ -93,7 +93,7 @@ impl Entities {
                 continue;
             }
             let Some(length) = memchr(b';', &text[at..end]) else {
-                return malformed(at, "'&' begins no entity; it is written &amp;");
+                return malformed(at, "'&' does not begin an entity; write it as &amp;");
             };
             let mut name = &text[at + 1..at + length];
             let mut next = at + length + 1;
@@ -102,7 +102,7 @@ impl Entities {
                     Some('<') => return markup(at),
                     Some('&') => {
                         let Some(length) = memchr(b';', &text[next..end]) else {
-                            return malformed(at, "'&' begins no entity; it is written &amp;");
+                            return malformed(at, "'&' does not begin an entity; write it as &amp;");
                         };
                         name = &text[next..next + length];
                         next += length + 1;
@@ -114,7 +114,7 @@ impl Entities {
                 let Some(c) = character(number) else {
                     return malformed(
                         at,
-                        format!("{} names no character of XML", quote(&text[at..next])),
+                        format!("{} is not an XML character", quote(&text[at..next])),
                     );
                 };
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -144,19 +144,18 @@ impl Entities {
                 at,
                 ErrorClass::Unsupported,
                 format!(
-                    "the entity {} is outside the document, and such entities are never loaded; write its \
-                     text into the document",
+                    "the entity {} is external, and external entities are never loaded; write its text into the document",
                     quote(name)
                 ),
             ),
             None if is_nc_name(name) => malformed(
                 at,
                 format!(
-                    "the entity {} is not declared; a DOCTYPE declares it, or '&' is written &amp;",
+                    "the entity {} is not declared; declare it in a DOCTYPE, or write '&' as &amp;",
                     quote(name)
                 ),
             ),
-            None => malformed(at, "'&' begins no entity; it is written &amp;"),
+            None => malformed(at, "'&' does not begin an entity; write it as &amp;"),
         }
     }
 
@@ -205,7 +204,7 @@ impl Entities {
         };
         let mut at = skip(start + 8);
         if at > start + 8 && text[at] == b'%' {
-            return skip_declaration(text, start, end); // parameter entities are not read
+            return skip_declaration(text, start, end); // parameter entities are not supported
         }
         let from = at;
         while at < end && !is(text[at], SPACE) && !matches!(text[at], b'>' | b'"' | b'\'') {
@@ -262,7 +261,7 @@ impl Entities {
         if text[at] != b'>' {
             return malformed(
                 at,
-                format!("expected '>' behind the entity {}", quote(name)),
+                format!("expected '>' after the entity {}", quote(name)),
             );
         }
         Ok(at + 1)
@@ -274,7 +273,7 @@ fn markup<T>(at: usize) -> Read<T> {
     fail(
         at,
         ErrorClass::Unsupported,
-        "an entity holds markup; only entities of text are read",
+        "an entity contains markup; only text entities are supported",
     )
 }
 

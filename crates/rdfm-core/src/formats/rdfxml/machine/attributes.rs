@@ -169,7 +169,7 @@ impl Machine {
                         return malformed(
                             name.start,
                             format!(
-                                "the attribute {} has no prefix, and so names nothing",
+                                "the attribute {} has no namespace prefix",
                                 quote(local)
                             ),
                         );
@@ -210,7 +210,7 @@ impl Machine {
                 ) => {
                     return malformed(
                         name.start,
-                        format!("{} is no attribute of RDF/XML", quote(name.whole(text))),
+                        format!("{} is not an RDF/XML attribute", quote(name.whole(text))),
                     );
                 }
                 _ => {
@@ -234,7 +234,7 @@ impl Machine {
                 other => {
                     return malformed(
                         attributes[at].name.start,
-                        format!("its:dir is 'ltr' or 'rtl', not {}", quote(other)),
+                        format!("its:dir must be 'ltr' or 'rtl', not {}", quote(other)),
                     );
                 }
             };
@@ -251,7 +251,7 @@ impl Machine {
                 position,
                 ErrorClass::Unsupported,
                 format!(
-                    "rdf:version is '1.1', '1.2' or '1.2-basic', not {}",
+                    "rdf:version must be '1.1', '1.2' or '1.2-basic', not {}",
                     quote(other)
                 ),
             ),
@@ -273,7 +273,7 @@ impl Machine {
                 position,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("the languages are longer than {most} bytes"),
+                    format!("the language tags in scope take more than {most} bytes"),
                     "max_message_bytes",
                 ),
             );
@@ -302,7 +302,7 @@ impl Machine {
                         position,
                         ErrorClass::Limit,
                         Reason::limit(
-                            format!("the bases are longer than {most} bytes"),
+                            format!("the bases in scope take more than {most} bytes"),
                             "max_message_bytes",
                         ),
                     );

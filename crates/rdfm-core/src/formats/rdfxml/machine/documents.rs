@@ -48,8 +48,7 @@ impl Machine {
         if self.prolog.after && !self.prolog.line_ended {
             return malformed(
                 start,
-                "another document begins on the line of the one before; documents of a log stand on lines \
-                 of their own",
+                "a document begins on the line where the previous one ends; start each document on a new line",
             );
         }
         self.prolog
@@ -68,7 +67,7 @@ impl Machine {
             }
             Token::Doctype => {
                 if self.prolog.doctype {
-                    return malformed(start, "a document has one DOCTYPE");
+                    return malformed(start, "a document can have only one DOCTYPE");
                 }
                 self.prolog.begun = true;
                 self.prolog.doctype = true;

@@ -33,7 +33,7 @@ impl Machine {
         if matches!(known, Some(core) if is_core(core) || core == b"li") {
             return malformed(
                 name.start,
-                format!("{} is no node of RDF/XML", quote(name.whole(text))),
+                format!("{} is not allowed as a node element", quote(name.whole(text))),
             );
         }
         let misplaced = [
@@ -47,7 +47,7 @@ impl Machine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "the attribute {} belongs on a property, and {} is a node",
+                    "the attribute {} is allowed only on property elements, and {} is a node element",
                     quote(attributes[at].name.whole(text)),
                     quote(name.whole(text))
                 ),
@@ -57,7 +57,7 @@ impl Machine {
         if given.iter().flatten().count() > 1 {
             return malformed(
                 name.start,
-                "a node has one of rdf:about, rdf:ID and rdf:nodeID",
+                "a node element can have only one of rdf:about, rdf:ID and rdf:nodeID",
             );
         }
         let subject = if let Some(at) = rdf.about {
@@ -90,11 +90,11 @@ impl Machine {
         match parent.state {
             State::Property => {
                 if !self.text.iter().all(|&byte| is(byte, SPACE)) {
-                    return malformed(at, "a property holds text or a node, not both");
+                    return malformed(at, "a property element cannot contain both text and a node element");
                 }
                 self.text.clear();
                 if parent.ids[OBJECT] != NONE {
-                    return malformed(at, "a property with rdf:datatype holds text, not a node");
+                    return malformed(at, "a property element with rdf:datatype must contain text, not a node element");
                 }
                 self.top()?.state = State::Full;
                 self.state_property(parent, node, at)
@@ -132,7 +132,7 @@ impl Machine {
         if matches!(known, Some(core) if is_core(core) || core == b"Description") {
             return malformed(
                 name.start,
-                format!("{} is no property of RDF/XML", quote(name.whole(text))),
+                format!("{} is not allowed as a property element", quote(name.whole(text))),
             );
         }
         let subject = self.top()?.ids[SUBJECT];
@@ -149,7 +149,7 @@ impl Machine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "rdf:about belongs on a node, and {} is a property",
+                    "rdf:about is allowed only on node elements, and {} is a property element",
                     quote(name.whole(text))
                 ),
             );
@@ -164,7 +164,7 @@ impl Machine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property has one of rdf:annotation and rdf:annotationNodeID",
+                    "a property element can have only one of rdf:annotation and rdf:annotationNodeID",
                 );
             }
         };
@@ -174,7 +174,7 @@ impl Machine {
             if described || rdf.datatype.is_some() {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:parseType stands with no attribute that says what the object is",
+                    "rdf:parseType cannot be combined with another attribute that specifies the object",
                 );
             }
             return self.parse_type(at, name.start, frame);
@@ -183,7 +183,7 @@ impl Machine {
             if described {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:datatype stands with no attribute that says what the object is",
+                    "rdf:datatype cannot be combined with another attribute that specifies the object",
                 );
             }
             frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;
@@ -203,7 +203,7 @@ impl Machine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property has one of rdf:resource and rdf:nodeID",
+                    "a property element can have only one of rdf:resource and rdf:nodeID",
                 );
             }
         };
@@ -321,7 +321,7 @@ impl Machine {
             if around.ids[INNER] != NONE {
                 return malformed(
                     at,
-                    "rdf:parseType=\"Triple\" holds one triple, found another",
+                    "rdf:parseType=\"Triple\" can contain only one triple, found another",
                 );
             }
             around.ids[INNER..].copy_from_slice(&[subject, predicate, object]);

@@ -28,7 +28,7 @@ impl Machine {
                     "the namespace {} is not an absolute IRI",
                     quote(namespace)
                 ))
-                .with(Remedy::lenient("takes it as it is")),
+                .with(Remedy::lenient("keeps it unchanged")),
             );
         }
         self.terms
@@ -65,10 +65,10 @@ impl Machine {
             return malformed(
                 position,
                 Reason::from(format!(
-                    "{} has characters that an IRI cannot have",
+                    "{} contains characters that are not allowed in an IRI",
                     quote(text)
                 ))
-                .with(Remedy::lenient("takes it as it is")),
+                .with(Remedy::lenient("keeps it unchanged")),
             );
         }
         if has_scheme(text) {
@@ -92,7 +92,7 @@ impl Machine {
     pub(super) fn id(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let value = self.values.get(at);
         if !is_nc_name(value) {
-            return malformed(position, format!("rdf:ID is a name, not {}", quote(value)));
+            return malformed(position, format!("rdf:ID must be an XML name, not {}", quote(value)));
         }
         let reference = [b"#", value].concat();
         let id = self.resolve(&reference, base, position)?;
@@ -110,7 +110,7 @@ impl Machine {
                     format!("the rdf:IDs of the document take more than {most} bytes"),
                     "max_message_bytes",
                 )
-                .with(Remedy::lenient("takes repeated ones")),
+                .with(Remedy::lenient("accepts repeated IDs")),
             );
         }
         if !self.ids.insert(iri.into()) {
@@ -120,7 +120,7 @@ impl Machine {
                     "the rdf:ID {} occurs twice in the document",
                     quote(&reference[1..])
                 ))
-                .with(Remedy::lenient("takes it")),
+                .with(Remedy::lenient("accepts it")),
             );
         }
         Ok(id)
@@ -137,7 +137,7 @@ impl Machine {
         } else {
             malformed(
                 position,
-                format!("rdf:nodeID is a name, not {}", quote(label)),
+                format!("rdf:nodeID must be an XML name, not {}", quote(label)),
             )
         };
         self.values = values;

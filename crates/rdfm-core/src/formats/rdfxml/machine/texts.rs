@@ -26,7 +26,7 @@ impl Machine {
         let (start, end) = range;
         let state = self.top()?.state;
         if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
-            return malformed(start + at, "']]>' in a text is written ]]&gt;");
+            return malformed(start + at, "']]>' is not allowed in text; write it as ]]&gt;");
         }
         if matches!(state, State::Property | State::Literal | State::Markup) {
             let length = self.text.len();
@@ -68,7 +68,7 @@ impl Machine {
         malformed(
             from,
             format!(
-                "text stands where {} expected, found {}",
+                "expected {}, found the text {}",
                 expected(state),
                 quote(&text[from..end])
             ),

@@ -158,7 +158,7 @@ impl Machine {
         Err(Stop::malformed(
             start,
             format!(
-                "expected {expected}, found {}; a prefixed name has a colon, an IRI angle brackets",
+                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in angle brackets",
                 quote(word)
             ),
         ))
