@@ -32,7 +32,7 @@ struct Outcome {
 }
 
 /// Code, name, terms: each as N-Triples has it.
-fn shown(batch: &PatchBatch, operation: &Operation) -> String {
+fn render(batch: &PatchBatch, operation: &Operation) -> String {
     let mut out = operation.code.name().as_bytes().to_vec();
     for id in [
         operation.name,
@@ -55,7 +55,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome, batches: &mut Vec<Pat
             Ok(None) => return,
             Ok(Some(batch)) => {
                 for patch in 0..batch.len() {
-                    let rows = batch.message(patch).iter().map(|row| shown(&batch, row));
+                    let rows = batch.message(patch).iter().map(|row| render(&batch, row));
                     if patch == 0 && batch.continued() {
                         outcome.patches.last_mut().unwrap().extend(rows);
                     } else {
@@ -137,7 +137,7 @@ fn error(log: &str) -> String {
 }
 
 /// The reason and line and column of an error.
-fn told(log: &str) -> (String, (u64, u64)) {
+fn error_and_position(log: &str) -> (String, (u64, u64)) {
     let error = read(log).error.expect(log);
     let place = error.position.line_column.unwrap();
     (error.reason.to_string(), place)
@@ -306,7 +306,7 @@ fn rdflib_leaves_out_the_dot_of_prev() {
         ]
     );
     assert_eq!(
-        told("H id <a:> TX ."),
+        error_and_position("H id <a:> TX ."),
         ("expected '.' after the header, found 'TX'".into(), (1, 11))
     );
     let error = read("H prev <b:>\n").error.unwrap();
@@ -467,7 +467,7 @@ fn errors_say_what_is_wrong_and_where() {
             (1, 1),
         ),
     ] {
-        let (found, at) = told(log);
+        let (found, at) = error_and_position(log);
         assert_eq!(at, place, "{log}: {found}");
         assert_eq!(found.split("; use ").next(), Some(reason), "{log}");
     }
@@ -591,7 +591,7 @@ fn reading_goes_on_behind_the_next_segment() {
                 Ok(Some(batch)) => {
                     for patch in 0..batch.len() {
                         let index = batch.first_index() + patch as u64;
-                        found.push((index, shown(&batch, &batch.message(patch)[0])));
+                        found.push((index, render(&batch, &batch.message(patch)[0])));
                     }
                 }
                 Ok(None) if finished => break,

@@ -22,11 +22,11 @@ fn trig(log: &str) -> Vec<String> {
 }
 
 fn trig_with(options: &Options, log: &str) -> Vec<String> {
-    shown(skipping_every_way("trig", options, log.as_bytes()))
+    render(skipping_every_way("trig", options, log.as_bytes()))
 }
 
 /// Checks the indices of messages and returns their texts.
-fn shown(seen: Vec<(u64, String)>) -> Vec<String> {
+fn render(seen: Vec<(u64, String)>) -> Vec<String> {
     seen.into_iter()
         .enumerate()
         .map(|(at, (index, text))| {
@@ -380,7 +380,7 @@ fn skipped_input_may_be_binary_or_too_long() {
     );
     log.extend_from_slice(format!("<a:s> <a:p> '''{}''' .\n", "y".repeat(200)).as_bytes());
     log.extend_from_slice(format!("# @message {}\n{Q}", "z".repeat(2000)).as_bytes());
-    let seen = shown(skipping_every_way("trig", &options, &log));
+    let seen = render(skipping_every_way("trig", &options, &log));
     assert_eq!(seen.len(), 4);
     assert_eq!(seen[1], "<a:o>");
     assert_eq!(seen[3], "<a:o>");

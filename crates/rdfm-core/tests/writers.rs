@@ -451,7 +451,9 @@ fn graphs_are_rejected_or_merged_and_counted() {
         let (out, message) = error(format, &default(), &steps);
         assert_eq!(out, "<s> <p> \"1\" .\n# @message\n# @message\n");
         assert!(
-            message.ends_with("the format does not support graph names; found graph '<g>' (message 2)"),
+            message.ends_with(
+                "the format does not support graph names; found graph '<g>' (message 2)"
+            ),
             "{message}"
         );
         let mut encoder = encoder(format, &merge).unwrap();

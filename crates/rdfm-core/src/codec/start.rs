@@ -31,7 +31,8 @@ pub fn explained(
     match start {
         Start::Other if broken => (
             ErrorClass::Malformed,
-            format!("not {file} (or truncated); if it is in another format, name that format").into(),
+            format!("not {file} (or truncated); if it is in another format, name that format")
+                .into(),
         ),
         Start::Unclear if broken => {
             let words = |text: &str| format!("not {file} (or truncated): {text}");

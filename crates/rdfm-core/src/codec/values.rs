@@ -75,7 +75,10 @@ impl ValueKind<'_> {
     /// If the value does not fit; the text says which values are valid.
     pub fn read(&self, name: &str, given: Given) -> Result<Value, String> {
         let refused = |expected: &str, given: &Given| {
-            Err(format!("{name} must be {expected}, not {}", shown(given)))
+            Err(format!(
+                "{name} must be {expected}, not {}",
+                render_value(given)
+            ))
         };
         match self {
             Self::Switch => match &given {
@@ -269,7 +272,7 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Formats a value from a user, truncated.
-fn shown(given: &Given) -> String {
+fn render_value(given: &Given) -> String {
     let text = match given {
         Given::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
         Given::Number(number) => number.to_string(),

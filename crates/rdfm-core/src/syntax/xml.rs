@@ -21,7 +21,7 @@ pub(crate) const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub(crate) enum XmlToken {
     /// Characters up to the next `<`.
     Text,
     /// `<name …>`
@@ -42,7 +42,7 @@ pub(crate) enum Token {
 
 /// How far beyond its start an incomplete token was scanned, and in what.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scan {
+pub(crate) struct TokenScan {
     at: usize,
     /// Within quotes: the quote. In a DOCTYPE also `-` within a comment and `?` within an instruction.
     within: u8,
@@ -51,18 +51,22 @@ pub(crate) struct Scan {
 }
 
 /// The token at `start` and where it ends; None where the text ends before it does.
-pub(crate) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+pub(crate) fn next(
+    text: &[u8],
+    start: usize,
+    scan: &mut TokenScan,
+) -> Read<Option<(XmlToken, usize)>> {
     let token = &text[start..];
     let found = match token {
         [b'<', b'!', ..] => declaration(token, start, scan)?,
-        [b'<', b'?', ..] => until(token, b"?>", 2, Token::Instruction, scan),
+        [b'<', b'?', ..] => until(token, b"?>", 2, XmlToken::Instruction, scan),
         [b'<', b'/', ..] => {
             let from = scan.at.max(2);
             match memchr2(b'>', b'<', &token[from..]) {
                 Some(at) if token[from + at] == b'<' => {
                     return malformed(start + from + at, "expected '>' before '<' in an end tag");
                 }
-                Some(at) => Some((Token::End, from + at + 1)),
+                Some(at) => Some((XmlToken::End, from + at + 1)),
                 None => {
                     scan.at = token.len();
                     None
@@ -72,19 +76,19 @@ pub(crate) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(T
         [b'<', _, ..] => tag(token, start, scan)?,
         [b'<'] => None,
         _ => {
-            let found = memchr(b'<', &token[scan.at..]).map(|at| (Token::Text, scan.at + at));
+            let found = memchr(b'<', &token[scan.at..]).map(|at| (XmlToken::Text, scan.at + at));
             scan.at = token.len();
             found
         }
     };
     Ok(found.map(|(kind, length)| {
-        *scan = Scan::default();
+        *scan = TokenScan::default();
         (kind, start + length)
     }))
 }
 
 /// A start tag's end: the first `>` outside quotes.
-fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+fn tag(token: &[u8], start: usize, scan: &mut TokenScan) -> Read<Option<(XmlToken, usize)>> {
     let mut at = scan.at.max(1);
     while at < token.len() {
         if scan.within != 0 {
@@ -110,8 +114,8 @@ fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize
             let Some(found) = found else { break };
             at += found + 1;
             match token[at - 1] {
-                b'>' if token[at - 2] == b'/' => return Ok(Some((Token::Empty, at))),
-                b'>' => return Ok(Some((Token::Start, at))),
+                b'>' if token[at - 2] == b'/' => return Ok(Some((XmlToken::Empty, at))),
+                b'>' => return Ok(Some((XmlToken::Start, at))),
                 quote => scan.within = quote,
             }
         }
@@ -125,9 +129,9 @@ fn until(
     token: &[u8],
     end: &[u8],
     from: usize,
-    kind: Token,
-    scan: &mut Scan,
-) -> Option<(Token, usize)> {
+    kind: XmlToken,
+    scan: &mut TokenScan,
+) -> Option<(XmlToken, usize)> {
     let from = scan.at.max(from);
     if let Some(at) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
         return Some((kind, from + at + end.len()));
@@ -138,12 +142,16 @@ fn until(
 }
 
 /// What begins with `<!`.
-fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+fn declaration(
+    token: &[u8],
+    start: usize,
+    scan: &mut TokenScan,
+) -> Read<Option<(XmlToken, usize)>> {
     if token.starts_with(b"<!--") {
-        return Ok(until(token, b"-->", 4, Token::Comment, scan));
+        return Ok(until(token, b"-->", 4, XmlToken::Comment, scan));
     }
     if token.starts_with(b"<![CDATA[") {
-        return Ok(until(token, b"]]>", 9, Token::CData, scan));
+        return Ok(until(token, b"]]>", 9, XmlToken::CData, scan));
     }
     if token.starts_with(b"<!DOCTYPE") {
         return Ok(doctype(token, scan));
@@ -158,7 +166,7 @@ fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Toke
 }
 
 /// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
-fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
+fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
     let mut at = scan.at.max(9);
     while let Some(&byte) = token.get(at) {
         match (scan.within, byte) {
@@ -179,7 +187,7 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
             (0, b'?') if token[..at].ends_with(b"<") => scan.within = b'?',
             (0, b'[') => scan.bracket = true,
             (0, b']') => scan.bracket = false,
-            (0, b'>') if !scan.bracket => return Some((Token::Doctype, at + 1)),
+            (0, b'>') if !scan.bracket => return Some((XmlToken::Doctype, at + 1)),
             _ => {}
         }
         at += 1;
@@ -191,21 +199,21 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
 /// An attribute, by where it stands in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
-    pub name: Name,
+    pub name: XmlName,
     /// The value without its quotes.
     pub value: (usize, usize),
 }
 
 /// A name with or without a prefix, by where it stands in the text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
+pub(crate) struct XmlName {
     pub start: usize,
     /// The colon, or `start` where there is none.
     pub colon: usize,
     pub end: usize,
 }
 
-impl Name {
+impl XmlName {
     /// The prefix, empty if there is none.
     pub fn prefix<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.colon]
@@ -228,7 +236,7 @@ impl Name {
 }
 
 /// Reads the name at `start`.
-pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
+pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     let length = text[start..end]
         .iter()
         .position(|&byte| {
@@ -250,7 +258,7 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
             ),
         );
     }
-    Ok(Name {
+    Ok(XmlName {
         start,
         colon: start + colon.unwrap_or(0),
         end: start + length,
@@ -434,9 +442,9 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
-    fn tokens(text: &str, piece: usize) -> Vec<(Token, String)> {
+    fn tokens(text: &str, piece: usize) -> Vec<(XmlToken, String)> {
         let text = text.as_bytes();
-        let (mut start, mut have, mut scan) = (0, 0, Scan::default());
+        let (mut start, mut have, mut scan) = (0, 0, TokenScan::default());
         let mut found = Vec::new();
         while have < text.len() {
             have = (have + piece).min(text.len());
@@ -454,7 +462,7 @@ mod tests {
 
     #[test]
     fn tokens_are_the_same_however_cut() {
-        use Token::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
+        use XmlToken::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
         let parts = [
             (Instruction, "<?xml version='1.0'?>"),
             (Comment, "<!-- <a> -- > -->"),

@@ -390,14 +390,20 @@ fn conflicting_options_are_rejected_immediately() {
             options().and("jelly_version", 1).and("namespaces", true),
             "jelly_version=1 has no namespaces",
         ),
-        (options().and("name_table", 7), "the name table has 7 entries"),
+        (
+            options().and("name_table", 7),
+            "the name table has 7 entries",
+        ),
         (options().and("jelly_version", 3), "from 1 to 2, not 3"),
         (options().and("jelly_version", 0), "from 1 to 2, not 0"),
         (
             options().and("physical_type", "triples"),
             "logical type 4 DATASETS",
         ),
-        (options().and("frame_rows", 0), "frame_rows must be a number"),
+        (
+            options().and("frame_rows", 0),
+            "frame_rows must be a number",
+        ),
     ];
     for (options, expected) in cases {
         let error = encoder("jelly", &options).err().unwrap();

@@ -183,7 +183,10 @@ fn unsupported_data_is_rejected() {
     );
     assert!(out.is_empty());
     let (_, reason, out) = refused("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
-    assert_eq!(reason, "XML cannot represent the character U+000B, found in 'a\\u000B'");
+    assert_eq!(
+        reason,
+        "XML cannot represent the character U+000B, found in 'a\\u000B'"
+    );
     assert_eq!(read("results-xml", out).good().rows.len(), 0);
     let (_, reason, _) = refused("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
     assert_eq!(

@@ -19,13 +19,13 @@ pub(super) const QUAD: usize = 16;
 const RECORD: usize = 16;
 
 /// Term state of a log.
-pub(super) struct Terms {
+pub(super) struct XmlTerms {
     cache: Cache,
     labels: Labels,
     scratch: Vec<u8>,
 }
 
-impl Terms {
+impl XmlTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),

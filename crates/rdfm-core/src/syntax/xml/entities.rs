@@ -24,7 +24,7 @@ pub(crate) struct Entities {
 
 /// The context of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextContext {
     Content,
     /// An attribute value, in which white space becomes spaces.
     Attribute,
@@ -53,7 +53,7 @@ impl Entities {
         &self,
         text: &[u8],
         range: (usize, usize),
-        place: Place,
+        place: TextContext,
         most: u64,
         out: &mut Vec<u8>,
     ) -> Read<usize> {
@@ -72,7 +72,7 @@ impl Entities {
                 .position(|&byte| {
                     byte == b'&'
                         || byte == b'\r'
-                        || (place == Place::Attribute && matches!(byte, b'\n' | b'\t'))
+                        || (place == TextContext::Attribute && matches!(byte, b'\n' | b'\t'))
                 })
                 .unwrap_or(end - at);
             room(at, out, special + 1)?;
@@ -84,7 +84,7 @@ impl Entities {
             if text[at] != b'&' {
                 // CRLF and a lone CR are line ends, like LF.
                 let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
-                out.push(if place == Place::Attribute {
+                out.push(if place == TextContext::Attribute {
                     b' '
                 } else {
                     b'\n'
@@ -97,12 +97,15 @@ impl Entities {
             };
             let mut name = &text[at + 1..at + length];
             let mut next = at + length + 1;
-            if place == Place::Entity {
+            if place == TextContext::Entity {
                 match name.strip_prefix(b"#").and_then(character) {
                     Some('<') => return markup(at),
                     Some('&') => {
                         let Some(length) = memchr(b';', &text[next..end]) else {
-                            return malformed(at, "'&' does not begin an entity; write it as &amp;");
+                            return malformed(
+                                at,
+                                "'&' does not begin an entity; write it as &amp;",
+                            );
                         };
                         name = &text[next..next + length];
                         next += length + 1;
@@ -125,7 +128,7 @@ impl Entities {
                 room(at, out, text.len())?;
                 let from = out.len();
                 out.extend_from_slice(text);
-                if place == Place::Attribute {
+                if place == TextContext::Attribute {
                     for byte in &mut out[from..] {
                         *byte = if is(*byte, SPACE) { b' ' } else { *byte };
                     }
@@ -239,7 +242,7 @@ impl Entities {
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
             let left = most.saturating_sub(self.bytes);
-            self.expand(text, range, Place::Entity, left, &mut value)
+            self.expand(text, range, TextContext::Entity, left, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
                         error.at = start;
@@ -259,10 +262,7 @@ impl Entities {
         }
         at = skip(range.1 + 1);
         if text[at] != b'>' {
-            return malformed(
-                at,
-                format!("expected '>' after the entity {}", quote(name)),
-            );
+            return malformed(at, format!("expected '>' after the entity {}", quote(name)));
         }
         Ok(at + 1)
     }
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    fn expanded(entities: &Entities, text: &str, place: Place) -> Result<String, Reason> {
+    fn expanded(entities: &Entities, text: &str, place: TextContext) -> Result<String, Reason> {
         let mut out = Vec::new();
         entities
             .expand(text.as_bytes(), (0, text.len()), place, 1000, &mut out)
@@ -396,18 +396,18 @@ mod tests {
                 .unwrap();
         let text = "a\r\nb\rc\td &amp;&lt;&gt;&quot;&apos;&#65;&#x42;&x;&y;&#10;";
         assert_eq!(
-            expanded(&entities, text, Place::Content).unwrap(),
+            expanded(&entities, text, TextContext::Content).unwrap(),
             "a\nb\nc\td &<>\"'ABX&X&y\n"
         );
         assert_eq!(
-            expanded(&entities, "a\r\nb\tc&#9;", Place::Attribute).unwrap(),
+            expanded(&entities, "a\r\nb\tc&#9;", TextContext::Attribute).unwrap(),
             "a b c\t"
         );
         let again = "<!ENTITY b '&#38;amp; &#38;#60;&amp;&lt;&#62;\n&#x9;'><!ENTITY c '&#38;b;'>";
         let entities = declared(&format!("<!DOCTYPE a [{again}]>")).unwrap();
         for (place, text) in [
-            (Place::Content, "& <&<>\n\t"),
-            (Place::Attribute, "& <&<>  "),
+            (TextContext::Content, "& <&<>\n\t"),
+            (TextContext::Attribute, "& <&<>  "),
         ] {
             assert_eq!(expanded(&entities, "&b;", place).unwrap(), text);
             assert_eq!(expanded(&entities, "&c;", place).unwrap(), text);
@@ -420,7 +420,7 @@ mod tests {
             ("&#+65;", "names no character"),
             ("a\x01", "U+0001"),
         ] {
-            let error = expanded(&entities, text, Place::Content).unwrap_err();
+            let error = expanded(&entities, text, TextContext::Content).unwrap_err();
             assert!(error.text().contains(part), "{error}");
         }
     }
@@ -443,7 +443,7 @@ mod tests {
         );
         let outside =
             declared("<!DOCTYPE a SYSTEM '[' [<!ENTITY x SYSTEM 'file:///x]'>]>").unwrap();
-        let error = expanded(&outside, "&x;", Place::Content).unwrap_err();
+        let error = expanded(&outside, "&x;", TextContext::Content).unwrap_err();
         assert!(error.text().contains("never loaded"), "{error}");
         for (doctype, part) in [
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
