@@ -359,7 +359,7 @@ impl JsonResultMachine {
             (JsonState::Root, _) => return self.end(start),
             (JsonState::ToHead, Token::ObjectStart)
             | (JsonState::Variables | JsonState::Links, Token::ArrayEnd) => {
-                self.state = JsonState::Head
+                self.state = JsonState::Head;
             }
             (JsonState::Head, Token::Key(key)) => {
                 let depth = self.tokens.depth();
