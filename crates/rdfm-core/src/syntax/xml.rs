@@ -1,9 +1,9 @@
 //! The tokens of XML.
 //!
-//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
-//! - Out: where the token ends and what it is; the attributes of a tag.
-//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
-//! - Law: a token is decided by its own bytes, never by how they were cut.
+//! - In: valid UTF-8 text, the start of a token, and how far an earlier call scanned it.
+//! - Out: the end of the token and its kind; the attributes of a tag.
+//! - Cost: one pass over a token, even if it arrives in pieces.
+//! - Law: how the input is cut does not change the tokens.
 
 pub(crate) mod entities;
 pub(crate) mod scope;
@@ -14,12 +14,12 @@ use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
 use crate::model::error::{ErrorClass, quote};
 pub(crate) use crate::syntax::text::grammar::{Read, fail, malformed};
 
-/// The namespace that `xml:` is bound to, and no other prefix.
+/// The namespace of the prefix `xml`, and of no other prefix.
 pub(crate) const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
 /// The namespace that no prefix may be bound to.
 pub(crate) const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum XmlToken {
     /// Characters up to the next `<`.
@@ -40,7 +40,7 @@ pub(crate) enum XmlToken {
     Doctype,
 }
 
-/// How far beyond its start an incomplete token was scanned, and in what.
+/// Number of bytes of an incomplete token that were scanned, and the context there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokenScan {
     at: usize,
@@ -50,7 +50,7 @@ pub(crate) struct TokenScan {
     bracket: bool,
 }
 
-/// The token at `start` and where it ends; None where the text ends before it does.
+/// Returns the kind and the end of the token at `start`, or `None` if the token is incomplete.
 pub(crate) fn next(
     text: &[u8],
     start: usize,
@@ -87,7 +87,7 @@ pub(crate) fn next(
     }))
 }
 
-/// A start tag's end: the first `>` outside quotes.
+/// Finds the end of a start tag: the first `>` outside quotes.
 fn tag(token: &[u8], start: usize, scan: &mut TokenScan) -> Read<Option<(XmlToken, usize)>> {
     let mut at = scan.at.max(1);
     while at < token.len() {
@@ -124,7 +124,7 @@ fn tag(token: &[u8], start: usize, scan: &mut TokenScan) -> Read<Option<(XmlToke
     Ok(None)
 }
 
-/// A token that ends with the first `end` at or behind `from`.
+/// Finds a token that ends with the first `end` at or after `from`.
 fn until(
     token: &[u8],
     end: &[u8],
@@ -136,12 +136,12 @@ fn until(
     if let Some(at) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
         return Some((kind, from + at + end.len()));
     }
-    // The last bytes may be the end's first ones.
+    // The last bytes may be the beginning of `end`.
     scan.at = token.len().saturating_sub(end.len() - 1).max(from);
     None
 }
 
-/// What begins with `<!`.
+/// Finds a token that begins with `<!`.
 fn declaration(
     token: &[u8],
     start: usize,
@@ -165,7 +165,8 @@ fn declaration(
     malformed(start, "expected a comment, CDATA or DOCTYPE after '<!'")
 }
 
-/// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
+/// Finds the end of a DOCTYPE: the first `>` outside quotes, comments, instructions and square
+/// brackets.
 fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
     let mut at = scan.at.max(9);
     while let Some(&byte) = token.get(at) {
@@ -174,7 +175,7 @@ fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
             (b'?', b'>') if token[..at].ends_with(b"?") => scan.within = 0,
             (b'"' | b'\'', _) if byte == scan.within => scan.within = 0,
             (0, b'"' | b'\'') => scan.within = byte,
-            // `<!-->` is no whole comment.
+            // `<!-->` is not a complete comment.
             (0, b'-') if token[..=at].ends_with(b"<!--") => {
                 scan.within = b'-';
                 if token.len() < at + 3 {
@@ -196,7 +197,7 @@ fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
     None
 }
 
-/// An attribute, by where it stands in the text.
+/// Positions of an attribute in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
     pub name: XmlName,
@@ -204,11 +205,11 @@ pub(crate) struct Attribute {
     pub value: (usize, usize),
 }
 
-/// A name with or without a prefix, by where it stands in the text.
+/// Positions of a name, with or without a prefix, in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct XmlName {
     pub start: usize,
-    /// The colon, or `start` where there is none.
+    /// The colon, or `start` if there is none.
     pub colon: usize,
     pub end: usize,
 }
@@ -219,7 +220,7 @@ impl XmlName {
         &text[self.start..self.colon]
     }
 
-    /// What follows the prefix.
+    /// The part after the prefix.
     pub fn local<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         let from = if self.colon > self.start {
             self.colon + 1
@@ -229,7 +230,7 @@ impl XmlName {
         &text[from..self.end]
     }
 
-    /// All of it.
+    /// The complete name.
     pub fn whole<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.end]
     }
@@ -328,7 +329,7 @@ pub(crate) fn is_declaration(token: &[u8]) -> bool {
     token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
 }
 
-/// Checks an XML declaration: the encoding must be UTF-8.
+/// Rejects an XML declaration with an encoding other than UTF-8 or ASCII.
 pub(crate) fn check_declaration(
     text: &[u8],
     start: usize,
@@ -388,10 +389,10 @@ pub(crate) fn is_nc_name(text: &[u8]) -> bool {
         .all(|(at, c)| is_letter(c) || c == '_' || (at > 0 && (is_name(c) || c == '.')))
 }
 
-/// The first character that XML cannot hold, from its first byte on.
+/// Returns the index of the first character that XML does not allow.
 pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     let mut at = 0;
-    // Sixteen bytes at once, which the compiler makes one comparison each.
+    // Chunks of 16 bytes, for which the compiler emits one vector comparison per condition.
     for chunk in text.chunks_exact(16) {
         let any = chunk.iter().fold(0, |any, &byte| {
             any | u8::from(byte < 0x20) | u8::from(byte == 0xEF)
@@ -413,7 +414,7 @@ pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A character as an error names it.
+/// Formats the first character as a code point for an error text.
 pub(crate) fn code_point(text: &[u8]) -> String {
     let c = std::str::from_utf8(&text[..text.len().min(4)])
         .or_else(|error| std::str::from_utf8(&text[..error.valid_up_to()]))
@@ -423,7 +424,7 @@ pub(crate) fn code_point(text: &[u8]) -> String {
     format!("U+{:04X}", c as u32)
 }
 
-/// Refuses characters that XML cannot hold.
+/// Rejects characters that XML does not allow.
 pub(crate) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
     match not_xml(&text[start..end]) {
         None => Ok(()),

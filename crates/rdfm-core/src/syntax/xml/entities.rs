@@ -165,7 +165,7 @@ impl Entities {
     /// Reads the declarations of the DOCTYPE between `start` and `end`.
     pub fn declare(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
-            return Ok(()); // what it names is outside the document
+            return Ok(()); // it names only an external subset
         };
         let mut at = start + open + 1;
         loop {
@@ -189,7 +189,7 @@ impl Entities {
                     ErrorClass::Unsupported,
                     format!(
                         "expected a declaration or ']' in the DOCTYPE, found {}; parameter entities are \
-                         not read",
+                         not supported",
                         quote(rest)
                     ),
                 );
@@ -415,9 +415,9 @@ mod tests {
         for (text, part) in [
             ("a & b", "&amp;"),
             ("&z;", "'z' is not declared"),
-            ("&#0;", "names no character"),
-            ("&#xFFFF;", "names no character"),
-            ("&#+65;", "names no character"),
+            ("&#0;", "is not an XML character"),
+            ("&#xFFFF;", "is not an XML character"),
+            ("&#+65;", "is not an XML character"),
             ("a\x01", "U+0001"),
         ] {
             let error = expanded(&entities, text, TextContext::Content).unwrap_err();
@@ -447,9 +447,9 @@ mod tests {
         assert!(error.text().contains("never loaded"), "{error}");
         for (doctype, part) in [
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
-            ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
-            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "holds markup"),
-            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "begins no entity"),
+            ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "contains markup"),
+            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "contains markup"),
+            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "does not begin an entity"),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
             let error = declared(doctype).err().unwrap();
