@@ -39,12 +39,12 @@ BROKEN = {
     "outside.rdf": (
         b"<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>\n"
         b"<a xmlns='http://e/'><b>&x;</b></a>\n",
-        "the entity 'x' is outside the document, and such entities are never loaded; write its text into "
+        "the entity 'x' is external, and external entities are never loaded; write its text into "
         "the document (line 2, column 25,",
     ),
     "unclosed.rdf": (
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n<rdf:Description>\n</rdf:RDF>\n",
-        "expected the end tag of 'rdf:Description', found the one of 'rdf:RDF' (line 3, column 1,",
+        "expected the end tag of 'rdf:Description', found the end tag of 'rdf:RDF' (line 3, column 1,",
     ),
     "cut.rdf": (
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n",

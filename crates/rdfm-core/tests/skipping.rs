@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 mod support;
@@ -154,12 +154,12 @@ fn the_first_delimiter_determines_an_unknown_dialect() {
 #[test]
 fn a_delimiter_line_in_a_long_string_is_ignored() {
     for quotes in ["\"\"\"", "'''"] {
-        for behind in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
-            let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{behind}");
+        for after in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
+            let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{after}");
             let log = format!("] {Q}\n<a:s> <a:p> {string}\n{Q}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             // Within the invalid token, which has a wrong escape.
-            let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{behind}{COMMENT}{Q}");
+            let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{after}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             let directive = log.replace("# @message", "MESSAGE");
             assert_eq!(
@@ -619,7 +619,7 @@ fn yaml_resumes_at_the_next_document() {
         "a: \u{1}\n",
         "{\"@id\": {}}\n",
     ] {
-        for (before, between, behind) in [
+        for (before, between, after) in [
             ("", "---\n", ""),
             ("--- # c\n", "...\n# c\n", "..."),
             ("%YAML 1.2\n---\n", "...\n%YAML 1.2\n---\n", "...\n"),
@@ -629,7 +629,7 @@ fn yaml_resumes_at_the_next_document() {
             } else {
                 ""
             };
-            let log = format!("{before}{good}{between}{broken}{between}{good}{behind}");
+            let log = format!("{before}{good}{between}{broken}{between}{good}{after}");
             let seen = yaml(&log);
             assert_eq!(seen[0], (0, READ.to_owned()), "{log}");
             let (index, skipped) = &seen[1];

@@ -382,7 +382,7 @@ impl TarMembers {
             EntryType::XHeader => {
                 let mut rest = data;
                 while !rest.is_empty() {
-                    let read = pax_record(rest).and_then(|(key, value, behind)| {
+                    let read = pax_record(rest).and_then(|(key, value, remaining)| {
                         if key == b"path" {
                             self.long_name = Some(value.to_vec());
                         } else if key == b"size" {
@@ -390,7 +390,7 @@ impl TarMembers {
                         } else if key.starts_with(b"GNU.sparse.") {
                             self.sparse = true;
                         }
-                        rest = behind;
+                        rest = remaining;
                         Some(())
                     });
                     if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {

@@ -55,7 +55,7 @@ impl Rule {
 pub struct Breach {
     /// The rule.
     pub rule: Rule,
-    /// What was found and what was expected.
+    /// The found and the expected value, as text.
     pub text: String,
 }
 

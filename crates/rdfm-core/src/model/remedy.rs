@@ -153,8 +153,8 @@ impl Feature {
     }
 }
 
-/// What is wrong and what was expected, with options that would help. The size of one pointer, so
-/// that results stay small.
+/// The cause of an error and what was expected, with options that would help. The size of one pointer,
+/// so that results stay small.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reason(Box<ReasonDetails>);
 

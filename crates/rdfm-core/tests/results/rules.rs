@@ -95,7 +95,7 @@ fn json_rows_may_precede_their_head() {
     let found = read_with("results-json", &held, &many);
     assert_eq!(
         found.error.unwrap().to_string(),
-        "results-json: the rows before the head, which are held until it is read, take more than 100 bytes \
+        "results-json: the rows before the head, which are buffered until the head is read, take more than 100 bytes \
          (line 1, column 25, byte 24, message 0)"
     );
     assert_eq!(
@@ -581,7 +581,7 @@ fn tuples_of_thrift() {
         (
             b"\x19\x2c\x8c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "REPEAT in place of a term; rows of results hold terms and UNDEF",
+            "expected a term or UNDEF in a row of results, found REPEAT",
         ),
         (b"\x19\x2c\0", ErrorClass::Malformed, "the term is not set"),
     ] {
@@ -634,7 +634,7 @@ fn tuples_of_protobuf() {
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",
             ErrorClass::Malformed,
-            "ANY in place of a term; rows of results hold terms and UNDEF",
+            "expected a term or UNDEF in a row of results, found ANY",
         ),
         (
             b"\x02\x0a\x05",

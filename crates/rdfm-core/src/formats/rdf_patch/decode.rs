@@ -451,8 +451,8 @@ fn is_whole(text: &[u8], end: usize) -> bool {
 
 /// Whether an error does not depend on further text.
 fn is_sure(text: &[u8], at: usize) -> bool {
-    let behind = text.get(at..).unwrap_or_default();
-    behind.len() > AHEAD || memchr::memchr2(b'\n', b'\r', behind).is_some()
+    let remaining = text.get(at..).unwrap_or_default();
+    remaining.len() > AHEAD || memchr::memchr2(b'\n', b'\r', remaining).is_some()
 }
 
 #[cold]

@@ -83,9 +83,9 @@ impl XmlTerms {
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         builder.charge(label.len() + 1 + RECORD)?;
-        let said = labels::read(label, is_nc_name);
-        let text = match &said {
-            Some(said) => said,
+        let decoded = labels::read(label, is_nc_name);
+        let text = match &decoded {
+            Some(decoded) => decoded,
             None => self.labels.given(label),
         };
         let flags = scan::label(text).unwrap_or(0);

@@ -15,13 +15,15 @@ use crate::syntax::text::grammar::{self, Read, limit, malformed};
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
-    let dialect = CsvDialect { said: Vec::new() };
+    let dialect = CsvDialect {
+        unescaped: Vec::new(),
+    };
     grammar::decoder(name, TableDecoder::new(dialect, limits(values)), false)
 }
 
 struct CsvDialect {
     /// The unescaped text of a field with quotes in it.
-    said: Vec<u8>,
+    unescaped: Vec<u8>,
 }
 
 /// A field: its text, or `None` if it is empty and not quoted.
@@ -54,7 +56,7 @@ impl CsvDialect {
             };
             return malformed(end, what);
         }
-        self.said.clear();
+        self.unescaped.clear();
         let mut at = start + 1;
         let mut copied = false;
         loop {
@@ -63,7 +65,7 @@ impl CsvDialect {
             };
             let quote = at + length;
             if text.get(quote + 1) == Some(&b'"') {
-                self.said.extend_from_slice(&text[at..=quote]);
+                self.unescaped.extend_from_slice(&text[at..=quote]);
                 copied = true;
                 at = quote + 2;
                 continue;
@@ -74,14 +76,14 @@ impl CsvDialect {
                     "expected ',' or the end of the line after a closing quote",
                 );
             }
-            let said = if copied {
-                self.said.extend_from_slice(&text[at..quote]);
-                &*self.said
+            let text = if copied {
+                self.unescaped.extend_from_slice(&text[at..quote]);
+                &*self.unescaped
             } else {
                 &text[at..quote]
             };
             return Ok(CsvField {
-                text: Some(said),
+                text: Some(text),
                 end: quote + 1,
             });
         }
@@ -131,10 +133,10 @@ impl TableDialect for CsvDialect {
         let mut column = 0;
         loop {
             let field = self.field(text, start)?;
-            if let Some(said) = field.text
+            if let Some(text) = field.text
                 && column < columns
             {
-                let id = rows.literal(said, ResultLiteralKind::Plain);
+                let id = rows.literal(text, ResultLiteralKind::Plain);
                 let id = id.map_err(|error| limit(start, error))?;
                 rows.set(column, id);
             }

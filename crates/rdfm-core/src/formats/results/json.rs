@@ -143,7 +143,7 @@ struct JsonResultMachine {
     column: usize,
     frames: Vec<TermFrame>,
     texts: Vec<u8>,
-    said: Vec<u8>,
+    unescaped: Vec<u8>,
     max_depth: usize,
 }
 
@@ -180,15 +180,15 @@ impl JsonResultMachine {
             column: 0,
             frames: Vec::new(),
             texts: Vec::new(),
-            said: Vec::new(),
+            unescaped: Vec::new(),
             max_depth,
         }
     }
 
     /// Returns the value of a string as an owned text.
     fn string(&mut self, text: &[u8], quoted: Quoted) -> Read<Box<str>> {
-        let said = quoted.text(text, &mut self.said)?;
-        Ok(String::from_utf8_lossy(said).into())
+        let decoded = quoted.text(text, &mut self.unescaped)?;
+        Ok(String::from_utf8_lossy(decoded).into())
     }
 
     /// Processes tokens until the caller must act.
@@ -266,7 +266,7 @@ impl JsonResultMachine {
             return Ok(());
         }
         let text = format!(
-            "the rows before the head, which are held until it is read, take more than {} bytes",
+            "the rows before the head, which are buffered until the head is read, take more than {} bytes",
             self.rows.most()
         );
         fail(
@@ -318,10 +318,10 @@ impl JsonResultMachine {
                 self.state = JsonState::Parts;
             }
             (JsonState::Parts, Token::Key(key)) => {
-                let said = key.text(text, &mut self.said)?;
+                let decoded = key.text(text, &mut self.unescaped)?;
                 let names: [&[u8]; 3] = [b"subject", b"predicate", b"object"];
-                let Some(part) = names.iter().position(|name| *name == said) else {
-                    let found = quote(said);
+                let Some(part) = names.iter().position(|name| *name == decoded) else {
+                    let found = quote(decoded);
                     return malformed(
                         start,
                         format!(
@@ -363,7 +363,7 @@ impl JsonResultMachine {
             }
             (JsonState::Head, Token::Key(key)) => {
                 let depth = self.tokens.depth();
-                self.state = match key.text(text, &mut self.said)? {
+                self.state = match key.text(text, &mut self.unescaped)? {
                     b"vars" if self.rows.variables.len() > 0 => {
                         return malformed(start, "'vars' occurs twice in the head");
                     }
@@ -407,7 +407,7 @@ impl JsonResultMachine {
             (JsonState::ToResults, Token::ObjectStart) => self.state = JsonState::Results,
             (JsonState::Results, Token::Key(key)) => {
                 let depth = self.tokens.depth();
-                self.state = match key.text(text, &mut self.said)? {
+                self.state = match key.text(text, &mut self.unescaped)? {
                     b"bindings" if self.has_results => {
                         return malformed(start, "'bindings' occurs twice in the results");
                     }
@@ -466,7 +466,7 @@ impl JsonResultMachine {
 
     fn root_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
         let depth = self.tokens.depth();
-        self.state = match key.text(text, &mut self.said)? {
+        self.state = match key.text(text, &mut self.unescaped)? {
             b"head" if std::mem::take(&mut self.again) => JsonState::Skip(depth, After::Root),
             b"head" if self.has_head => return malformed(start, "the result set has two heads"),
             b"head" => JsonState::ToHead,
@@ -513,7 +513,7 @@ impl JsonResultMachine {
 
     #[inline]
     fn row_key(&mut self, text: &[u8], key: Quoted, start: usize) -> Read<()> {
-        let name = key.text(text, &mut self.said)?;
+        let name = key.text(text, &mut self.unescaped)?;
         let Some(column) = self.rows.variables.column(name, self.rows.next) else {
             let found = quote(name);
             return malformed(start, format!("the variable {found} is not in the head"));
@@ -524,7 +524,7 @@ impl JsonResultMachine {
 
     #[inline]
     fn term_key(&mut self, text: &[u8], key: Quoted) -> Read<()> {
-        self.state = match key.text(text, &mut self.said)? {
+        self.state = match key.text(text, &mut self.unescaped)? {
             b"type" => JsonState::ToText(TermPart::Type),
             b"value" => JsonState::ToValue,
             b"datatype" => JsonState::ToText(TermPart::Datatype),
@@ -537,9 +537,9 @@ impl JsonResultMachine {
 
     #[inline]
     fn term_text(&mut self, text: &[u8], part: TermPart, quoted: Quoted, start: usize) -> Read<()> {
-        let said = quoted.text(text, &mut self.said)?;
+        let decoded = quoted.text(text, &mut self.unescaped)?;
         let from = self.texts.len();
-        self.texts.extend_from_slice(said);
+        self.texts.extend_from_slice(decoded);
         let to = self.texts.len();
         if let Some(frame) = self.frames.last_mut() {
             let slot = &mut frame.texts[part as usize];

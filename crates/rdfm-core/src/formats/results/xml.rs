@@ -681,8 +681,8 @@ impl XmlResultMachine {
                 self.done = true;
             }
             ResultElement::Boolean => {
-                let said = self.text[..self.kept].to_vec();
-                self.boolean = Some(match &*said {
+                let content = self.text[..self.kept].to_vec();
+                self.boolean = Some(match &*content {
                     b"true" | b"1" => true,
                     b"false" | b"0" => false,
                     other => {
@@ -776,12 +776,12 @@ impl<'a> Quick<'a> {
         } else {
             let mut rest = rest.strip_prefix(b"<literal")?;
             if let Some(value) = rest.strip_prefix(b" datatype=") {
-                let (datatype, behind) = quoted(value)?;
-                (kind, rest) = (ResultLiteralKind::Datatype(datatype), behind);
+                let (datatype, remaining) = quoted(value)?;
+                (kind, rest) = (ResultLiteralKind::Datatype(datatype), remaining);
             } else if let Some(value) = rest.strip_prefix(b" xml:lang=") {
-                let (tag, behind) = quoted(value)?;
+                let (tag, remaining) = quoted(value)?;
                 kind = literal_kind(Some(tag), None, None).ok()?;
-                rest = behind;
+                rest = remaining;
             }
             (
                 ResultElement::Literal,
@@ -789,23 +789,23 @@ impl<'a> Quick<'a> {
                 b"</literal></binding>",
             )
         };
-        let (said, rest) = rest.split_at(memchr::memchr(b'<', rest)?);
+        let (content, rest) = rest.split_at(memchr::memchr(b'<', rest)?);
         let trimmed = element != ResultElement::Literal
             && matches!(
-                (said.first(), said.last()),
+                (content.first(), content.last()),
                 (Some(b' '), _) | (_, Some(b' '))
             );
-        let behind = rest.strip_prefix(end)?;
-        if trimmed || !is_simple(said) {
+        let remaining = rest.strip_prefix(end)?;
+        if trimmed || !is_simple(content) {
             return None;
         }
         Some(Self {
             name,
             element,
             kind,
-            text: said,
+            text: content,
             end_tag: text.len() - rest.len(),
-            length: text.len() - behind.len(),
+            length: text.len() - remaining.len(),
         })
     }
 }

@@ -59,8 +59,8 @@ pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Re
     let length = rest
         .iter()
         .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
-    let (word, behind) = rest.split_at(length.count());
-    let name = match behind {
+    let (word, remaining) = rest.split_at(length.count());
+    let name = match remaining {
         [b':', b'/', b'/', ..] => false,
         [b':', ..] => word.first() != Some(&b'_'),
         _ => [&b"@prefix"[..], b"prefix", b"@base", b"base"]

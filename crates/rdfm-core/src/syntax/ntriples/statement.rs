@@ -927,7 +927,7 @@ pub struct CellError {
     pub part: usize,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong.
+    /// The reason.
     pub reason: Reason,
 }
 

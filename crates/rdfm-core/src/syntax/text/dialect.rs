@@ -227,7 +227,7 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
-    /// Whether the dialect is known from the log or from options.
+    /// Whether the log or an option has determined the dialect.
     pub fn is_known(&self) -> bool {
         self.asked.is_some() || self.announced || self.met.is_some()
     }

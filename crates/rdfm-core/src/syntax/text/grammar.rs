@@ -27,7 +27,7 @@ pub(crate) struct GrammarError {
     pub at: usize,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, and what would help.
+    /// The cause, what was expected, and remedies.
     pub reason: Reason,
 }
 

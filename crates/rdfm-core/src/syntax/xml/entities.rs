@@ -449,7 +449,10 @@ mod tests {
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
             ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "contains markup"),
             ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "contains markup"),
-            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "does not begin an entity"),
+            (
+                "<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>",
+                "does not begin an entity",
+            ),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
             let error = declared(doctype).err().unwrap();

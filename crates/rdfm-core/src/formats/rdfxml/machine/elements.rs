@@ -328,7 +328,7 @@ impl RdfXmlMachine {
             .find(|frame| frame.state == ElementState::Triple);
         if let Some(around) = around {
             if around.version != Version::V12 {
-                return Ok(()); // such a property says nothing before RDF 1.2
+                return Ok(()); // before RDF 1.2 such a property has no meaning
             }
             if around.ids[INNER] != NONE {
                 return malformed(
