@@ -22,7 +22,10 @@ BROKEN = {
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
     "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
-    "text.jelly": (LINE, "jelly: not a Jelly file (or truncated); if it is in another format, name"),
+    "text.jelly": (
+        LINE,
+        "jelly: not a Jelly file (or truncated); if it is in another format, name",
+    ),
     "cut.jelly": (JELLY, "jelly: "),
     "noise.jelly": (bytes(range(256)), "jelly: "),
     "undeclared.ttl": (b"ex:s ex:p ex:o .\n", "ttl: "),

@@ -179,7 +179,7 @@ def test_to_log_separates_blank_nodes(data):
     assert done.code == 1
     assert done.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes makes two of it (line 3, column 1, byte 24, patch 1)"
+        " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2
@@ -506,7 +506,9 @@ def test_inspect(data):
     assert report["operations"] == {"H": 3, "TX": 5, "TC": 3, "TA": 1, "PA": 1, "A": 2, "D": 1}
     assert report["headers"] == {"id": 2, "prev": 1}
     assert report["broken_links"] == 1
-    assert report["broken_link"] == "patch 2: prev is <a:0>, but the previous patch has the id <a:1>"
+    assert (
+        report["broken_link"] == "patch 2: prev is <a:0>, but the previous patch has the id <a:1>"
+    )
     assert report["quads_per_message"] == [3, 4.0, 5]
     text = data("inspect", "log.rdfp").out
     for line in (

@@ -357,9 +357,18 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
             "solutions come in the place of logs",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"], "timeout must be a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"], "timeout must be a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "--max-rows must be a number of at least 1"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"],
+            "--max-rows must be a number of at least 1",
+        ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
             "types are names and types",

@@ -54,7 +54,10 @@ import pytest
             "--prefixed-names is for writing RDF Protobuf and RDF Thrift",
         ),
         ("convert a.nq out.trig --rdf-star-syntax", "is for writing N-Triples and N-Quads"),
-        ("convert a.nq out.jelly --name-table 65537", "name-table must be a number from 0 to 65536"),
+        (
+            "convert a.nq out.jelly --name-table 65537",
+            "name-table must be a number from 0 to 65536",
+        ),
         ("convert a.nq out.jelly --skip -1", "skip must be a number of at least 0, not '-1'"),
         ("convert a.nq out.jelly --prefix foo", "'foo' is no namespace; write it as ex=http://"),
         (
@@ -88,10 +91,16 @@ import pytest
         ("convert a.nq out.nt --head 2", "No such option '--head'; did you mean --take?"),
         ("convert a.nq out.nt --limit 2", "No such option '--limit'; did you mean --take?"),
         ("convert a.nq out.nt --first 2", "No such option '--first'; did you mean --take?"),
-        ("convert a.nq out.nq --sample 0", "sample must be a share such as 1%, or a number of messages"),
+        (
+            "convert a.nq out.nq --sample 0",
+            "sample must be a share such as 1%, or a number of messages",
+        ),
         ("convert a.nq out.nq --sample 2 --take 1", "--sample and --take both select messages"),
         ("convert a.nq out.nq -m 1 --skip 1", "--messages and --skip both select messages"),
-        ("convert a.nq out.nq -m 1-2", "messages must be a number such as 5000, or a slice such as"),
+        (
+            "convert a.nq out.nq -m 1-2",
+            "messages must be a number such as 5000, or a slice such as",
+        ),
         ("convert a.nq out.nq -m 3", "there is no message 3; the last of 3 is message 2"),
         ("convert a.nq out.nq --seed 3", "--seed is for a random sample; add --sample 1%"),
         ("convert a.nq out.nq --default-graph-as g", "default_graph_as takes an absolute IRI"),
@@ -99,7 +108,10 @@ import pytest
         ("validate", "Missing argument 'INPUT...'"),
         ("validate - -", "standard input (-) can be read only once"),
         ("validate a.nq --max-errors 0", "max_errors must be a number of at least 1, not '0'"),
-        ("validate a.nq --max-warnings few", "max_warnings must be a number of at least 0, not 'few'"),
+        (
+            "validate a.nq --max-warnings few",
+            "max_warnings must be a number of at least 0, not 'few'",
+        ),
         ("validate a.nq --format xml", "--format is text, json or github, not 'xml'"),
         ("validate a.nq --json --format github", "--json and --format github: leave one of them"),
         ("validate a.nq --from hdt", "no format is called 'hdt'; there are nt, nq"),
@@ -174,7 +186,10 @@ import pytest
         ("inspect a.nq --html ./a.nq", "./a.nq is also an input; write to another file"),
         ("inspect a.nq --stats --dialect loud", "dialect must be one of 'comment', 'directive'"),
         ("inspect a.nq --top five", "'--top': 'five' is not a number"),
-        ("convert a.nq out.nt --group-by count=0", "N of --group-by count=N must be a number of at least 1"),
+        (
+            "convert a.nq out.nt --group-by count=0",
+            "N of --group-by count=N must be a number of at least 1",
+        ),
         (
             "convert a.nq out.nt --group-by count=999999999999999999G",
             "N of --group-by count=N must be a number of at least 1",

@@ -89,7 +89,9 @@ def test_unknown_options_and_values():
         converted(LOG, progress=True)
     with pytest.raises(OptionError, match="take must be a number of at least 0, not -1"):
         converted(LOG, take=-1)
-    with pytest.raises(OptionError, match=r"logical_type must be one of 'unspecified', .*, not 'x'"):
+    with pytest.raises(
+        OptionError, match=r"logical_type must be one of 'unspecified', .*, not 'x'"
+    ):
         converted(LOG, to_format="jelly", logical_type="x")
     with pytest.raises(OptionError, match="there is nothing to convert"):
         converted([])

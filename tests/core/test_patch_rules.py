@@ -38,7 +38,10 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
         ([], []),
         ([one("5", "4")], []),  # the first patch may follow any other
         ([one(), one(), one("1"), one()], []),  # so may a patch without prev
-        ([*COMPLETE, one("4", "2")], [(3, "prev is <a:2>, but the previous patch has the id <a:3>")]),
+        (
+            [*COMPLETE, one("4", "2")],
+            [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],
+        ),
         (
             [one("1"), one(prev="1"), one(prev="1")],
             [(2, "prev is <a:1>, but the previous patch has no id")],

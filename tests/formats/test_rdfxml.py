@@ -67,7 +67,10 @@ def test_xml_literals_declare_the_namespaces_they_use():
     [
         (document("") + document(""), "start each document on a new line (line 1"),
         ("oops", "expected an XML document, which begins with '<', found 'oops' (line 1, column 1"),
-        (document("<p>a<q/></p>"), "a property element cannot contain both text and a node element"),
+        (
+            document("<p>a<q/></p>"),
+            "a property element cannot contain both text and a node element",
+        ),
         (document("text"), "expected a property element, found the text 'text'"),
         (document("<p><q/><q/></p>"), "the property already has an object"),
         (document("<x:p/>"), "the prefix 'x' is not declared; xmlns:x declares it"),
@@ -249,7 +252,10 @@ def test_only_namespaces_in_use_are_declared():
             "contains characters that are not allowed in an IRI",
         ),
         ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML cannot represent the character U+FFFE"),
-        ((S, P, literal("a\x02"), None), "XML cannot represent the character U+0002, found in 'a\\u0002'"),
+        (
+            (S, P, literal("a\x02"), None),
+            "XML cannot represent the character U+0002, found in 'a\\u0002'",
+        ),
         ((S, P, O, O), "merge_graphs=True drops graph names"),
     ],
 )

@@ -140,15 +140,15 @@ fn invalid_json_is_rejected() {
             "{\"head\"",
             "the log ends inside its JSON object".to_owned(),
         ),
-        ("[]", "a result set is an object, not an array".to_owned()),
-        ("{\"head\":1}", "head is an object, not a number".to_owned()),
+        ("[]", "a result set must be an object, not an array".to_owned()),
+        ("{\"head\":1}", "head must be an object, not a number".to_owned()),
         (
             "{\"head\":{\"vars\":{}}}",
-            "vars is an array, not an object".to_owned(),
+            "vars must be an array, not an object".to_owned(),
         ),
         (
             "{\"head\":{\"vars\":[null]}}",
-            "a variable is a string, not null".to_owned(),
+            "a variable must be a string, not null".to_owned(),
         ),
         (
             "{\"head\":{\"vars\":[\"a\",\"a\"]}}",
@@ -156,7 +156,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"head\":{\"link\":\"a\"}}",
-            "link is an array, not a string".to_owned(),
+            "link must be an array, not a string".to_owned(),
         ),
         (
             "{\"head\":{}}",
@@ -176,7 +176,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"results\":{\"bindings\":{}}}",
-            "bindings is an array, not an object".to_owned(),
+            "bindings must be an array, not an object".to_owned(),
         ),
         (
             "{\"boolean\":true} x",
@@ -186,18 +186,18 @@ fn invalid_json_is_rejected() {
         assert_eq!(read("results-json", log).reason(), reason, "{log}");
     }
     for (rows, reason) in [
-        ("1".to_owned(), "a row is an object, not a number"),
+        ("1".to_owned(), "a row must be an object, not a number"),
         (
             "{\"z\":1}".to_owned(),
             "the variable 'z' is not in the head",
         ),
         (
             "{\"x\":\"a\"}".to_owned(),
-            "a term is an object, not a string",
+            "a term must be an object, not a string",
         ),
         (
             format!("{{\"x\":{uri},\"x\":{uri}}}"),
-            "a row has a term for 'x' twice",
+            "a row has two terms for 'x'",
         ),
     ] {
         let good = format!("{{\"x\":{uri}}}");
@@ -214,15 +214,15 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"type\":1}",
-            "a member of a term is a string, not a number",
+            "a member of a term must be a string, not a number",
         ),
         (
             "{\"value\":[]}",
-            "the value of a term is a string, or an object for a triple term, not an array",
+            "the value of a term must be a string, or an object for a triple term, not an array",
         ),
         (
             "{\"type\":\"uri\",\"type\":\"uri\"}",
-            "a term has its type twice",
+            "'type' occurs twice in a term",
         ),
         (
             "{\"value\":\"a\",\"value\":{}}",
@@ -345,7 +345,7 @@ fn invalid_xml_is_rejected() {
         ),
         ("<uri/>", "the element 'uri' does not belong in 'head'"),
         ("a", "expected a tag, found 'a'"),
-        ("</x>", "expected the end tag of 'head', found that of 'x'"),
+        ("</x>", "expected the end tag of 'head', found the end tag of 'x'"),
         (
             "</head></sparql>",
             "the result set has neither results nor a boolean",
@@ -380,7 +380,7 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<binding name='x'><uri/></binding><binding name='x'><uri/></binding>",
-            "a row has a term for 'x' twice",
+            "a row has two terms for 'x'",
         ),
         (
             "<binding name='x'><triple/></binding>",
@@ -464,13 +464,13 @@ fn invalid_tsv_and_csv_is_rejected() {
         ("?x\t?x\n", "the variable 'x' occurs twice"),
         (
             "?x\t?y\n<a>\n",
-            "a row of 1 term, where the head has 2 variables",
+            "a row has 1 term, but the head has 2 variables",
         ),
         (
             "?x\n<a>\t<b>\n",
-            "a row of 2 terms, where the head has 1 variable",
+            "a row has 2 terms, but the head has 1 variable",
         ),
-        ("\n<a>\n", "a row of 1 term, where the head has 0 variables"),
+        ("\n<a>\n", "a row has 1 term, but the head has 0 variables"),
         (
             "?x\n<a> <b>\n",
             "expected a tab or the end of the line, found white space",
@@ -487,7 +487,7 @@ fn invalid_tsv_and_csv_is_rejected() {
         ("x,x\n", "the variable 'x' occurs twice"),
         (
             "x,y\na\n",
-            "a row of 1 term, where the head has 2 variables",
+            "a row has 1 term, but the head has 2 variables",
         ),
         ("x\n\"a", "the log ends inside a field in quotes"),
         (
@@ -550,7 +550,7 @@ fn tuples_of_thrift() {
     let found = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
     assert_eq!(
         found.reason.text(),
-        "a row of 0 terms, where the head has 2 variables"
+        "a row has 0 terms, but the head has 2 variables"
     );
     for (rest, class, reason) in [
         (
@@ -561,12 +561,12 @@ fn tuples_of_thrift() {
         (
             b"\x19\x1c\x7c\0\0\0",
             ErrorClass::Malformed,
-            "a row of 1 term, where the head has 2 variables",
+            "a row has 1 term, but the head has 2 variables",
         ),
         (
             b"\x19\xfc\xff\xff\xff\xff\x07\x7c\0\0\x7c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "a row of more terms than there are variables, which are 2",
+            "a row has more terms than there are variables (2)",
         ),
         (
             b"\x19\x28\x01a\x01b\0",
@@ -629,7 +629,7 @@ fn tuples_of_protobuf() {
         (
             b"\0",
             ErrorClass::Malformed,
-            "a row of 0 terms, where the head has 2 variables",
+            "a row has 0 terms, but the head has 2 variables",
         ),
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",

@@ -142,7 +142,7 @@ fn unsupported_data_is_rejected() {
     ] {
         let (class, reason, out) = refused(format, &plain, ask());
         assert_eq!(class, ErrorClass::Unsupported);
-        assert!(reason.starts_with("the answer of an ASK query"), "{reason}");
+        assert!(reason.starts_with("the format cannot represent the answer to an ASK query"), "{reason}");
         assert!(out.is_empty());
     }
     for format in ["results-json", "results-xml"] {
@@ -173,7 +173,7 @@ fn unsupported_data_is_rejected() {
             ("the variable 'x' occurs twice", 0)
         );
         let (_, reason, out) = refused(format, options, batch(head(&["x"]), &["a", "b"]));
-        assert_eq!(reason, "a row of 2 terms, where the head has 1 variable");
+        assert_eq!(reason, "a row has 2 terms, but the head has 1 variable");
         assert_eq!(read(format, out).good().rows.len(), 0);
     }
     let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));
@@ -233,8 +233,8 @@ fn batches_with_different_heads_are_rejected() {
         (
             answer,
             &[],
-            "the answer of an ASK query is followed by another answer or by rows; \
-             a log of results has one answer or rows",
+            "the answer to an ASK query is followed by another answer or by rows; \
+             a log of results contains one answer or only rows",
         ),
     ] {
         let there = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
