@@ -614,7 +614,7 @@ fn tuples_of_protobuf() {
         (
             &b"\x05\0"[..],
             ErrorClass::Truncated,
-            "the log ends inside a tuple: 1 of its 5 bytes are there",
+            "the log ends inside a tuple: only 1 of its 5 bytes",
         ),
         (
             b"\x80",

@@ -864,8 +864,8 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
         None => malformed(
             start,
             format!(
-                "the reference {} is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and \
-                 numbers of characters",
+                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; \
+                 &apos; and character numbers are allowed",
                 quote(&text[start..*at])
             ),
         ),
