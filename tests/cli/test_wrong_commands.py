@@ -103,7 +103,7 @@ import pytest
         ),
         ("convert a.nq out.nq -m 3", "there is no message 3; the last of 3 is message 2"),
         ("convert a.nq out.nq --seed 3", "--seed is for a random sample; add --sample 1%"),
-        ("convert a.nq out.nq --default-graph-as g", "default_graph_as takes an absolute IRI"),
+        ("convert a.nq out.nq --default-graph-as g", "default_graph_as must be an absolute IRI"),
         ("convert - out.nq --from nq --sample 2", "standard input cannot be read twice; use a"),
         ("validate", "Missing argument 'INPUT...'"),
         ("validate - -", "standard input (-) can be read only once"),

@@ -140,8 +140,14 @@ fn invalid_json_is_rejected() {
             "{\"head\"",
             "the log ends inside its JSON object".to_owned(),
         ),
-        ("[]", "a result set must be an object, not an array".to_owned()),
-        ("{\"head\":1}", "head must be an object, not a number".to_owned()),
+        (
+            "[]",
+            "a result set must be an object, not an array".to_owned(),
+        ),
+        (
+            "{\"head\":1}",
+            "head must be an object, not a number".to_owned(),
+        ),
         (
             "{\"head\":{\"vars\":{}}}",
             "vars must be an array, not an object".to_owned(),
@@ -345,7 +351,10 @@ fn invalid_xml_is_rejected() {
         ),
         ("<uri/>", "the element 'uri' does not belong in 'head'"),
         ("a", "expected a tag, found 'a'"),
-        ("</x>", "expected the end tag of 'head', found the end tag of 'x'"),
+        (
+            "</x>",
+            "expected the end tag of 'head', found the end tag of 'x'",
+        ),
         (
             "</head></sparql>",
             "the result set has neither results nor a boolean",
@@ -485,10 +494,7 @@ fn invalid_tsv_and_csv_is_rejected() {
     for (log, reason) in [
         ("", "the log ends before the line of its variables"),
         ("x,x\n", "the variable 'x' occurs twice"),
-        (
-            "x,y\na\n",
-            "a row has 1 term, but the head has 2 variables",
-        ),
+        ("x,y\na\n", "a row has 1 term, but the head has 2 variables"),
         ("x\n\"a", "the log ends inside a field in quotes"),
         (
             "x\na\"b\"\n",

@@ -142,7 +142,10 @@ fn unsupported_data_is_rejected() {
     ] {
         let (class, reason, out) = refused(format, &plain, ask());
         assert_eq!(class, ErrorClass::Unsupported);
-        assert!(reason.starts_with("the format cannot represent the answer to an ASK query"), "{reason}");
+        assert!(
+            reason.starts_with("the format cannot represent the answer to an ASK query"),
+            "{reason}"
+        );
         assert!(out.is_empty());
     }
     for format in ["results-json", "results-xml"] {
