@@ -57,7 +57,7 @@ class Remedy(NamedTuple):
         value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI"
             for a value that the user must choose. "|" separates alternative values. None means a
             larger value than the current one.
-        text: The end of the sentence that begins with the option, such as "drops them on purpose".
+        text: The end of the sentence that begins with the option, such as "drops graph names".
     """
 
     side: RemedySide
@@ -72,11 +72,11 @@ class Remedy(NamedTuple):
             renderer: The renderer of the surface; that of Python by default.
 
         Example:
-            >>> remedy = Remedy("write", "merge_graphs", "true", "drops them on purpose")
+            >>> remedy = Remedy("write", "merge_graphs", "true", "drops graph names")
             >>> remedy.render()
-            'merge_graphs=True drops them on purpose'
+            'merge_graphs=True drops graph names'
             >>> remedy.render(lambda remedy: remedy.option.upper())
-            'MERGE_GRAPHS drops them on purpose'
+            'MERGE_GRAPHS drops graph names'
             >>> Remedy("read", "max_depth", None, "if the source is trusted").render()
             'a larger max_depth allows it, if the source is trusted'
         """
@@ -194,10 +194,10 @@ def render(error: Exception, renderer: Renderer | None = None) -> str:
         renderer: The renderer of the surface; that of Python by default.
 
     Example:
-        >>> error = EncodeError("the format has no graph names", format="ttl", message_index=4, remedies=[
-        ...     Remedy("write", "merge_graphs", "true", "drops them on purpose")])
+        >>> error = EncodeError("the format does not support graph names", format="ttl", message_index=4, remedies=[
+        ...     Remedy("write", "merge_graphs", "true", "drops graph names")])
         >>> render(error)
-        'ttl: the format has no graph names; merge_graphs=True drops them on purpose (message 4)'
+        'ttl: the format does not support graph names; merge_graphs=True drops graph names (message 4)'
     """
     return visible(error._render(renderer) if isinstance(error, RdfmError) else str(error))
 

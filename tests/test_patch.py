@@ -498,10 +498,12 @@ def test_separate_blank_nodes():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(
-        rdfm.EncodeError, match="separate_blank_nodes=True makes two of it"
+        rdfm.EncodeError, match="separate_blank_nodes=True treats it as a different node in each"
     ) as caught:
         patch.to_log(rows, io.BytesIO(), **given)
-    assert "--separate-blank-nodes makes two of it" in render(caught.value, on_command_line)
+    assert "--separate-blank-nodes treats it as a different node in each" in render(
+        caught.value, on_command_line
+    )
     out = io.BytesIO()
     assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
 

@@ -100,7 +100,7 @@ def seconds(text: str | None) -> float | None:
         found = math.nan
     if not 0 < found < 1e9:
         raise OptionError(
-            f"{spelled('timeout')} is a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
+            f"{spelled('timeout')} must be a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
         )
     return found
 

@@ -70,7 +70,7 @@ def test_apply_drops_data_on_request_and_counts_it(data):
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
     assert done.code == 1
     assert done.error.startswith(
-        "ttl: the format has no graph names; found graph '<a:g>'; --merge-graphs"
+        "ttl: the format does not support graph names; found graph '<a:g>'; --merge-graphs"
     )
     assert not Path("now.ttl").exists()
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
@@ -179,7 +179,7 @@ def test_to_log_separates_blank_nodes(data):
     assert done.code == 1
     assert done.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes makes two of it (line 3, column 1, byte 24, patch 1)"
+        " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2

@@ -357,9 +357,18 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
             "--solutions replaces the logs; leave out the logs or --solutions",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"], "timeout is a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"], "timeout is a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "--max-rows is a number from 1 on"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"],
+            "--max-rows must be a number of at least 1",
+        ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
             "--types contains 's', expected names with types",

@@ -22,7 +22,7 @@ import pytest
         ),
         ("convert a.nq out.nt --to hdt", "there is no format 'hdt'; the formats are nt, nq"),
         ("convert a.nq out.nt --frobnicate", "No such option '--frobnicate'"),
-        ("convert a.nq out.nt --to-dialect loud", "dialect is one of 'comment', 'directive'"),
+        ("convert a.nq out.nt --to-dialect loud", "dialect must be one of 'comment', 'directive'"),
         (
             "convert a.nq out.nt --dialect comment",
             "--from-dialect comment applies to the input, or --to-dialect",
@@ -149,7 +149,7 @@ import pytest
         ("filter a.nq --time <http://e/p> --after noon", "'noon' is no date or time; write"),
         ("filter", "Missing argument 'LOG...'"),
         ("query", "Missing argument 'QUERY'"),
-        ("query ASK{} a.nq --timeout -1", "timeout is a number of seconds"),
+        ("query ASK{} a.nq --timeout -1", "timeout must be a number of seconds"),
         ("query ASK{} a.nq --take 2", "No such option '--take'"),
         ("query ASK{}", "there is nothing to query; name a log"),
         ("tail a.nq -m 3", "No such option '-m'"),
@@ -175,8 +175,8 @@ import pytest
         ("diff --unordered a.nq -", "can be read only once"),
         ("diff a.nq nope.nq", "nope.nq: No such file or directory"),
         ("inspect a.nq --head 2", "No such option '--head' (see"),
-        ("convert a.nq out.nt --take five", "take is a number from 0 on, not 'five'"),
-        ("convert a.nq out.nt --max-depth 0", "max-depth is a number from 1 to 100, not '0'"),
+        ("convert a.nq out.nt --take five", "take must be a number of at least 0, not 'five'"),
+        ("convert a.nq out.nt --max-depth 0", "max-depth must be a number from 1 to 100, not '0'"),
         ("inspect a.nq --stat", "No such option '--stat'; did you mean --stats?"),
         ("inspect a.nq --rdf --json", "--json and --rdf cannot be combined"),
         ("inspect a.nq --json --html p.html", "--json and --html cannot be combined"),
@@ -189,7 +189,7 @@ import pytest
         ("convert a.nq out.nt --group-by count=0", "N of --group-by count=N is a number from 1 on"),
         (
             "convert a.nq out.nt --group-by count=999999999999999999G",
-            "N of --group-by count=N is a number from 1 on",
+            "N of --group-by count=N must be a number of at least 1",
         ),
         ("convert a.nq out.nt --group-by count=five", "not 'five'"),
     ],
@@ -216,7 +216,7 @@ def test_bad_usage(rdfm, words, text):
         ("inspect a.nq --html no/page.html", "no: No such folder"),
         (
             "convert a.nq out.nt",
-            "a.nq: nt: the format has no graph names; found graph",
+            "a.nq: nt: the format does not support graph names; found graph",
         ),
     ],
 )

@@ -78,7 +78,7 @@ def test_unknown_formats():
     for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
         with pytest.raises(UnknownFormatError, match="known: nt, nq, "):
             make("hdt")
-    with pytest.raises(OptionError, match="jelly logs have no splits"):
+    with pytest.raises(OptionError, match="jelly logs cannot be split"):
         _core.DelimiterCounter("jelly")
 
 

@@ -11,9 +11,9 @@ import rdfm
 from rdfm import formats
 
 NOT = {
-    "jelly": "not a Jelly file (or cut off)",
-    "rdf-protobuf": "not an RDF Protobuf file (or cut off)",
-    "rdf-thrift": "not an RDF Thrift file (or cut off)",
+    "jelly": "not a Jelly file (or truncated)",
+    "rdf-protobuf": "not an RDF Protobuf file (or truncated)",
+    "rdf-thrift": "not an RDF Thrift file (or truncated)",
 }
 IRI = ("iri", "http://example.org/a")
 TEXTS = [

@@ -55,7 +55,7 @@ def test_rows_round_trip(name, tmp_path):
 
 
 def test_csv_contains_text_without_term_kinds():
-    with pytest.raises(EncodeError, match="does not say what a term is"):
+    with pytest.raises(EncodeError, match="cannot distinguish IRIs"):
         written(ROWS, ["a", "b"], "results-csv")
     data = written(ROWS, ["a", "b"], "results-csv", lossy=True)
     with rdfm.open_results(data, "results-csv") as results:

@@ -16,7 +16,7 @@ use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
 use rdfm_core::changes::dataset::{Applied, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::per_message::{MessageDifferences, Which};
-use rdfm_core::changes::rules::{Found, Rule, Rules};
+use rdfm_core::changes::rules::{FoundBreach, Rule, Rules};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -528,7 +528,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut T
 }
 
 /// The rules that patches break.
-fn check(batches: &[PatchBatch]) -> Vec<Found> {
+fn check(batches: &[PatchBatch]) -> Vec<FoundBreach> {
     let mut rules = Rules::new();
     rules.begin_log();
     batches

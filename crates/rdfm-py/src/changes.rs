@@ -8,7 +8,7 @@ use rdfm_core::changes::dataset;
 use rdfm_core::changes::difference;
 use rdfm_core::changes::logs;
 use rdfm_core::changes::per_message::{self, Which};
-use rdfm_core::changes::revert::{self, Step};
+use rdfm_core::changes::revert::{self, RevertStep};
 use rdfm_core::changes::rules;
 
 use crate::batch::MessageBatch;
@@ -423,8 +423,10 @@ impl InversePatches {
         let list = PyList::empty(py);
         for step in steps.into_iter().flatten() {
             match step {
-                Step::Store(block) => list.append(Bound::new(py, PatchBatch::new(*block))?)?,
-                Step::Forget(count) => list.append(count)?,
+                RevertStep::Store(block) => {
+                    list.append(Bound::new(py, PatchBatch::new(*block))?)?
+                }
+                RevertStep::Forget(count) => list.append(count)?,
             }
         }
         Ok(list)

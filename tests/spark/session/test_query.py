@@ -196,7 +196,7 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
         ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark treats \?a and \?A as one column"),
         ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types is for SELECT"),
         (SELECT, {"skip_empty": True}, OptionError, "skip_empty is for CONSTRUCT"),
-        (SELECT, {"timeout": -1}, OptionError, "timeout is a number of seconds"),
+        (SELECT, {"timeout": -1}, OptionError, "timeout must be a number of seconds"),
     ],
 )
 def test_invalid_queries_are_refused_before_reading(run_query, text, more, error, reason):

@@ -9,9 +9,9 @@
 
 use std::collections::VecDeque;
 
-use super::dataset::{Key, quad};
+use super::dataset::{QuadKey, quad};
 use super::index::{Index, hash_numbers};
-use super::terms::{Copies, Terms};
+use super::terms::{Copies, TermIndex};
 use crate::model::batch::{MessageBatch, PatchBatch};
 use crate::model::builder::{BatchBuilder, PatchBuilder};
 use crate::model::error::LimitExceeded;
@@ -25,21 +25,21 @@ const FEW_QUADS: usize = 16;
 
 /// Waiting messages of one log.
 #[derive(Default)]
-struct Side {
-    keys: VecDeque<Key>,
+struct LogSide {
+    keys: VecDeque<QuadKey>,
     lengths: VecDeque<usize>,
     ended: bool,
 }
 
-impl Side {
-    fn add(&mut self, batch: &MessageBatch, keys: &[Key]) {
+impl LogSide {
+    fn add(&mut self, batch: &MessageBatch, keys: &[QuadKey]) {
         self.keys.extend(keys);
         self.lengths
             .extend((0..batch.len()).map(|message| batch.range(message).len()));
     }
 
     /// Returns the quads of the next message; empty after the last message.
-    fn take(&mut self) -> Vec<Key> {
+    fn take(&mut self) -> Vec<QuadKey> {
         let length = self.lengths.pop_front().unwrap_or_default();
         self.keys.drain(..length).collect()
     }
@@ -56,16 +56,16 @@ pub enum Which {
 
 /// Computes patches between messages.
 pub struct MessageDifferences {
-    terms: Terms,
+    terms: TermIndex,
     /// Number of terms, and of their bytes, above which unused terms are dropped.
     most: (usize, usize),
-    old: Side,
-    new: Side,
+    old: LogSide,
+    new: LogSide,
     /// For one log: its previous message, which is the old message for the next patch.
-    last: Option<Vec<Key>>,
+    last: Option<Vec<QuadKey>>,
     builder: PatchBuilder,
     copies: Copies,
-    keys: Vec<Key>,
+    keys: Vec<QuadKey>,
     deleted: u64,
     added: u64,
 }
@@ -75,10 +75,10 @@ impl MessageDifferences {
     #[must_use]
     pub fn of_logs() -> Self {
         Self {
-            terms: Terms::default(),
+            terms: TermIndex::default(),
             most: (FEW_TERMS, FEW_BYTES),
-            old: Side::default(),
-            new: Side::default(),
+            old: LogSide::default(),
+            new: LogSide::default(),
             last: None,
             builder: PatchBuilder::within_2_gib(),
             copies: Copies::default(),
@@ -110,7 +110,7 @@ impl MessageDifferences {
         }
     }
 
-    fn side(&mut self, which: Which) -> &mut Side {
+    fn side(&mut self, which: Which) -> &mut LogSide {
         match which {
             Which::Old => &mut self.old,
             Which::New => &mut self.new,
@@ -164,12 +164,12 @@ impl MessageDifferences {
     }
 
     fn is_ready(&self) -> bool {
-        let there = |side: &Side| !side.lengths.is_empty();
+        let there = |side: &LogSide| !side.lengths.is_empty();
         let (old, new) = (there(&self.old), there(&self.new));
         (old || self.old.ended) && (new || self.new.ended) && (old || new)
     }
 
-    fn patch(&mut self, old: &[Key], new: &[Key]) -> Result<(), LimitExceeded> {
+    fn patch(&mut self, old: &[QuadKey], new: &[QuadKey]) -> Result<(), LimitExceeded> {
         let mut before = DistinctQuads::default();
         for key in old {
             before.add(key);
@@ -216,7 +216,7 @@ impl MessageDifferences {
             builder.push_quad(quad);
         }
         builder.end_message();
-        let mut terms = Terms::default();
+        let mut terms = TermIndex::default();
         if let Some(batch) = builder.take() {
             let mut keys = Vec::with_capacity(batch.quads().len());
             terms.keys(batch.table(), batch.quads().iter().copied(), &mut keys)?;
@@ -240,13 +240,13 @@ impl MessageDifferences {
 /// The distinct quads of a message, in order.
 #[derive(Default)]
 struct DistinctQuads {
-    keys: Vec<Key>,
+    keys: Vec<QuadKey>,
     /// Places of the quads; empty up to [`FEW_QUADS`].
     places: Index,
 }
 
 impl DistinctQuads {
-    fn find(&self, key: &Key) -> Option<usize> {
+    fn find(&self, key: &QuadKey) -> Option<usize> {
         if self.keys.len() <= FEW_QUADS {
             return self.keys.iter().position(|other| other == key);
         }
@@ -255,7 +255,7 @@ impl DistinctQuads {
     }
 
     /// Adds a quad unless it has been added before.
-    fn add(&mut self, key: &Key) {
+    fn add(&mut self, key: &QuadKey) {
         if self.find(key).is_some() {
             return;
         }

@@ -30,7 +30,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
-use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
+use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 
 /// Returns an encoder of a format that writes its documents to a sink.
 ///
@@ -73,9 +73,9 @@ pub(super) fn encoder<S: Sink + 'static>(
         merged,
         open: false,
     };
-    let layout = Layout {
+    let layout = TextLayout {
         flat: merged,
-        ..Layout::undelimited()
+        ..TextLayout::undelimited()
     };
     Ok(Box::new(TextWriter::encoder(
         format, values, layout, documents,
@@ -137,7 +137,7 @@ impl<S: Sink> Documents<S> {
         message: Message<'_>,
         bare: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         let wrapped =
@@ -172,7 +172,7 @@ impl<S: Sink> Documents<S> {
         message: Message<'_>,
         holder: &NodesHolder,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let keyword: &[u8] = match holder {
             NodesHolder::None => return self.only(message, out),
             NodesHolder::Graph => b"\"@graph\"",
@@ -186,7 +186,7 @@ impl<S: Sink> Documents<S> {
     }
 
     /// Writes the nodes of the default graph, and an object for each other graph.
-    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
                 self.nodes.tops(message, graph, out)?;
@@ -200,7 +200,7 @@ impl<S: Sink> Documents<S> {
     }
 
     /// Writes the content of the only node or graph.
-    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
         };
@@ -219,7 +219,7 @@ impl<S: Sink> Documents<S> {
         message: Message<'_>,
         graph: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let name = self.nodes.shape.graphs[graph].name;
         self.nodes.id(message, name, out)?;
         self.nodes.keyword(b"\"@graph\"", out);
@@ -245,7 +245,7 @@ impl<S: Sink> Documents<S> {
     }
 }
 
-impl<S: Sink> Statements for Documents<S> {
+impl<S: Sink> StatementWriter for Documents<S> {
     const PARTS: bool = false;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
@@ -277,7 +277,7 @@ impl<S: Sink> Statements for Documents<S> {
         message: usize,
         style: Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         // An empty document has no context, nor does the continuation of one.
         match self.contexts {
             ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),

@@ -16,7 +16,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Bounds, Tape, View, parse};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// A JSON text that outlives the message that needs it.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Kept {
 /// Line and column of a position in a text.
 pub(super) fn position(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
-    let (line, column) = Lines::default().position(before);
+    let (line, column) = LinePosition::default().position(before);
     format!("line {line}, column {column}")
 }
 

@@ -13,10 +13,10 @@ use crate::syntax::text::dialect::Dialects;
 
 use super::decode::{block, cut};
 use super::options::LineReading;
-use super::skip::{Line, judge, may_delimit};
+use super::skip::{LineEffect, judge, may_delimit};
 
 /// Counts the delimiters of one split.
-pub struct DelimiterCounter {
+pub struct LineDelimiterCounter {
     split: Split,
     fixed: Dialect,
     lenient: bool,
@@ -34,7 +34,7 @@ pub struct DelimiterCounter {
     content_first: bool,
 }
 
-impl DelimiterCounter {
+impl LineDelimiterCounter {
     /// Creates a counter of `options.split`, or of the entire log.
     pub(super) fn new(options: &LineReading) -> Self {
         let split = options.split.unwrap_or(Split {
@@ -135,7 +135,7 @@ impl DelimiterCounter {
             .or_else(|| line.strip_suffix(b"\r"))
             .unwrap_or(line);
         let found = if bare.len() as u64 > self.max_line {
-            Line::Content
+            LineEffect::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
             judge(&mut self.dialects, line, self.lenient && offset == 0)
@@ -143,9 +143,9 @@ impl DelimiterCounter {
             return from + length;
         };
         match found {
-            Line::Idle => {}
-            Line::Content => self.content(),
-            Line::Ends { content } => {
+            LineEffect::Idle => {}
+            LineEffect::Content => self.content(),
+            LineEffect::Ends { content } => {
                 // A leading comment ends nothing; a leading directive ends an empty message.
                 if content || !self.dialects.comments_delimit() {
                     self.content();
@@ -157,7 +157,7 @@ impl DelimiterCounter {
     }
 }
 
-impl codec::DelimiterCounter for DelimiterCounter {
+impl codec::DelimiterCounter for LineDelimiterCounter {
     fn feed(&mut self, piece: &[u8]) {
         if !self.done {
             let Self { input, scanned, .. } = self;

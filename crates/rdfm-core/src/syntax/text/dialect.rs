@@ -150,7 +150,7 @@ impl Dialects {
         let before = (self.first.is_none(), self.met, self.announced);
         let met = self.meet(delimiter, open);
         if self.first.is_none() && met == Ok(Met::Ends) {
-            self.first = self.shown();
+            self.first = self.observed();
         }
         if before != (self.first.is_none(), self.met, self.announced) {
             self.rebuild_header(None);
@@ -227,7 +227,7 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
-    /// Whether the dialect is known from the log or from options.
+    /// Whether the log or an option has determined the dialect.
     pub fn is_known(&self) -> bool {
         self.asked.is_some() || self.announced || self.met.is_some()
     }
@@ -243,7 +243,7 @@ impl Dialects {
     }
 
     /// The dialect announced or used so far.
-    fn shown(&self) -> Option<Dialect> {
+    fn observed(&self) -> Option<Dialect> {
         match self.met {
             _ if self.announced => Some(Dialect::Directive),
             Some(Delimiter::Comment) => Some(Dialect::Comment),
@@ -260,7 +260,7 @@ impl Dialects {
 
     /// Rebuilds the header if it changed.
     fn rebuild_header(&mut self, label: Option<&str>) {
-        let shown = self.shown();
+        let shown = self.observed();
         let dialect = self.first.or(shown);
         let changes_dialect = self.first.is_some_and(|first| Some(first) != shown);
         let known = &self.header;

@@ -18,7 +18,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{Style, TermError, term_error};
-use crate::syntax::text::encode::{Memo, Stop, holds_labels};
+use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
 
 /// The message being written.
 #[derive(Clone, Copy)]
@@ -56,9 +56,9 @@ pub struct Nodes<S> {
     /// Keys chosen for the values of the open properties, with the places of their quads.
     chosen: Vec<(u32, u32)>,
     /// Tokens of IRIs as types, with the user-defined context.
-    types: Memo,
+    types: TextMemo,
     /// Tokens of IRIs, blank nodes and tags.
-    tokens: Memo,
+    tokens: TextMemo,
     /// Native types by datatype.
     natives: Vec<(u32, Native)>,
     batch: u32,
@@ -78,8 +78,8 @@ impl<S: Sink> Nodes<S> {
             compact,
             compacting: false,
             chosen: Vec::new(),
-            types: Memo::default(),
-            tokens: Memo::default(),
+            types: TextMemo::default(),
+            tokens: TextMemo::default(),
             natives: Vec::new(),
             batch: 0,
             scratch: Vec::new(),
@@ -158,7 +158,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         graph: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         for node in self.shape.graphs[graph].nodes.clone() {
             if !self.shape.is_inside(node) {
                 self.begin_top(message, out);
@@ -185,7 +185,12 @@ impl<S: Sink> Nodes<S> {
     }
 
     /// Writes the content of a node.
-    pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
+    pub fn node(
+        &mut self,
+        message: Message<'_>,
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         let ShapeNode {
             subject,
             ref properties,
@@ -207,14 +212,19 @@ impl<S: Sink> Nodes<S> {
                 self.property(message, at, out)?;
             }
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         Ok(())
     }
 
     /// Writes `"@id": …`.
-    pub fn id(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+    pub fn id(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         self.keyword(b"\"@id\"", out);
         self.sink.scalar(out);
         self.name(message, id, out)
@@ -227,7 +237,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         at: u32,
         out: &mut Vec<u8>,
-    ) -> Result<Option<u32>, Stop> {
+    ) -> Result<Option<u32>, StatementError> {
         let range = self.shape.places(at);
         let mut objects = range
             .clone()
@@ -252,7 +262,12 @@ impl<S: Sink> Nodes<S> {
         Ok(Some(at))
     }
 
-    fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn property(
+        &mut self,
+        message: Message<'_>,
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         let ShapeProperty {
             predicate, known, ..
         } = self.shape.properties[at as usize];
@@ -285,10 +300,10 @@ impl<S: Sink> Nodes<S> {
         known: RdfTerm,
         range: Range<u32>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let text = message.table.text(predicate);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(TermError::Relative(predicate)));
+            return Err(StatementError::Term(TermError::Relative(predicate)));
         }
         let keys = match &mut self.compact {
             Some(compact) => compact.keys(text),
@@ -421,7 +436,7 @@ impl<S: Sink> Nodes<S> {
         number: u32,
         chosen: Range<usize>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let mut values: Vec<(&[u8], TermId, Term)> = Vec::new();
         for &(key, place) in &self.chosen[chosen] {
@@ -452,7 +467,7 @@ impl<S: Sink> Nodes<S> {
                 self.sink.end_array(out);
             }
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         self.sink.end_object(out);
@@ -468,7 +483,7 @@ impl<S: Sink> Nodes<S> {
         property: RdfTerm,
         key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         match message.table.term(object).kind {
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 return self.literal(message, object, key, out);
@@ -512,7 +527,7 @@ impl<S: Sink> Nodes<S> {
         cell: Option<u32>,
         key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.keyword(b"\"@list\"", out);
         self.items(message, cell, key, out)
     }
@@ -524,14 +539,14 @@ impl<S: Sink> Nodes<S> {
         mut cell: Option<u32>,
         key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
             self.value(message, first, RdfTerm::First, key, out)?;
             cell = self.shape.inner(message.table, rest);
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         self.sink.end_array(out);
@@ -544,7 +559,7 @@ impl<S: Sink> Nodes<S> {
         id: TermId,
         key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let term = table.term(id);
         let text = table.text_of(term);
@@ -559,7 +574,7 @@ impl<S: Sink> Nodes<S> {
             if term.kind == TermKind::LangLiteral
                 && let Some(error) = term_error(table, of, false)
             {
-                return Err(Stop::Term(error));
+                return Err(StatementError::Term(error));
             }
             self.sink.scalar(out);
             S::text(text, plain, out);
@@ -567,7 +582,7 @@ impl<S: Sink> Nodes<S> {
         }
         if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
         {
-            return Err(Stop::Term(TermError::Untagged(of)));
+            return Err(StatementError::Term(TermError::Untagged(of)));
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
@@ -642,7 +657,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if !self.compacting || message.table.term(id).kind != TermKind::Iri {
             return self.name(message, id, out);
         }
@@ -661,10 +676,10 @@ impl<S: Sink> Nodes<S> {
         id: TermId,
         vocab: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let text = message.table.text(id);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(TermError::Relative(id)));
+            return Err(StatementError::Term(TermError::Relative(id)));
         }
         match self
             .compact
@@ -684,7 +699,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if self.tokens.copy(id, out) {
             return Ok(());
         }
@@ -696,7 +711,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let term = table.term(id);
         let text = table.text_of(term);
@@ -705,7 +720,7 @@ impl<S: Sink> Nodes<S> {
             TermKind::Iri if self.compacting => self.new_iri(message, id, false, out)?,
             TermKind::Iri => {
                 if !self.lenient && !is_absolute(text) {
-                    return Err(Stop::Term(TermError::Relative(id)));
+                    return Err(StatementError::Term(TermError::Relative(id)));
                 }
                 if self
                     .names
@@ -718,7 +733,7 @@ impl<S: Sink> Nodes<S> {
             }
             TermKind::Language => {
                 if let Some(error) = term_error(table, id, false) {
-                    return Err(Stop::Term(error));
+                    return Err(StatementError::Term(error));
                 }
                 S::text(text, true, out);
             }

@@ -19,7 +19,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::json::{Kind, ParseError, Tape, View};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// Reads YAML-LD.
 pub struct YamlReader {
@@ -28,7 +28,7 @@ pub struct YamlReader {
     composer: Composer,
     tape: Tape,
     search: DocumentSearch,
-    lines: Lines,
+    lines: LinePosition,
     max: u64,
     /// State of skipping the document with the error.
     skip: Option<DocumentSkip>,
@@ -53,7 +53,7 @@ impl YamlReader {
             composer: Composer::default(),
             tape: Tape::new(),
             search: DocumentSearch::default(),
-            lines: Lines::default(),
+            lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
             skip: None,
         })
@@ -157,7 +157,7 @@ impl Reader for YamlReader {
     fn reset(&mut self) {
         self.reader.reset();
         self.search = DocumentSearch::default();
-        self.lines = Lines::default();
+        self.lines = LinePosition::default();
         self.skip = None;
     }
 
