@@ -187,7 +187,7 @@ class OptionSpec:
             except ValueError:
                 names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
                 raise OptionError(
-                    f"{called} is a JSON object of {names}, not '{given[:60]}'"
+                    f"{called} must be a JSON object of {names}, not '{given[:60]}'"
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))

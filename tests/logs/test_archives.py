@@ -391,7 +391,7 @@ def test_options_for_folders_are_refused_for_files(tmp_path):
             rdfm.create_log(target, "nq", split_messages=1)
     with pytest.raises(OptionError, match="is for folders"):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
-    with pytest.raises(OptionError, match="from 1"):
+    with pytest.raises(OptionError, match="split_bytes must be a number of at least 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
     with pytest.raises(UnknownFormatError, match=r"does not show its format.*to_format"):
         rdfm.create_log(f"{tmp_path}/out/")

@@ -114,7 +114,7 @@ def test_options_are_checked():
         OptionError, match="the option frames is for reading Jelly and Jelly-Patch, not N-Quads"
     ):
         rdfm.open_log(LOG, "nq", frames="flat")
-    with pytest.raises(OptionError, match="dialect is"):
+    with pytest.raises(OptionError, match="dialect must be"):
         rdfm.open_log(LOG, "nq", dialect="loud")
     with pytest.raises(OptionError, match="the option prefixes is for writing Turtle"):
         rdfm.create_log(io.BytesIO(), "nq", prefixes={})
@@ -418,7 +418,7 @@ def test_reading_cannot_resume_after_invalid_compression():
     with rdfm.open_log(whole[:-10], "nq") as log:
         found, end = everything(log)
     assert isinstance(end, TruncatedError)
-    assert "cut off" in str(end)
+    assert "truncated" in str(end)
     assert found == BROKEN_LOG_READ[: len(found)]
 
 

@@ -588,7 +588,7 @@ def test_invalid_compression_ends_its_file(tmp_path, caplog):
     data = gzip.compress(text.encode())
     (tmp_path / "1.nq.gz").write_bytes(data[: len(data) // 2])
     (tmp_path / "2.nq").write_text(lines("last"))
-    with pytest.raises(rdfm.TruncatedError, match=r"1\.nq\.gz: .*cut off"):
+    with pytest.raises(rdfm.TruncatedError, match=r"1\.nq\.gz: .*truncated"):
         read(tmp_path)
     rows = read(tmp_path, mode="PERMISSIVE")
     assert 1000 < len(rows) < 200_000
@@ -596,7 +596,7 @@ def test_invalid_compression_ends_its_file(tmp_path, caplog):
     assert rows[-2]["_corrupt_record"].endswith("the rest of the file is skipped")
     assert texts(read(tmp_path, ignoreCorruptFiles="true"))[-1] == "last"
     (tmp_path / "0").write_bytes(data[:30])  # not even the format can be detected
-    assert "cut off" in read(tmp_path, mode="PERMISSIVE")[0]["_corrupt_record"]
+    assert "truncated" in read(tmp_path, mode="PERMISSIVE")[0]["_corrupt_record"]
 
 
 def test_messages_above_a_limit_are_never_dropped_silently(tmp_path):
@@ -848,7 +848,7 @@ def test_a_truncated_archive_yields_the_messages_before_it(tmp_path):
         read(path)
     rows = read(path, mode="PERMISSIVE")
     assert texts(rows) == ["1", None]
-    assert "cut off" in rows[1]["_corrupt_record"]
+    assert "truncated" in rows[1]["_corrupt_record"]
 
 
 def test_format_and_options_apply_to_the_members(tmp_path):
