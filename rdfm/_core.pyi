@@ -637,7 +637,7 @@ class DelimiterCounter:
     @property
     def strayed(
         self,
-    ) -> bool: ...  # the log cannot be split: its dialect changes after its head, or its frames are damaged
+    ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
 
 @final
 class Encoder:

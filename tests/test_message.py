@@ -129,7 +129,11 @@ def test_patches_as_views_of_a_batch():
         ([()], TypeError, "expected an Operation or a tuple of its parts, not ()"),
         ([QUADS[0]], TypeError, "('A', None, *quad) adds a quad"),
         ([("A", None, A, A, A, A, A)], TypeError, "expected an Operation"),
-        ([("A", None, "a:s", A, A)], TypeError, "a term must be an Iri, Bnode, Literal or TripleTerm"),
+        (
+            [("A", None, "a:s", A, A)],
+            TypeError,
+            "a term must be an Iri, Bnode, Literal or TripleTerm",
+        ),
         (
             [("XX",)],
             ValueError,

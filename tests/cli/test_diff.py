@@ -185,7 +185,10 @@ def test_help_describes_the_exit_status(rdfm):
         ("p.rdfp p.rdfp --quads ordered", "the logs contain patches, and --quads is for messages"),
         ("mixed rows.tsv", "contains messages, but earlier logs contain results"),
         ("results rows.tsv", "has other variables or another answer than earlier logs"),
-        ("a.nq noname", "noname has an unknown format: neither its name nor its content identifies it; --from"),
+        (
+            "a.nq noname",
+            "noname has an unknown format: neither its name nor its content identifies it; --from",
+        ),
         ("a.nq rows.tsv --from nq", "rows.tsv: nq: expected"),
         ("a.nq nowhere/", "nowhere"),
     ],

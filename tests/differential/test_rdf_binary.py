@@ -200,7 +200,7 @@ def test_iris_that_readers_would_misread_are_refused(name):
     graph = ("iri", "urn:x-arq:DefaultGraph")
     quad = kinds.RDF_Quad(**rdf_binary.parts_of(kinds, (S, P, OBJECT, graph)))
     assert decoded(name, write(name, [kinds.RDF_StreamRow(quad=quad)])) == [[(S, P, OBJECT, None)]]
-    with pytest.raises(rdfm.EncodeError, match="for the default graph"):
+    with pytest.raises(rdfm.EncodeError, match="as the default graph"):
         encode(name, [[(S, P, OBJECT, graph)]])
     assert decoded(name, encode(name, [[(graph, P, OBJECT, None)]])) == [[(graph, P, OBJECT, None)]]
 

@@ -116,7 +116,7 @@ def test_options_are_checked():
         OptionError, match="the option frames is for reading Jelly and Jelly-Patch, not N-Quads"
     ):
         rdfm.open_log(LOG, "nq", frames="flat")
-    with pytest.raises(OptionError, match="dialect is"):
+    with pytest.raises(OptionError, match="dialect must be"):
         rdfm.open_log(LOG, "nq", dialect="loud")
     with pytest.raises(OptionError, match="the option prefixes is for writing Turtle"):
         rdfm.create_log(io.BytesIO(), "nq", prefixes={})

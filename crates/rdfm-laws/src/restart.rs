@@ -11,7 +11,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::Quad;
 
 use crate::decode::{batches, outcome};
-use crate::message::{Message, Shown};
+use crate::message::{Message, ToValues};
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 use crate::split::{Marks, frames_at_cuts};
@@ -57,7 +57,7 @@ fn writing(format: &str) -> Writing {
 }
 
 /// The log, or `None` if a message is rejected.
-fn encoded<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
+fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
     let mut encoder = writing.encoder();
     let mut out = Vec::new();
     for batch in batches {

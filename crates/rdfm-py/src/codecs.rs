@@ -346,7 +346,9 @@ fn opening(
     let split = split.map(|(start, stop, dialect)| {
         let dialect = dialect.map(|name| {
             Dialect::named(&name).ok_or_else(|| {
-                errors::option("split must be a tuple of start, stop (or None) and dialect (or None)")
+                errors::option(
+                    "split must be a tuple of start, stop (or None) and dialect (or None)",
+                )
             })
         });
         Ok::<_, PyErr>(Split {

@@ -850,7 +850,7 @@ def test_a_truncated_archive_yields_the_messages_before_it(tmp_path):
         read(path)
     rows = read(path, mode="PERMISSIVE")
     assert texts(rows) == ["1", None]
-    assert "cut off" in rows[1]["_corrupt_record"]
+    assert "truncated" in rows[1]["_corrupt_record"]
 
 
 def test_format_and_options_apply_to_the_members(tmp_path):

@@ -536,7 +536,13 @@ impl JsonResultMachine {
     }
 
     #[inline]
-    fn term_text(&mut self, text: &[u8], part: TermPart, quoted: QuotedRange, start: usize) -> Read<()> {
+    fn term_text(
+        &mut self,
+        text: &[u8],
+        part: TermPart,
+        quoted: QuotedRange,
+        start: usize,
+    ) -> Read<()> {
         let decoded = quoted.text(text, &mut self.unescaped)?;
         let from = self.texts.len();
         self.texts.extend_from_slice(decoded);
