@@ -16,7 +16,7 @@ use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::codec::{Encoder, Source};
+use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
@@ -69,6 +69,8 @@ struct JellyWriter {
     number: u64,
     declared: Namespaces,
     merged_quads: u64,
+    /// Whether a namespace that the version lacks is an error.
+    keeps_namespaces: bool,
 }
 
 impl JellyWriter {
@@ -94,6 +96,7 @@ impl JellyWriter {
             number: 0,
             declared: Namespaces::default(),
             merged_quads: 0,
+            keeps_namespaces: stream.keeps_namespaces,
             physical,
             options,
         })
@@ -180,6 +183,9 @@ impl Writer for JellyWriter {
         }
         self.declared.set(name, iri);
         if self.options.version < 2 {
+            if self.keeps_namespaces {
+                return Err(needs_version_2());
+            }
             return Ok(false);
         }
         let terms = &mut self.terms;
@@ -256,6 +262,13 @@ impl Writer for JellyWriter {
         }
     }
 
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        if self.flat || !self.delimited {
+            return Err("messages can be appended only as frames with length prefixes".into());
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         self.end_graph();
         self.frames.metadata.append(&mut self.metadata);
@@ -298,6 +311,18 @@ impl Writer for JellyWriter {
             "{name}, as asked: readers, rdfm too, will read {read_as}"
         )]
     }
+}
+
+#[cold]
+fn needs_version_2() -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        Reason::new("the log has version 1 of Jelly, which has no namespaces").with(Remedy::write(
+            "namespaces",
+            "false",
+            "leaves them out",
+        )),
+    )
 }
 
 #[cold]

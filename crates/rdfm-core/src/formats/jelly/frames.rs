@@ -67,6 +67,11 @@ impl Frames {
         }
     }
 
+    /// Whether the log is one frame without a length prefix.
+    pub fn is_bare(&self) -> bool {
+        self.delimited == Some(false)
+    }
+
     /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.delimited = self.asked;

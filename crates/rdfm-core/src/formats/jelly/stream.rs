@@ -28,6 +28,8 @@ pub(super) struct Stream {
     /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
     pub merge_graphs: bool,
+    /// Whether a namespace that the version lacks is an error.
+    pub keeps_namespaces: bool,
 }
 
 impl Stream {
@@ -80,15 +82,27 @@ impl Stream {
             None => Frames::Message,
         };
         set_types(&mut options, values, template.is_some(), asked, frames);
+        if let Some(source) = source
+            && source.continued
+            && options != from_source(source)
+        {
+            return Err(CONTINUED.to_owned());
+        }
         Ok(Self {
             options,
             frames,
             frame_size: FrameSize::of(values, usize::MAX),
             delimited: values.switch(&WRITE_DELIMITED),
             merge_graphs: values.switch(&MERGE_GRAPHS),
+            keeps_namespaces: source.is_some_and(|source| source.continued)
+                && wanted != Some(false),
         })
     }
 }
+
+/// The error if options would change the header of a log that is continued.
+pub(super) const CONTINUED: &str =
+    "the log has other stream options, which cannot change; leave these options out";
 
 /// Sets the physical and the logical type. A type that is not given is chosen to fit the other.
 fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool, frames: Frames) {
