@@ -388,5 +388,5 @@ def test_results_can_be_read_once():
     results = reader(CELLS)
     list(results)
     for convert in (results.to_rdflib, results.to_oxigraph):
-        with pytest.raises(ValueError, match="read to its end"):
+        with pytest.raises(ValueError, match="read to the end"):
             convert()

@@ -530,11 +530,11 @@ def test_separate_blank_nodes():
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
-            "contains messages, and patches are read here",
+            "contains messages, but patches are read here",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
-            "contains patches, and messages are read here",
+            "contains patches, but messages are read here",
         ),
         (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (

@@ -103,7 +103,7 @@ def test_a_file_object_is_not_read_by_planning(tmp_path):
     with path.open("rb") as file:
         assert [split.whole for split in plan(file, split_bytes=SIZE)] == [True]
         assert file.tell() == 0
-        with pytest.raises(OptionError, match="from the middle"):
+        with pytest.raises(OptionError, match="does not support random access"):
             rdfm.open_log(file, split=Split(5, 9, format="nq"))
 
 
@@ -168,14 +168,14 @@ def test_splits_are_not_options_of_formats(path):
 
 def test_only_uncompressed_line_formats_have_splits():
     split = Split(5, 9, format="trig")
-    with pytest.raises(OptionError, match="trig logs have no splits"):
+    with pytest.raises(OptionError, match="trig logs cannot be split"):
         rdfm.open_log(COMMENT, split=split)
     with pytest.raises(OptionError, match="compressed with gzip"):
         rdfm.open_log(COMMENT, compression="gzip", split=split)
 
 
 def test_storage_options_are_for_urls(path):
-    with pytest.raises(OptionError, match="are for URLs"):
+    with pytest.raises(OptionError, match="storage_options apply to URLs"):
         rdfm.open_log(path, storage_options={"key": "x"})
     pytest.importorskip("fsspec")
     with pytest.raises(OptionError, match="cannot read memory://"):

@@ -21,7 +21,7 @@ _COMMANDS = {
     "diff": "Compare two logs message by message.",
     "filter": "Keep messages that match.",
     "query": "Run a SPARQL query on each message, or on all of them.",
-    "patch": "Apply, revert and make patches.",
+    "patch": "Apply, revert and create patches.",
     "formats": "List the formats, or describe one.",
     "completion": "Print the completion script of a shell.",
     "help": "Print the complete help of a command.",
@@ -77,7 +77,7 @@ class _Lazy(click.Group):
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             commands = ", ".join(_COMMANDS)
-            raise click.UsageError(f"No such command '{name}'; there are {commands}", ctx)
+            raise click.UsageError(f"No such command '{name}'; the commands are {commands}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -89,8 +89,8 @@ class _Lazy(click.Group):
         formatter.write("\n  Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig\n")
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(f"Formats: {', '.join(messages)};")
-            formatter.write_text(f"of patches and results: {', '.join(others)}.")
+            formatter.write_text(f"Formats of messages: {', '.join(messages)}.")
+            formatter.write_text(f"Formats of patches and results: {', '.join(others)}.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -101,7 +101,7 @@ class _Lazy(click.Group):
 @click.version_option(rdfm.__version__, message="rdfm %(version)s")
 @click.option("--debug", is_flag=True, help="Show Python's traceback after an error.")
 def app(debug: bool) -> None:
-    """Convert logs of RDF messages from one format to another, and look into them.
+    """Convert, inspect and query logs of RDF messages.
 
-    A log is a sequence of messages, and a message is a small RDF dataset. Logs of patches and of SPARQL results work too.
+    A log is a sequence of messages, and a message is a small RDF dataset. Logs can also contain patches or SPARQL results.
     """

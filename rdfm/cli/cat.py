@@ -27,13 +27,14 @@ _color = option(
     group="Other options",
     type=Words(["auto", "always", "never"]),
     default="auto",
-    help="Print colours; auto: on a terminal, unless NO_COLOR is set.",
+    help="When to print colours; auto means on a terminal, unless NO_COLOR is set.",
 )
 _count = option(
     "-n",
     "--count",
     group="Messages",
     type=Number(0),
+    metavar="N",
     default=10,
     show_default=True,
     help="Number of messages.",
@@ -83,7 +84,7 @@ class _CountCommand(SpecCommand):
 @_count
 @_color
 def head(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
-    """Print the first messages of each LOG together, as rdfm cat -m :N. `-5` means `-n 5`."""
+    """Print the first messages of all LOGs together, like rdfm cat -m :N. `-5` means `-n 5`."""
     _show(logs, color, {**options, "messages": f":{count}"})
 
 
@@ -99,14 +100,14 @@ def head(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
 @_count
 @_color
 def tail(logs: tuple[str, ...], count: int, color: str, **options: Any) -> None:
-    """Print the last messages of each LOG together, as rdfm cat -m -N:. `-5` means `-n 5`."""
+    """Print the last messages of all LOGs together, like rdfm cat -m -N:. `-5` means `-n 5`."""
     _show(logs, color, {**options, "messages": f"-{count}:" if count else "0:0"})
 
 
 def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     """Convert to standard output, and report dropped data on standard error."""
     from rdfm import formats
-    from rdfm.cli.losses import say_dropped, say_notes, say_skipped
+    from rdfm.cli.losses import print_dropped, print_notes, print_skipped
     from rdfm.cli.screen import Screen, wants_colours
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
@@ -120,7 +121,7 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     from rdfm.conversion.usual import usual_format
 
     if color not in ("auto", "always", "never"):
-        raise click.UsageError(f"--color is auto, always or never, not '{color[:40]}'")
+        raise click.UsageError(f"--color must be auto, always or never, not '{color[:40]}'")
     if logs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     options = given(options)
@@ -142,9 +143,9 @@ def _show(logs: tuple[str, ...], color: str, options: dict[str, Any]) -> None:
     finally:
         if screen is not None:
             screen.end()
-    say_skipped(summary)
+    print_skipped(summary)
     # Dropped namespaces are expected with a format that cannot represent them.
     summary.dropped.pop("namespaces", None)
-    say_dropped(summary)
+    print_dropped(summary)
     if not summary.messages:  # with messages, the notes are about the output
-        say_notes(summary.notes)
+        print_notes(summary.notes)

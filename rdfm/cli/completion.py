@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 from rdfm.cli.options import GroupedCommand, Words
 
 SHELLS = ("bash", "zsh", "fish")
-_EPILOG = """Where shells look for it:
+_EPILOG = """Usual locations:
   rdfm completion bash > ~/.local/share/bash-completion/completions/rdfm
   rdfm completion zsh > ~/.zfunc/_rdfm      (with ~/.zfunc in $fpath)
   rdfm completion fish > ~/.config/fish/completions/rdfm.fish"""
@@ -26,7 +26,7 @@ def command(shell: str | None) -> None:
     from rdfm.cli.app import app
 
     if shell is None:
-        raise click.UsageError("name a shell, bash, zsh or fish, as in: rdfm completion bash")
+        raise click.UsageError("no shell given; use bash, zsh or fish, as in: rdfm completion bash")
     make = get_completion_class(shell)
     if make is None:
         raise click.UsageError(f"'{shell[:40]}' is not one of bash, zsh and fish")

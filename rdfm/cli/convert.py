@@ -49,7 +49,7 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     with a file for each message, or - for standard output. It appears when it is complete, and replaces an existing file.
     """
     from rdfm.cli.bar import Bar
-    from rdfm.cli.losses import say_summary
+    from rdfm.cli.losses import print_summary
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import (
         as_printed,
@@ -80,24 +80,22 @@ def command(files: tuple[str, ...], output: str | None, quiet: bool, **options: 
     finally:
         if bar is not None:
             bar.close()
-    say_summary(summary, quiet)
+    print_summary(summary, quiet)
 
 
 def _files(files: tuple[str, ...], output: str | None) -> tuple[list[str], str]:
     """Divide the arguments into inputs and output."""
     names = list(files)
     if not names:
-        raise click.UsageError(
-            "nothing to convert: name an input and an output, as in: rdfm convert IN OUT"
-        )
+        raise click.UsageError("no input and output given; use: rdfm convert IN OUT")
     if output is None:
         if len(names) == 1:
             raise click.UsageError(
-                f"no output: name it after {names[0]}, or write -o FILE (- for standard output)"
+                f"no output given; add it after {names[0]}, or use -o FILE (- for standard output)"
             )
         if len(names) > 2:
             raise click.UsageError(
-                f"{len(names)} files and no -o: with several inputs name the output with -o FILE"
+                f"{len(names)} files given without -o; use -o FILE to specify the output for several inputs"
             )
         output = names.pop()
     if names.count("-") > 1:

@@ -20,7 +20,7 @@ _EPILOG = """Examples:
   rdfm diff --unordered shards/ all.jelly
   rdfm diff --json a.nq b.nq | jq .difference"""
 
-COULD_NOT = 2
+NOT_COMPARED = 2
 _DEPRECATED = (
     "--ignore-namespaces has no effect and will be removed: namespaces are compared only with "
     "--namespaces"
@@ -42,27 +42,27 @@ _DEPRECATED = (
     "as_json",
     group="Other options",
     is_flag=True,
-    help="Print JSON, an object a line for each difference, and one with the counts.",
+    help="Print JSON lines: an object for each difference, then one with the counts.",
 )
 @option(
     "-q",
     "--quiet",
     group="Other options",
     is_flag=True,
-    help="Print nothing but errors: the exit status tells.",
+    help="Print errors only; the exit status shows whether the logs differ.",
 )
 @option("--ignore-namespaces", group="Other options", is_flag=True, hidden=True)
 def command(
     a: str, b: str, as_json: bool, quiet: bool, ignore_namespaces: bool, **options: Any
 ) -> int:
-    """Compare the logs A and B message by message, whatever their formats.
+    """Compare the logs A and B message by message. Their formats may differ.
 
-    Messages are the same if they hold the same quads: their order does not count, and blank nodes are known by what is
-    said of them, not by their labels. Patches and rows of results are compared in order and with their labels. A
-    message that was put in or left out is told as that; what follows it is still compared with what it belongs to.
+    Messages are equal if they have the same quads, in any order; blank nodes are matched by structure, not by label.
+    Patches and rows of results are compared in order, and their blank nodes by label. Inserted and deleted messages are
+    reported as such, and the messages after them are still paired.
 
-    Lines with - are of A, those with + of B. The exit status is 0 if the logs are the same, 1 if they differ, and 2 if
-    they could not be compared.
+    Lines that begin with - are from A, those that begin with + from B. The exit status is 0 if the logs are equal, 1 if
+    they differ, and 2 if they cannot be compared.
     """
     from rdfm.analysis.diff import compare
     from rdfm.analysis.options import DIFF
@@ -86,14 +86,14 @@ def command(
             other,
             own,
             reads,
-            printer.tell,
+            printer.add,
             begin=None if quiet else printer.begin,
             progress=bar,
         )
     except BrokenPipeError:
         raise
     except Exception as error:  # an error does not mean that the logs differ
-        raise Coded(error, COULD_NOT) from error
+        raise Coded(error, NOT_COMPARED) from error
     finally:
         if bar is not None:
             bar.close()
@@ -102,7 +102,7 @@ def command(
         if ignore_namespaces:
             click.echo(f"rdfm: note: {_DEPRECATED}", err=True)
     if result.undecided:
-        return COULD_NOT
+        return NOT_COMPARED
     return 0 if result.same else 1
 
 
@@ -112,7 +112,7 @@ class _Json:
     def begin(self, found: Difference) -> None:
         """Do nothing: the counts follow at the end."""
 
-    def tell(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDifference) -> None:
         """Print a difference."""
         from rdfm.cli.stdio import json_line
 
@@ -140,7 +140,7 @@ class _Text:
         if found.head:
             self._print(found.head)
 
-    def tell(self, difference: MessageDifference) -> None:
+    def add(self, difference: MessageDifference) -> None:
         """Print a difference."""
         self._shown += 1
         self._print(_lines(difference, self._kind))
@@ -164,23 +164,23 @@ class _Text:
         same = plural(found.equal, word)
         a, b = self._names
         if found.same:
-            holds = "" if record == word else f", {plural(found.records, record)}"
-            lines = [f"the same: {same}{holds} in {found.seconds:.2f} s"]
+            records = "" if record == word else f", {plural(found.records, record)}"
+            lines = [f"the same: {same}{records} in {found.seconds:.2f} s"]
         else:
             parts = [
                 f"{found.changed:,} changed" if found.changed else "",
                 f"{found.only_a:,} only in {a}" if found.only_a else "",
                 f"{found.only_b:,} only in {b}" if found.only_b else "",
                 f"{found.undecided:,} undecided" if found.undecided else "",
-                "other variables or answers" if found.head else "",
+                "different variables or answers" if found.head else "",
             ]
-            told = ", ".join(part for part in parts if part)
+            counts = ", ".join(part for part in parts if part)
             shown = (
                 f" ({self._shown:,} shown)" if self._shown < found.count + found.undecided else ""
             )
-            lines = [f"{told}{shown}; {same} the same in {found.seconds:.2f} s"]
+            lines = [f"{counts}{shown}; {same} the same in {found.seconds:.2f} s"]
         if found.undecided:
-            lines.append("undecided: blank nodes that look alike need more work than the limits")
+            lines.append("undecided: matching the blank nodes exceeds the limits")
         lines += [f"note: {note}" for note in found.notes]
         return lines + [f"hint: {_hint(remedy)}" for remedy in found.remedies]
 
@@ -190,7 +190,7 @@ def _hint(remedy: Remedy) -> str:
     from rdfm.analysis.options import DIFF
 
     flag = f"--{DIFF[remedy.option].option}"
-    return f"a larger {flag} may decide" if remedy.value is None else f"{flag} {remedy.text}"
+    return f"a larger {flag} may help" if remedy.value is None else f"{flag} {remedy.text}"
 
 
 def _safe(text: str) -> str:
@@ -207,7 +207,7 @@ def _lines(difference: MessageDifference, kind: str) -> list[str]:
     names = ["-" if index is None else f"{word} {index}" for index in (difference.a, difference.b)]
     lines = [f"@@ {names[0]} | {names[1]} @@"]
     if difference.kind == "undecided":
-        lines[0] += " undecided: its blank nodes need more work than the limits"
+        lines[0] += " undecided: matching its blank nodes exceeds the limits"
     for name, iris in difference.namespaces.items():
         lines += [
             f"{sign}PREFIX {name}: <{iri}>"

@@ -40,11 +40,11 @@ _EPILOG = """Examples:
 def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **options: Any) -> None:
     """Keep the messages of each LOG in which one quad matches all criteria.
 
-    A TERM is written as in N-Triples (<http://example.org/a>, "text"@en), as a name with a prefix of the log or of
-    --prefix (ex:crane), or as a number.
+    TERM is a term in N-Triples syntax (<http://example.org/a>, "text"@en), a prefixed name (ex:crane) whose prefix the
+    log or --prefix declares, or a number.
     """
     from rdfm.cli.bar import Bar
-    from rdfm.cli.losses import say_notes, say_skipped, say_summary
+    from rdfm.cli.losses import print_notes, print_skipped, print_summary
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, refuse_terminal, standard_input, standard_output
     from rdfm.conversion.filter import count as count_kept
@@ -57,11 +57,11 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     inputs: list[Any] = [standard_input() if name == "-" else name for name in logs]
     if count:
         if output != "-":
-            raise click.UsageError("--count writes no log; leave out -o")
+            raise click.UsageError("--count prints a number and writes no log; remove -o")
         with unwinding():
             counted = count_kept(inputs, **options)
-        say_skipped(counted)
-        say_notes(() if quiet else counted.notes)
+        print_skipped(counted)
+        print_notes(() if quiet else counted.notes)
         click.echo(counted.messages)
         return
     if output == "-":
@@ -76,4 +76,4 @@ def command(logs: tuple[str, ...], output: str, count: bool, quiet: bool, **opti
     finally:
         if bar is not None:
             bar.close()
-    say_summary(summary, quiet)
+    print_summary(summary, quiet)

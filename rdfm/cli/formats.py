@@ -35,11 +35,11 @@ _TRIPLE_TERMS = {"no": "no", "object": "objects", "anywhere": "anywhere"}
 @click.argument("name", required=False, type=FormatName())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(name: str | None, as_json: bool) -> None:
-    """List the formats: names, suffixes, and the features that each can represent. With NAME, describe one format.
+    """List the formats: names, suffixes and supported features. With NAME, describe one format.
 
-    A log contains messages, patches or results, and is converted to formats of the same kind. If a
-    format cannot represent something, the conversion is refused, and the error names the option
-    that allows it. Plug-ins are listed too.
+    A log contains messages, patches or results, and can be converted to formats of the same kind. If the output format
+    does not support a feature, the conversion fails, and the error names the option that allows it. The list includes
+    plug-ins.
     """
     from rdfm import formats
 
@@ -55,7 +55,9 @@ def command(name: str | None, as_json: bool) -> None:
         click.echo(f"{_TITLES[kind]}:\n")
         _print([_heads(carried), *(_cells(row, kind, carried) for row in of_kind)])
         click.echo()
-    click.echo("Compression by suffix: .gz .zst .bz2 .xz. One format: rdfm formats NAME.")
+    click.echo(
+        "Suffixes of compressed files: .gz .zst .bz2 .xz. Details of a format: rdfm formats NAME."
+    )
 
 
 def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
@@ -71,14 +73,17 @@ def _describe(row: dict[str, Any], spec: FormatSpec) -> None:
         ("Writes", _yes(row["writes"])),
         *((name.replace("_", " ").capitalize(), _cell(of)) for name, of in row["carries"].items()),
         ("Resumes after errors", _yes(row["resumable"])),
-        ("Read in splits", _yes(row["splittable"])),
+        ("Can be split", _yes(row["splittable"])),
     ]
     _print([(f"{heading}:", value or "none") for heading, value in facts])
-    sides: tuple[tuple[Side, str], ...] = (("read", "from"), ("write", "to"))
-    for side, prefix in sides:
+    sides: tuple[tuple[Side, str, str], ...] = (
+        ("read", "reading", "from"),
+        ("write", "writing", "to"),
+    )
+    for side, doing, prefix in sides:
         options = [each for each in spec.options(side).values() if not each.python_only]
         if options:
-            click.echo(f"\nOptions to {side} it, also as --{prefix}-NAME:\n")
+            click.echo(f"\nOptions for {doing}, also as --{prefix}-NAME:\n")
             formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
             with formatter.indentation():
                 formatter.write_dl([(_flag(each), help_of(each)) for each in options], col_max=28)

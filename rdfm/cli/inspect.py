@@ -20,7 +20,7 @@ _EPILOG = """Examples:
     "inspect",
     cls=SpecCommand,
     epilog=_EPILOG,
-    short_help="Say what is in a log: format, messages, quads, sizes, names, first error.",
+    short_help="Describe a log: format, counts, sizes, predicates, first error.",
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
 @option(
@@ -28,46 +28,47 @@ _EPILOG = """Examples:
     "from_format",
     group="Options",
     type=FormatName(),
-    help="Format of the logs, if not told by the name or the content.",
+    help="Format of the logs, such as nq (default: detected).",
 )
 @option(
     "--json",
     "as_json",
     group="Options",
     is_flag=True,
-    help="Print JSON, one object a line for each log.",
+    help="Print JSON lines: an object for each log.",
 )
 @option(
     "--top",
     group="Options",
     type=Number(0),
-    help="How many names of each list to give: predicates, datatypes, keys (10; with --rdf all).",
+    metavar="N",
+    help="Length of each list: predicates, datatypes, keys (10; with --rdf unlimited).",
 )
 @option(
     "--stats",
     group="Statistics",
     is_flag=True,
-    help="Count everything: quads and bytes a message, terms, distinct terms, names.",
+    help="Print statistics: quads and bytes per message, terms, distinct terms, names.",
 )
 @option(
     "--rdf",
     "as_rdf",
     group="Statistics",
     is_flag=True,
-    help="Print the statistics as Turtle, in the words of VoID, DCAT and RiverBench.",
+    help="Print the statistics as Turtle, with the vocabularies VoID, DCAT and RiverBench.",
 )
 @option(
     "--iri",
     group="Statistics",
     metavar="IRI",
-    help="With --rdf: the IRI of the dataset; a blank node by default.",
+    help="IRI of the dataset for --rdf (default: a blank node).",
 )
 @option(
     "--html",
     group="Statistics",
     metavar="FILE",
     type=click.Path(),
-    help="Write the statistics as a page with charts; - is standard output.",
+    help="Write the statistics as an HTML page with charts; - for standard output.",
 )
 def command(
     logs: tuple[str, ...],
@@ -80,10 +81,10 @@ def command(
     html: str | None,
     **options: Any,
 ) -> int:
-    """Say what is in each LOG: its format, messages, quads, sizes, and where it breaks.
+    """Describe each LOG: its format, counts, sizes, predicates, and first error.
 
-    With --stats, --rdf or --html everything is counted. A LOG is a file, a folder, a tar archive, a URL, or - for
-    standard input. The exit code is 1 if a log has an error or cannot be read; the other logs are still inspected.
+    --stats, --rdf and --html produce detailed statistics. LOG is a file, folder, tar archive, URL, or - for standard
+    input. The exit status is 1 if a log has an error or cannot be read; the other logs are still inspected.
     """
     from rdfm.analysis.inspect import TOP, inspect
     from rdfm.cli.bar import Bar
@@ -98,9 +99,9 @@ def command(
         from rdfm.cli.statistics import lines as statistics_lines
 
         check_iri(iri)
-        _refuse(logs, as_json, as_rdf, html)
+        _refuse_conflicts(logs, as_json, as_rdf, html)
     if iri is not None and not as_rdf:
-        raise click.UsageError("--iri names the dataset of --rdf; add --rdf, or leave it out")
+        raise click.UsageError("--iri requires --rdf")
     broken = False
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
     if html is not None and html != "-":
@@ -146,21 +147,21 @@ def command(
     return 1 if broken else 0
 
 
-def _refuse(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
+def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: str | None) -> None:
     """Reject conflicting options before a log is read.
 
     Raises:
         UsageError: If options conflict; the text names them.
     """
-    said = [
+    forms = [
         name
         for name, given in (("--json", as_json), ("--rdf", as_rdf), ("--html", html is not None))
         if given
     ]
-    if len(said) > 1:
-        raise click.UsageError(f"{' and '.join(said)}: leave one of them out")
-    if len(logs) > 1 and not as_json and said:
-        raise click.UsageError(f"{said[0]} is for one log; found {len(logs)}: name one at a time")
+    if len(forms) > 1:
+        raise click.UsageError(f"{' and '.join(forms)} cannot be combined")
+    if len(logs) > 1 and not as_json and forms:
+        raise click.UsageError(f"{forms[0]} requires a single log, found {len(logs)}")
 
 
 def _taken(
@@ -217,14 +218,14 @@ def _lines(report: Any) -> list[str]:
     if report.compression:
         bytes_ += f", {size(report.decompressed_bytes)} decompressed"
     rows.append(("read" if report.error else "size", bytes_))
-    rows += _held(report)
+    rows += _content(report)
     if report.dropped_keys:
         keys = plural(report.dropped_keys, "JSON-LD key")
         rows.append(("dropped", f"{keys} without an IRI, such as {report.dropped_key}"))
     if report.quads_per_message:
         least, mean, most = report.quads_per_message
         message, record = WORDS[report.kind]
-        name = "operations each" if report.kind == "patches" else f"{several(record)} a {message}"
+        name = "operations each" if report.kind == "patches" else f"{several(record)}/{message}"
         rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
     for heading in LISTS:
@@ -232,7 +233,7 @@ def _lines(report: Any) -> list[str]:
         if more := report.more.get(heading):
             rest.append(f"and {more:,} more")
         if others := report.others.get(heading):
-            rest.append(f"{others:,} times others, which are not counted")
+            rest.append(f"{others:,} occurrences of other names")
         listed = [f"{count:>10,}  {safe(name)}" for name, count in getattr(report, heading).items()]
         if rest:
             listed.append(f"{'':10}  {'; '.join(rest)}")
@@ -247,7 +248,7 @@ def _lines(report: Any) -> list[str]:
     return lines
 
 
-def _held(report: Any) -> list[tuple[str, str]]:
+def _content(report: Any) -> list[tuple[str, str]]:
     """Return the rows about the number of messages and their content."""
     from rdfm.cli.stdio import WORDS, plural, several
 
@@ -277,7 +278,7 @@ def _held(report: Any) -> list[tuple[str, str]]:
             links = plural(report.broken_links, "broken link")
             rows.append(("chain", f"{links}; {report.broken_link}"))
         elif report.links:
-            rows.append(("chain", "complete: each prev is the id of the patch before"))
+            rows.append(("chain", "complete: each prev is the id of the previous patch"))
     else:
         rows.append(("quads", f"{report.quads:,}{graphs}"))
     return rows

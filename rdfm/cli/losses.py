@@ -9,30 +9,33 @@ import click
 
 from rdfm.cli.stdio import WORDS, all_dropped, counted, plural, safe, several, size
 
-__all__ = ["say_dropped", "say_notes", "say_skipped", "say_summary"]
+__all__ = ["print_dropped", "print_notes", "print_skipped", "print_summary"]
 
 
-def say_skipped(summary: Any) -> None:
+def print_skipped(summary: Any) -> None:
     """Print the skipped errors and the abandoned inputs."""
     for error in summary.errors:
         click.echo(f"rdfm: skipped: {safe(error)}", err=True)
     if (more := summary.skipped - len(summary.errors)) > 0:
         # Skipped errors without a text are ill-typed values.
-        what = f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, null now"
+        what = (
+            f"and {more:,} more" if summary.errors else f"{plural(more, 'value')}, replaced by null"
+        )
         click.echo(f"rdfm: skipped: {what}", err=True)
     for name in summary.abandoned:
         click.echo(
-            f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume", err=True
+            f"rdfm: skipped: the rest of {safe(name)}, since its format cannot resume after errors",
+            err=True,
         )
 
 
-def say_notes(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """Print notes for users, which are not errors."""
     for note in notes:
         click.echo(f"rdfm: note: {safe(note)}", err=True)
 
 
-def say_dropped(summary: Any) -> None:
+def print_dropped(summary: Any) -> None:
     """Print the counts of data that the output cannot represent."""
     if summary.dropped:
         dropped = all_dropped(summary.dropped)
@@ -41,9 +44,9 @@ def say_dropped(summary: Any) -> None:
         click.echo(f"rdfm: dropped: {dropped}", err=True)
 
 
-def say_summary(summary: Any, quiet: bool) -> None:
+def print_summary(summary: Any, quiet: bool) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
-    say_skipped(summary)
+    print_skipped(summary)
     if quiet:
         return
     speed = ""
@@ -57,5 +60,5 @@ def say_summary(summary: Any, quiet: bool) -> None:
     if summary.skipped:
         line += f", {plural(summary.skipped, 'error')} skipped"
     click.echo(f"rdfm: {line}", err=True)
-    say_dropped(summary)
-    say_notes(summary.notes)
+    print_dropped(summary)
+    print_notes(summary.notes)

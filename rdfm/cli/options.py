@@ -123,9 +123,9 @@ class Number(click.IntRange):
         try:
             number = int(value)
         except ValueError:
-            self.fail(f"'{value}' is not a number", param, ctx)
+            self.fail(f"'{value}' is not an integer", param, ctx)
         if self.min is not None and number < self.min:
-            self.fail(f"{number} is too small; it is at least {self.min}", param, ctx)
+            self.fail(f"{number} is too small; the minimum is {self.min}", param, ctx)
         return number
 
 
@@ -162,7 +162,7 @@ class ContextFile(_Pair):
             return value
         url, equals, file = value.rpartition("=")
         if not equals or not file or ":" not in url:
-            self.fail(f"'{value}' is no context; write it as https://host/c=c.jsonld", param, ctx)
+            self.fail(f"'{value}' is not URL=FILE, such as https://host/c=c.jsonld", param, ctx)
         return url, file
 
 
@@ -179,10 +179,10 @@ class Prefix(_Pair):
             return value
         name, equals, iri = value.partition("=")
         if not equals or not iri:
-            self.fail(f"'{value}' is no namespace; write it as ex=http://example.org/", param, ctx)
+            self.fail(f"'{value}' is not NAME=IRI, such as ex=http://example.org/", param, ctx)
         name, iri = name.removesuffix(":"), iri.removeprefix("<").removesuffix(">")
         if re.search(r"[\s:/<>\"'#?]", name):
-            self.fail(f"'{name}' is no prefix; letters, digits, - and _ make one", param, ctx)
+            self.fail(f"'{name}' is not a prefix of letters, digits, - and _", param, ctx)
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*", iri):
-            self.fail(f"'{iri}' is no absolute IRI; write it as ex=http://example.org/", param, ctx)
+            self.fail(f"'{iri}' is not an absolute IRI, such as http://example.org/", param, ctx)
         return name, iri

@@ -1,4 +1,4 @@
-"""`rdfm patch`: apply, revert and make patches."""
+"""`rdfm patch`: apply, revert and create patches."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _DIFF = """Examples:
   rdfm patch diff --snapshots states.trig -o changes.rdfp"""
 
 
-@click.group("patch", short_help="Apply, revert and make patches.")
+@click.group("patch", short_help="Apply, revert and create patches.")
 def command() -> None:
-    """Apply, revert and make patches: changes of datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
+    """Apply, revert and create patches: changes of datasets, in RDF Patch, RDF Patch Thrift or Jelly-Patch.
 
     rdfm convert converts logs of patches, and rdfm inspect describes them.
     """
@@ -68,8 +68,8 @@ _quiet = option(
 def apply(dataset: str, patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -> None:
     """Apply each PATCH to DATASET, in order, and write the result.
 
-    DATASET is a log of one message, and PATCH a log of patches. Aborted and unfinished transactions change nothing. A
-    patch whose prev is not the id of the patch before is refused.
+    DATASET is a log of one message, and PATCH is a log of patches. Aborted and unfinished transactions have no effect.
+    A patch is rejected if its prev is not the id of the previous patch.
     """
     from rdfm import patch
 
@@ -122,15 +122,15 @@ def revert(patches: tuple[str, ...], output: str, quiet: bool, **options: Any) -
     sides=("read", "write"),
     kinds={"read": ("messages",), "write": ("patches",)},
     epilog=_FROM_LOG,
-    short_help="Make a patch of each message.",
+    short_help="Convert each message to a patch.",
 )
 @click.argument("log", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
 @_quiet
 def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
-    """Make a patch of each message of LOG: a transaction that adds its quads.
+    """Convert each message of LOG to a patch: a transaction that adds its quads.
 
-    Blank nodes get different labels in each message, since labels in patches are valid for the whole log.
+    Blank nodes of different messages get different labels, since labels in patches are valid in the entire log.
     """
     from rdfm import patch
 
@@ -145,15 +145,15 @@ def from_log(log: str, output: str, quiet: bool, **options: Any) -> None:
     sides=("read", "write"),
     kinds={"read": ("patches",), "write": ("messages",)},
     epilog=_TO_LOG,
-    short_help="Make a message of each transaction.",
+    short_help="Convert each transaction to a message.",
 )
 @click.argument("patches", type=click.Path())
 @click.argument("output", metavar="OUT", type=click.Path())
 @_quiet
 def to_log(patches: str, output: str, quiet: bool, **options: Any) -> None:
-    """Make a message of each committed transaction of PATCHES.
+    """Convert each committed transaction of PATCHES to a message.
 
-    Quads added outside transactions become a message too. Patches that delete quads are refused; use rdfm patch apply.
+    Quads added outside transactions become a message too. Patches that delete quads are rejected; use rdfm patch apply.
     """
     from rdfm import patch
 
@@ -184,10 +184,10 @@ def diff(
 
     wanted = 1 if snapshots else 2
     if len(inputs) != wanted:
-        names = "one log, with --snapshots" if snapshots else "OLD and NEW"
-        raise click.UsageError(f"name {names}; found {len(inputs)}")
+        names = "one log with --snapshots" if snapshots else "OLD and NEW"
+        raise click.UsageError(f"expected {names}, found {len(inputs)}")
     if snapshots and options.get("per_message"):
-        raise click.UsageError("--snapshots and --per-message: leave one of them out")
+        raise click.UsageError("--snapshots and --per-message cannot be combined")
     old, *new = _inputs(*inputs)
     done = _run(patch.diff, (old, new[0] if new else None), output, "patches", options, quiet)
     patches = _plural(done.messages, "patch")
@@ -238,7 +238,7 @@ def _plural(count: int, noun: str) -> str:
 
 def _report(done: Any, quiet: bool, line: str) -> None:
     """Print a summary, including dropped data and notes, on standard error."""
-    from rdfm.cli.losses import say_notes
+    from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import all_dropped
 
     if quiet:
@@ -248,4 +248,4 @@ def _report(done: Any, quiet: bool, line: str) -> None:
     click.echo(f"rdfm: {line} in {done.seconds:.2f} s", err=True)
     if done.dropped:
         click.echo(f"rdfm: dropped: {all_dropped(done.dropped)}", err=True)
-    say_notes(done.notes)
+    print_notes(done.notes)

@@ -55,8 +55,8 @@ def command(
 ) -> None:
     """Run a SPARQL query on each message of each LOG, or with --whole on all messages as one dataset.
 
-    QUERY is the text of a query (with a brace), the name of a file, or - for standard input. SELECT writes solutions
-    with the columns source and message: to .parquet, .arrow, .csv, .tsv or .srj, or as a table on a terminal. CONSTRUCT
+    QUERY is a query (any text with a brace), a file name, or - for standard input. SELECT writes solutions with the
+    columns source and message to .parquet, .arrow, .csv, .tsv or .srj, or prints a table on a terminal. CONSTRUCT
     writes a message for each message. ASK prints the indexes of the messages for which it is true.
     """
     from rdfm.cli.signals import unwinding
@@ -98,18 +98,18 @@ def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
     from rdfm.logs.options import WRITING
 
     if output is not None:
-        raise click.UsageError("ASK prints what it finds; leave out -o")
+        raise click.UsageError("an ASK query prints its result; remove -o")
     for each in WRITING:
         if each.name in options:
             raise click.UsageError(
-                f"--{each.option} is for what is written to a file, and ASK prints what it finds"
+                f"--{each.option} applies to output files, but an ASK query prints its result"
             )
 
 
 def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> None:
     """Write rows or messages."""
     from rdfm.cli.bar import Bar
-    from rdfm.cli.losses import say_summary
+    from rdfm.cli.losses import print_summary
     from rdfm.cli.stdio import as_printed, is_terminal, refuse_terminal, standard_output
     from rdfm.logs.kinds import USUAL
 
@@ -123,8 +123,8 @@ def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> N
     finally:
         if bar is not None:
             bar.close()
-    say_summary(written.summary, quiet)
-    _say_hint(written.hint, quiet)
+    print_summary(written.summary, quiet)
+    _print_hint(written.hint, quiet)
 
 
 def _answer(asked: Asked, quiet: bool) -> None:
@@ -141,7 +141,7 @@ def _answer(asked: Asked, quiet: bool) -> None:
             click.echo(f"{where}{index}")
     if asked.whole:
         click.echo(str(answer).lower())
-    _say_end(asked, stream, quiet)
+    _print_end(asked, stream, quiet)
 
 
 def _bar(quiet: bool) -> Bar | None:
@@ -165,11 +165,11 @@ def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
 
 def _show(asked: Asked, quiet: bool) -> None:
     """Print rows as a table."""
-    from rdfm.cli.table import Table
+    from rdfm.cli.table import TerminalTable
 
     bar = _bar(quiet)
     stream = asked.stream(bar)
-    table = Table([*(() if asked.whole else ("source", "message")), *asked.query.variables])
+    table = TerminalTable([*(() if asked.whole else ("source", "message")), *asked.query.variables])
     for some in _closing(bar, stream.solved):
         rows = some.rows.rows()
         if asked.whole:
@@ -178,12 +178,12 @@ def _show(asked: Asked, quiet: bool) -> None:
             of = zip(some.indexes, rows, strict=True)
             table.add((some.source, str(index), *row) for index, row in of)
     table.end()
-    _say_end(asked, stream, quiet, rows=table.count)
+    _print_end(asked, stream, quiet, rows=table.count)
 
 
-def _say_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None) -> None:
+def _print_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None) -> None:
     """Print to standard error what was skipped, the number of rows, notes, and a hint."""
-    from rdfm.cli.losses import say_notes
+    from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import plural, safe
 
     tally = stream.tally
@@ -194,15 +194,15 @@ def _say_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None)
         click.echo(f"rdfm: skipped: and {more:,} more", err=True)
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
-    say_notes(() if quiet else stream.driver.notes())
-    _say_hint(asked.hint(stream.querying), quiet)
+    print_notes(() if quiet else stream.driver.notes())
+    _print_hint(asked.hint(stream.querying), quiet)
 
 
-def _say_hint(hint: Remedy | None, quiet: bool) -> None:
+def _print_hint(hint: Remedy | None, quiet: bool) -> None:
     """Print a note about an option that may be missing."""
     if hint is not None and not quiet:
         click.echo(
-            "rdfm: note: nothing was found in the default graph, and there are named graphs: "
+            "rdfm: note: nothing was found in the default graph, but there are named graphs; "
             f"{hint.render()}",
             err=True,
         )

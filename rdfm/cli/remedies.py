@@ -44,5 +44,5 @@ def _option(remedy: Remedy) -> tuple[OptionSpec | None, str]:
     side = _PREFIXES[remedy.side]
     name = remedy.option.removeprefix(f"{side}_")
     sides = of_formats(name)
-    is_said = name != remedy.option or is_of_one_side(sides.values())
-    return sides.get(remedy.side), f"{side}-" if is_said else ""
+    needs_prefix = name != remedy.option or is_of_one_side(sides.values())
+    return sides.get(remedy.side), f"{side}-" if needs_prefix else ""

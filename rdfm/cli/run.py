@@ -95,9 +95,9 @@ def _run(words: list[str]) -> int:
             return 2
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx is not None else "rdfm"
-            return _say(f"{error.format_message()} (see {command} --help)", 2)
+            return _fail(f"{error.format_message()} (see {command} --help)", 2)
         except click.ClickException as error:
-            return _say(error.format_message(), 1)
+            return _fail(error.format_message(), 1)
         except click.Abort:
             return _interrupted()
         except ClosedPipe as error:
@@ -119,7 +119,7 @@ def _explain(error: Exception) -> int:
     notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, rdfm.RdfmError):
         is_usage = isinstance(error, (rdfm.OptionError, rdfm.UnknownFormatError))
-        return _say(f"{error}{notes}", 2 if is_usage else 1)
+        return _fail(f"{error}{notes}", 2 if is_usage else 1)
     if isinstance(error, OSError):
         if error.filename is None and _in_print(error):
             error.filename = STANDARD_OUTPUT
@@ -127,16 +127,16 @@ def _explain(error: Exception) -> int:
             if error.errno == errno.EPIPE:
                 signals.die_of_pipe()
                 return 1
-            _forget_output()
+            _discard_output()
         place = f"{error.filename}: " if error.filename is not None else ""
-        return _say(f"{place}{error.strerror or error}{notes}", 1)
+        return _fail(f"{place}{error.strerror or error}{notes}", 1)
     if isinstance(error, MemoryError):
-        return _say("out of memory; --max-message-bytes bounds what a message may take", 1)
+        return _fail("out of memory; --max-message-bytes limits the size of a message", 1)
     kind = type(error).__name__
-    return _say(f"unexpected {kind}: {error} (a bug? the same command with --debug shows where)", 1)
+    return _fail(f"unexpected {kind}: {error} (possibly a bug; --debug shows the traceback)", 1)
 
 
-def _say(text: str, code: int) -> int:
+def _fail(text: str, code: int) -> int:
     """Print an error text, and return the exit code."""
     _print("error", text)
     return code
@@ -152,7 +152,7 @@ def _print(kind: str, text: str) -> None:
 
 
 def _interrupted() -> int:
-    signals.tell()
+    signals.report_interrupt()
     return signals.CODE
 
 
@@ -162,7 +162,7 @@ def _in_print(error: OSError) -> bool:
     return bool(frames) and frames[-1].f_globals.get("__name__") in ("click.utils", __name__)
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """Discard the buffered output, since Python would try to flush it again at exit."""
     if sys.stdout is not None:
         with contextlib.suppress(OSError, ValueError):

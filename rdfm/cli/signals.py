@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["CODE", "begin", "die_of_pipe", "end", "tell", "unwinding", "watch"]
+__all__ = ["CODE", "begin", "die_of_pipe", "end", "report_interrupt", "unwinding", "watch"]
 
 CODE = 130
 GRACE_SECONDS = 0.7
@@ -28,14 +28,14 @@ _KINDS = [
 # Previous handler of each signal; empty if no handlers are installed.
 _before: dict[int, Any] = {}
 _unwinds = False  # whether the stack has to be unwound
-_told = False
+_reported = False
 _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 
 def begin() -> None:
     """Let signals end the process at once. Has no effect outside the main thread."""
-    global _told
-    _told = False
+    global _reported
+    _reported = False
     for kind in _KINDS:
         # Signals that are ignored, for example with nohup or in the background, remain ignored.
         if signal.getsignal(kind) not in (signal.SIG_IGN, None):
@@ -85,10 +85,10 @@ def unwinding() -> Iterator[None]:
         _unwinds = False
 
 
-def tell() -> bool:
+def report_interrupt() -> bool:
     """Print once that the command was interrupted. Return whether this was the first call."""
-    global _told
-    first, _told = not _told, True
+    global _reported
+    first, _reported = not _reported, True
     if first:
         with contextlib.suppress(OSError):
             os.write(2, b"rdfm: error: interrupted\n")
@@ -107,7 +107,7 @@ def die_of_pipe() -> None:
 
 
 def _quit(*_: object) -> None:
-    if not tell():  # the thread that printed it ends the process
+    if not report_interrupt():  # the thread that printed it ends the process
         time.sleep(GRACE_SECONDS)
     os._exit(CODE)
 

@@ -24,7 +24,7 @@ _TITLES = {
     "language_literals": "language literals",
     "ascii_control_characters": "control characters",
     "quoted_triples": "quoted triples",
-    "byte_density": "bytes a statement",
+    "byte_density": "bytes/statement",
 }
 
 
@@ -42,18 +42,18 @@ def lines(of: Statistics) -> list[str]:
     elif of.kind == "messages":
         rows.append(("quads", f"{of.quads:,}"))
     shown = [safe(of.source), *(f"  {name:18} {safe(value)}" for name, value in rows)]
-    sizes = "bound cells a row" if of.kind == "results" else f"{several(record)} a {message}"
+    sizes = "bound cells/row" if of.kind == "results" else f"{several(record)}/{message}"
     shown += _sizes(sizes, of.quads_per_message)
     for name, some in (
-        ("bytes a message", of.bytes_per_message),
-        ("adds a patch", of.adds_per_patch),
-        ("deletes a patch", of.deletes_per_patch),
+        ("bytes/message", of.bytes_per_message),
+        ("adds/patch", of.adds_per_patch),
+        ("deletes/patch", of.deletes_per_patch),
     ):
         if some is not None:
             shown += _sizes(name, some)
     shown += _table(of, message)
     for variable in of.variables:
-        distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} different"
+        distinct = "" if variable.distinct is None else f", {variable.distinct.number:,} distinct"
         shown.append(
             f"  {safe('?' + variable.name):18} bound in {plural(variable.bound, 'row')}{distinct}"
         )
@@ -69,7 +69,7 @@ def lines(of: Statistics) -> list[str]:
     if of.approximate_messages:
         number = plural(of.approximate_messages, message)
         shown.append(
-            f"  {'estimated':18} some numbers of {number}, of more than 65,536 terms or 262,144 quads"
+            f"  {'estimated':18} some counts of {number} with more than 65,536 terms or 262,144 quads"
         )
     for position, note in enumerate(of.notes):
         shown.append(f"  {'' if position else 'notes':18} {safe(note)}")
@@ -103,17 +103,17 @@ def _sizes(title: str, of: Sizes) -> list[str]:
 
 def _table(of: Statistics, message: str) -> list[str]:
     """Return a table of the series, one per line, with the number of distinct terms in the log."""
-    head = ["min", "mean", "max", "deviation", "sum", "different"]
+    head = ["min", "mean", "max", "deviation", "sum", "distinct"]
     rows = []
     for name in (*of.series, *(name for name in of.distinct if name not in of.series)):
         series, distinct = of.series.get(name), of.distinct.get(name)
-        different = "" if distinct is None else f"{distinct.number:,}"
+        shown = "" if distinct is None else f"{distinct.number:,}"
         if distinct is not None and distinct.lower != distinct.upper:
-            different += f" ({distinct.lower:,} to {distinct.upper:,})"
+            shown += f" ({distinct.lower:,} to {distinct.upper:,})"
         if series is None:
             if distinct is None or not distinct.number:
                 continue
-            cells = ["", "", "", "", "", different]
+            cells = ["", "", "", "", "", shown]
         else:
             values = (
                 series.minimum,
@@ -122,7 +122,7 @@ def _table(of: Statistics, message: str) -> list[str]:
                 series.standard_deviation,
                 series.sum,
             )
-            cells = [*("" if value is None else _number(value) for value in values), different]
+            cells = [*("" if value is None else _number(value) for value in values), shown]
         rows.append((_TITLES.get(name, name.replace("_", " ")), cells))
     if not rows or not of.messages:
         return []
@@ -133,7 +133,7 @@ def _table(of: Statistics, message: str) -> list[str]:
             f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)
         )
 
-    return ["", line(f"a {message}", head), *(line(*row).rstrip() for row in rows), ""]
+    return ["", line(f"per {message}", head), *(line(*row).rstrip() for row in rows), ""]
 
 
 def _names(heading: str, of: Names, prefixes: dict[str, str]) -> list[str]:
@@ -142,7 +142,7 @@ def _names(heading: str, of: Names, prefixes: dict[str, str]) -> list[str]:
         prefix = f" ({prefixes[name]}:)" if name in prefixes else ""
         shown.append(f"  {'' if position else heading:18} {count:>10,}  {safe(name + prefix)}")
     if of.others:
-        shown.append(f"  {'':18} {of.others:>10,}  of others, which are not held")
+        shown.append(f"  {'':18} {of.others:>10,}  occurrences of other names")
     return shown
 
 

@@ -80,10 +80,10 @@ def refuse_terminal(options: dict[str, Any]) -> None:
     if formats.find(options["to_format"]).spec.binary:
         what = f"{options['to_format']} is binary"
     elif options.get("compression", "none") != "none":
-        what = "what is compressed is binary"
+        what = "compressed output is binary"
     if what is not None and is_terminal(sys.stdout):
         raise click.UsageError(
-            f"{what} and standard output is a terminal; write to a file or a pipe"
+            f"{what}, but standard output is a terminal; write to a file or a pipe"
         )
 
 

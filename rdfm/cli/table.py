@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm._core import Term
 
-__all__ = ["Table", "widths"]
+__all__ = ["TerminalTable", "widths"]
 
 # Number of rows that determine the column widths, and the maximum time to wait for them.
 _SAMPLE = 1000
@@ -27,7 +27,7 @@ _GAP = "  "
 _LEAST = 8
 
 
-class Table:
+class TerminalTable:
     """Prints rows.
 
     Attributes:
@@ -38,7 +38,7 @@ class Table:
         """Set the names of the columns."""
         self.count = 0
         self._names = list(names)
-        self._held: list[list[str]] = []
+        self._buffered: list[list[str]] = []
         self._widths: list[int] | None = None
         self._begun = time.monotonic()
 
@@ -50,8 +50,8 @@ class Table:
             self.count += 1
             cells = [safe("" if cell is None else str(cell)) for cell in row]
             if self._widths is None:
-                self._held.append(cells)
-                if len(self._held) >= _SAMPLE:
+                self._buffered.append(cells)
+                if len(self._buffered) >= _SAMPLE:
                     self._begin()
             else:
                 self._print(cells)
@@ -64,11 +64,11 @@ class Table:
             self._begin()
 
     def _begin(self) -> None:
-        held, self._held = self._held, []
+        buffered, self._buffered = self._buffered, []
         columns = shutil.get_terminal_size().columns
-        self._widths = widths([self._names, *held], columns)
+        self._widths = widths([self._names, *buffered], columns)
         self._print(self._names)
-        for cells in held:
+        for cells in buffered:
             self._print(cells)
 
     def _print(self, cells: list[str]) -> None:

@@ -20,7 +20,7 @@ _EPILOG = """Examples:
   rdfm validate log.trig --shapes shapes.ttl
   rdfm validate log.nq --json | jq -r 'select(.rule == "syntax") | .line'
 
-Exit code: 0 if there is no error, 1 if there is one, 2 if the command is wrong."""
+Exit status: 0 no errors, 1 errors found, 2 bad usage."""
 
 
 @click.command(
@@ -28,39 +28,39 @@ Exit code: 0 if there is no error, 1 if there is one, 2 if the command is wrong.
     cls=SpecCommand,
     stages="rdfm.analysis.options:VALIDATE",
     epilog=_EPILOG,
-    short_help="Check logs: every error, and what is legal and suspicious.",
+    short_help="Check logs for errors and suspicious data.",
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path())
 @option(
     "--format",
     "output",
-    group="What is told",
+    group="Output",
     type=Words(["text", "json", "github"]),
     default="text",
-    help="How findings are written: a line each for people, JSON objects, or annotations of GitHub Actions. (text)",
+    help="Format of the findings: lines of text, JSON lines, or GitHub Actions annotations. (text)",
 )
 @option(
     "--json",
     "as_json",
-    group="What is told",
+    group="Output",
     is_flag=True,
-    help="As --format json: one object a line, and the numbers as the last one.",
+    help="Same as --format json; the last line contains the counts.",
 )
 @option(
     "--quiet",
     "-q",
-    group="What is told",
+    group="Output",
     is_flag=True,
-    help="Leave out the numbers at the end.",
+    help="Do not print the counts at the end.",
 )
 def command(
     inputs: tuple[str, ...], output: str, as_json: bool, quiet: bool, **options: Any
 ) -> int:
-    """Check each INPUT: say every error with its position, and what is legal and suspicious.
+    """Check each INPUT: report every error with its position, and warn about suspicious data.
 
-    An INPUT is a file, a folder, a glob, a tar archive, a URL, or - for standard input. After an error the next
-    message is read where the format allows that, as in N-Quads or TriG, else the next input. Errors are lines such
-    as FILE:LINE:COLUMN: error: TEXT (message 3) [RULE], on standard output.
+    INPUT is a file, folder, glob, tar archive, URL, or - for standard input. After an error, checking continues with
+    the next message if the format supports this, as N-Quads and TriG do, and otherwise with the next input. Findings
+    are printed to standard output in the form FILE:LINE:COLUMN: error: TEXT (message 3) [RULE].
     """
     from rdfm.analysis.validate import validate
     from rdfm.cli.bar import Bar
@@ -69,10 +69,10 @@ def command(
 
     if as_json:
         if output == "github":
-            raise click.UsageError("--json and --format github: leave one of them out")
+            raise click.UsageError("--json and --format github cannot be combined")
         output = "json"
     if output not in ("text", "json", "github"):
-        raise click.UsageError(f"--format is text, json or github, not '{output}'")
+        raise click.UsageError(f"--format must be text, json or github, not '{output}'")
     if inputs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
     settings = {name: value for name, value in given(options).items()}
@@ -80,7 +80,7 @@ def command(
     settings = {name.removeprefix("from_"): value for name, value in settings.items()}
     write = {"text": _line, "json": _json, "github": _annotation}[output]
     # On a terminal, the findings would be mixed with the progress bar.
-    bar = Bar.on_terminal() if _is_elsewhere() else None
+    bar = Bar.on_terminal() if _is_redirected() else None
     try:
         with unwinding():
             sources = [standard_input() if name == "-" else name for name in inputs]
@@ -110,7 +110,7 @@ def _values(settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_elsewhere() -> bool:
+def _is_redirected() -> bool:
     """Whether standard output is redirected."""
     import sys
 
@@ -136,7 +136,7 @@ def _text(found: Finding) -> str:
         known.append(("byte", found.offset))
     place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
     if found.follows:
-        place += ("; " if place else "") + "may follow from a skipped message"
+        place += ("; " if place else "") + "may be caused by a skipped message"
     return found.render() + (f" ({place})" if place else "")
 
 
@@ -177,20 +177,20 @@ def _summary(checked: Validation) -> list[str]:
 
     numbers = checked.summary()
     read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
-    found = f"{_none(checked.errors, 'error')}, {_none(checked.warnings, 'warning')}"
-    lines = [f"{read}: {found}" + (", stopped there" if checked.stopped else "")]
+    found = f"{_count(checked.errors, 'error')}, {_count(checked.warnings, 'warning')}"
+    lines = [f"{read}: {found}" + (", stopped early" if checked.stopped else "")]
     if checked.shapes is not None:
-        failed = _none(checked.not_conforming, "message")
+        failed = _count(checked.not_conforming, "message")
         verb = "does" if checked.not_conforming == 1 else "do"
         lines[0] += f"; {failed} {verb} not conform to the shapes"
     lines += [
-        f"left out: {plural(count, 'finding')} more [{rule}]"
+        f"not shown: {count:,} more {'finding' if count == 1 else 'findings'} [{rule}]"
         for rule, count in checked.left_out.items()
     ]
     return lines
 
 
-def _none(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     from rdfm.cli.stdio import plural
 
     return plural(count, noun) if count else f"no {noun}s"

@@ -102,7 +102,7 @@ def convert(
     """
     sources = as_inputs(inputs)
     if not sources:
-        raise OptionError("there is nothing to convert: name an input")
+        raise OptionError("no input is given")
     refuse_own_input(sources, output, options, STAGES)
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
@@ -159,7 +159,7 @@ def plan(
     skip_errors = stages.get("on_error") == "skip"
     # Whether a filter keeps a message depends on all of it.
     wanted = (target.takes_parts and not filters) or regroups
-    held_whole = wanted and skip_errors
+    buffers_messages = wanted and skip_errors
 
     def regrouping() -> tuple[Regrouping, ...]:
         if not regroups and stages.get("skolemize") is None:
@@ -170,10 +170,10 @@ def plan(
             parts=target.takes_parts or stays_flat,
             max_message_bytes=_largest_message(reads),
         )
-        return (Regrouping(regrouper, held=held_whole),)
+        return (Regrouping(regrouper, buffers_messages=buffers_messages),)
 
     # The stream options of the output declare such terms if those of the template log do.
-    holds = target.template.get("rdf_star") or target.template.get("generalized")
+    is_generalized = target.template.get("rdf_star") or target.template.get("generalized")
     reading = Reading(
         format=stages.get("from_format"),
         options=reads,
@@ -185,7 +185,7 @@ def plan(
         if stays_flat
         else "never",
         message_per_file=stages.get("message_per_file", False),
-        hints={**divided.hints, **({"generalized": True} if holds else {})},
+        hints={**divided.hints, **({"generalized": True} if is_generalized else {})},
     )
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
@@ -200,7 +200,7 @@ def plan(
         skip_errors=skip_errors,
         keep_partial=stages.get("keep_partial", False),
         stays_flat=stays_flat,
-        held_whole=held_whole,
+        buffers_messages=buffers_messages,
         bytes_total=total,
     )
 

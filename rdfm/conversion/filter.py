@@ -89,7 +89,7 @@ def count(inputs: Sequence[Readable], **options: Any) -> Summary:
     }
     for name in stages:
         if name in _WRITTEN:
-            raise OptionError(f"{spelled(name)} is for output, but counting writes none")
+            raise OptionError(f"{spelled(name)} applies to output, but counting writes no output")
     each = stages.get("message_per_file", False)
     driver = Driver(list(inputs), Reading(stages.get("from_format"), reads, message_per_file=each))
     most = stages.get("take")

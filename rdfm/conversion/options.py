@@ -128,15 +128,15 @@ def divide(
                 titles = "" if readers is None else f" ({listed([spec.title for spec in reads])})"
                 given_text = str(value).lower() if isinstance(value, bool) else str(value)
                 raise OptionError(
-                    f"both what is read{titles} and what is written ({writer.title}) take {spelled(bare)}",
+                    f"{spelled(bare)} is ambiguous: both the input{titles} and the output ({writer.title}) have this option",
                     remedies=(
-                        Remedy("read", f"from_{bare}", given_text, "is for what is read"),
-                        Remedy("write", f"to_{bare}", given_text, "is for what is written"),
+                        Remedy("read", f"from_{bare}", given_text, "applies to the input"),
+                        Remedy("write", f"to_{bare}", given_text, "applies to the output"),
                     ),
                 )
             _give(divided.reads, bare, value)
             _give(divided.writes, bare, value)
-        elif not _asks_nothing(bare, value):
+        elif not _has_no_effect(bare, value):
             raise OptionError(_refusal(bare, possible[0], writer, stages))
     return divided
 
@@ -159,11 +159,11 @@ def _give(options: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         return
     if name in options:
-        raise OptionError(f"{spelled(name)} is given twice for one side; leave one out")
+        raise OptionError(f"{spelled(name)} is given twice for the same side; remove one of them")
     options[name] = value
 
 
-def _asks_nothing(name: str, value: Any) -> bool:
+def _has_no_effect(name: str, value: Any) -> bool:
     """Whether an option that neither side has can be ignored: None, or a switch that is off."""
     known = [
         spec.options(side)[name]
@@ -192,6 +192,6 @@ def _refusal(
     advice = (
         f"; did you mean {' or '.join(meant)}?"
         if meant
-        else f"; there are {', '.join(sorted(known))}"
+        else f"; the options are {', '.join(sorted(known))}"
     )
     return f"there is no option '{name[:40]}'{advice}"

@@ -66,7 +66,7 @@ class Plan:
         skip_errors: Whether broken data is skipped.
         keep_partial: Whether to keep the output written before an error.
         stays_flat: Whether a log of one message in many frames may keep that form.
-        held_whole: Whether messages that could be processed in parts are buffered completely, to
+        buffers_messages: Whether messages that could be processed in parts are buffered completely, to
             skip errors.
         bytes_total: Size of all inputs in bytes, if known.
     """
@@ -80,7 +80,7 @@ class Plan:
     skip_errors: bool = False
     keep_partial: bool = False
     stays_flat: bool = False
-    held_whole: bool = False
+    buffers_messages: bool = False
     bytes_total: int | None = None
 
 
@@ -139,7 +139,7 @@ class Pipeline:
             self._encode_all(batches, written)
             self._put(written, [self._encoder.finish()])
             written.close()
-            written.drained(lambda: self._tell(written))
+            written.drained(lambda: self._report_progress(written))
             output.commit()
             seconds = time.perf_counter() - start
         except BaseException as error:
@@ -217,8 +217,8 @@ class Pipeline:
         plan = self._plan
         flat = broken.header.get("frames") == "flat"
         stays_flat = flat and plan.stays_flat and not broken.source.member
-        held = plan.held_whole or (stays_flat and plan.skip_errors)
-        remedies.add(broken.error, plan.target.format.spec, held=held)
+        buffers_messages = plan.buffers_messages or (stays_flat and plan.skip_errors)
+        remedies.add(broken.error, plan.target.format.spec, buffers_messages=buffers_messages)
 
     # --- stages and encoding, on the calling thread ---
 
@@ -232,7 +232,7 @@ class Pipeline:
                 self._encode(made, written)
                 if stages.done:
                     break
-                self._tell(written)
+                self._report_progress(written)
             else:
                 self._read_all = True
             if stages.works_at_end:
@@ -287,7 +287,7 @@ class Pipeline:
                 if collected >= COLLECTED_BYTES:
                     self._put(written, out)
                     out, collected = [], 0
-                    self._tell(written)
+                    self._report_progress(written)
         finally:
             if out:
                 self._put(written, out)
@@ -300,7 +300,7 @@ class Pipeline:
             encoded: _Bytes = self._encoder.encode(batch, source)
         except EncodeError as error:
             error.source = source
-            remedies.add(error, held=self._plan.held_whole)
+            remedies.add(error, buffers_messages=self._plan.buffers_messages)
             out.append(error.completed)
             raise
         self._messages += len(batch) - batch.continued
@@ -335,9 +335,9 @@ class Pipeline:
             size = sum(map(_size, piece))
             done += size
             mark = after if done == total else before.towards(after, done / total)
-            written.put(piece, size, mark, lambda: self._tell(written))
+            written.put(piece, size, mark, lambda: self._report_progress(written))
 
-    def _tell(self, written: Channel[list[_Bytes]]) -> None:
+    def _report_progress(self, written: Channel[list[_Bytes]]) -> None:
         """Report the progress of the writing thread."""
         self._report(
             lambda: (
@@ -427,4 +427,4 @@ def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()
     if partial is not None:
-        error.add_note(f"what came before is in {partial}")
+        error.add_note(f"the output before the error is in {partial}")

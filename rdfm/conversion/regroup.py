@@ -95,16 +95,16 @@ def _complete(regrouper: Regrouper) -> Iterator[MessageBatch]:
 class Regrouping(Stage):
     """Moves message boundaries."""
 
-    def __init__(self, regrouper: Regrouper, *, held: bool = False) -> None:
+    def __init__(self, regrouper: Regrouper, *, buffers_messages: bool = False) -> None:
         """Take the regrouper.
 
         Args:
             regrouper: Made by `make`.
-            held: Whether messages are buffered completely only because errors are skipped. Used in
-                remedies.
+            buffers_messages: Whether messages are buffered completely only because errors are
+                skipped. Used in remedies.
         """
         self._regrouper = regrouper
-        self._held = held
+        self._buffers_messages = buffers_messages
         self._last: Read | None = None
         self._fed = self._yielded = 0  # quads
         # Items without quads, with the number of quads before them; yielded with the next quad.
@@ -127,7 +127,9 @@ class Regrouping(Stage):
         if batch is None:
             return
         if not isinstance(batch, MessageBatch):
-            raise OptionError(f"{item.source.name} holds {batch.kind}; only messages are regrouped")
+            raise OptionError(
+                f"{item.source.name} contains {batch.kind}, but only messages can be regrouped"
+            )
         with self._explained():
             self._regrouper.feed(batch)
         self._fed += batch.record_count
@@ -170,7 +172,7 @@ class Regrouping(Stage):
             yield
         except EncodeError as error:
             error.source = None if self._last is None else self._last.source.name
-            remedies.add(error, held=self._held)
+            remedies.add(error, buffers_messages=self._buffers_messages)
             raise
 
 
@@ -197,7 +199,7 @@ class DefaultGraph(Stage):
         if not isinstance(read.batch, MessageBatch):
             kind = "messages" if read.batch is None else read.batch.kind
             raise OptionError(
-                f"{read.source.name} contains {kind}; {spelled('default_graph_as')} is for messages"
+                f"{read.source.name} contains {kind}, but {spelled('default_graph_as')} applies to messages"
             )
         return (read._replace(batch=read.batch.with_default_graph(self._name)),)
 
@@ -215,7 +217,9 @@ def make(
         OptionError: If the value is invalid.
     """
     if not isinstance(group_by, str):
-        raise OptionError(f"{spelled('group_by')} is a text, such as 'count=100', not {group_by!r}")
+        raise OptionError(
+            f"{spelled('group_by')} must be a string such as 'count=100', not {group_by!r}"
+        )
     name, equals, number = group_by.partition("=")
     if name in _NUMBERED and equals:
         count = _count(group_by, number)
@@ -223,7 +227,7 @@ def make(
         count = 0
     else:
         raise OptionError(
-            f"{spelled('group_by')} is message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
+            f"{spelled('group_by')} must be message, subject, graph, count=N, bytes=N or all, not '{group_by[:40]}'"
         )
     return Regrouper(
         name, count, skolemize=skolemize, parts=parts, max_message_bytes=max_message_bytes

@@ -28,7 +28,7 @@ from rdfm.logs.stages import SkipBroken, Stage, through
 
 __all__ = ["select"]
 
-_WAYS = ("messages", "sample", "skip", "take")
+_SELECTORS = ("messages", "sample", "skip", "take")
 
 
 def select(
@@ -49,7 +49,7 @@ def select(
         OptionError: If options conflict or are invalid.
         DecodeError, UnknownFormatError, OSError: If the inputs have to be read first and cannot be.
     """
-    _refuse_two(stages)
+    _refuse_conflicts(stages)
     if (sample := stages.get("sample")) is not None:
         drawn = parse_sample(sample)
         seed = stages.get("seed", 0)
@@ -60,7 +60,7 @@ def select(
         return (_renumbered(some(drawn, count, seed)),), reading
     if "seed" in stages:
         raise OptionError(
-            f"{spelled('seed')} is for a random sample; add {spelled('sample', '1%')}, for example"
+            f"{spelled('seed')} applies to a random sample; add an option such as {spelled('sample', '1%')}"
         )
     if (text := stages.get("messages")) is None:
         skip, take = stages.get("skip", 0), stages.get("take")
@@ -85,12 +85,12 @@ def _renumbered(selection: Selection) -> Selection:
     return selection
 
 
-def _refuse_two(stages: Mapping[str, Any]) -> None:
+def _refuse_conflicts(stages: Mapping[str, Any]) -> None:
     """Reject two ways of selecting messages, except `skip` with `take`."""
-    ways = [name for name in _WAYS if stages.get(name) is not None]
-    if len(ways) > 1 and ways != ["skip", "take"]:
+    given = [name for name in _SELECTORS if stages.get(name) is not None]
+    if len(given) > 1 and given != ["skip", "take"]:
         raise OptionError(
-            f"{spelled(ways[0])} and {spelled(ways[1])} both select messages; leave one of them out"
+            f"{spelled(given[0])} and {spelled(given[1])} both select messages; use only one of them"
         )
 
 
@@ -102,8 +102,8 @@ def _count(
         if hasattr(given, "read"):
             name = getattr(given, "name", "a file object")
             raise OptionError(
-                f"a sample of a number of messages needs to read the input twice, and {name} cannot be read twice; "
-                "use a share, such as 1%"
+                f"a sample of a number of messages requires reading the input twice, but {name} can be read only once; "
+                "use a percentage such as 1%"
             )
     driver = Driver(inputs, reading)
     try:

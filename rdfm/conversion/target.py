@@ -101,7 +101,7 @@ def source_of(
     """
     carries = dict(read.source.format.spec.carries)
     several = read.source.member or len(inputs) > 1 or any(map(holds_files, inputs))
-    if several and _may_hold_graphs(inputs, name):
+    if several and _may_contain_graphs(inputs, name):
         carries["graphs"] = True
     return {
         "carries": carries,
@@ -112,7 +112,7 @@ def source_of(
     }
 
 
-def _may_hold_graphs(inputs: list[Readable], name: str | None) -> bool:
+def _may_contain_graphs(inputs: list[Readable], name: str | None) -> bool:
     """Whether an input may contain named graphs, judging by format names and suffixes."""
     for given in inputs:
         path = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
@@ -145,9 +145,9 @@ def _stream_options(name: str, path: str | os.PathLike[str], format: Format) -> 
                 for _ in log.batches():
                     pass
                 raise OptionError(
-                    f"{os.fspath(path)}: the {format.spec.title} log holds no stream options"
+                    f"{os.fspath(path)}: the {format.spec.title} log has no stream options"
                 )
             return dict(log.header["options"])
     except DecodeError as error:
-        error.add_note(f"{name} takes a {format.spec.title} log")
+        error.add_note(f"{name} requires a {format.spec.title} log")
         raise

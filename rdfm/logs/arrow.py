@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from rdfm.message import AnyBatch
 
-__all__ = ["Table", "arrow_reader"]
+__all__ = ["TableForm", "arrow_reader"]
 
 ROWS = 8192
 BYTES = 8 << 20
 
 
-class Table(NamedTuple):
+class TableForm(NamedTuple):
     """The form of the rows of a table.
 
     Attributes:
@@ -36,7 +36,7 @@ class Table(NamedTuple):
     terms: str = "ntriples"
 
     @classmethod
-    def of(cls, rows: str, terms: str) -> Table:
+    def of(cls, rows: str, terms: str) -> TableForm:
         """Validate the two options.
 
         Raises:
@@ -63,12 +63,12 @@ class Table(NamedTuple):
                 return batch.to_arrow(terms=self.terms)
             return batch.to_arrow(source=source, terms=self.terms)
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source, batch.kind, "rows of quads are of messages")
+            raise other_kind(source, batch.kind, "only messages can be read as rows of quads")
         return batch.to_arrow(source=source, rows=self.rows, terms=self.terms)
 
 
 def arrow_reader(
-    table: Table, head: AnyBatch, source: str, batches: Iterator[tuple[AnyBatch, str | None]]
+    table: TableForm, head: AnyBatch, source: str, batches: Iterator[tuple[AnyBatch, str | None]]
 ) -> pyarrow.RecordBatchReader:
     """Return a pyarrow reader over batches.
 
@@ -86,7 +86,7 @@ def arrow_reader(
         OptionError: The rows are to be quads, but the log contains none.
         ValueError: The log is the answer of an ASK query, or a variable is not a valid column name.
     """
-    with needed("pyarrow", "a log as an Arrow stream"):
+    with needed("pyarrow", "reading a log as an Arrow stream"):
         import pyarrow as pa
     schema = pa.schema(table.of_batch(head.slice(0, 0), source))
 

@@ -277,7 +277,7 @@ class Driver:
         empty = self._without_logs
         listed = [f"{name} contains no logs" for name in empty[:MAX_LISTED]]
         if len(empty) > MAX_LISTED:
-            listed.append(f"and {len(empty) - MAX_LISTED:,} more inputs contain no logs")
+            listed.append(f"{len(empty) - MAX_LISTED:,} more inputs contain no logs")
         return tuple(listed)
 
     def opened_first(self) -> Iterator[Piece]:
@@ -399,7 +399,7 @@ class Driver:
                 for item in self._one(piece.item, stream, piece.bytes_in):
                     yield [item]
             else:
-                raise RuntimeError("a log comes before its pieces")
+                raise RuntimeError("received a piece without a log")
         if read:
             self._decoders.check_used()
 
@@ -698,8 +698,8 @@ def _too_many(source: Source) -> DecodeError:
     option = "frames" if "frames" in source.format.spec.options("read") else "dialect"
     value = "flat" if option == "frames" else "plain"
     return DecodeError(
-        f"contains more than one message, but {spelled('message_per_file')} reads each input as one; "
-        f"leave that out, or read it as one with {spelled(option, value, 'read')}",
+        f"contains more than one message, but {spelled('message_per_file')} requires one per input; "
+        f"remove that option, or read the input as one message with {spelled(option, value, 'read')}",
         format=source.format.name,
         source=source.name,
     )

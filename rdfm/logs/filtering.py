@@ -31,27 +31,27 @@ FILTERING = declare(
     OptionSpec("object", help="Object of the same quad.", metavar="TERM", group=_QUADS),
     OptionSpec(
         "graph",
-        help="Graph of the same quad; default is the default graph.",
+        help="Graph of the same quad; default means the default graph.",
         metavar="TERM",
         group=_QUADS,
     ),
     OptionSpec(
         "any",
         "texts",
-        "Term anywhere in the same quad; repeatable.",
+        "Term at any position of the same quad; repeatable.",
         metavar="TERM",
         group=_QUADS,
     ),
-    OptionSpec("contains", help="Text that the object, a literal, contains.", group=_QUADS),
+    OptionSpec("contains", help="Text contained in the object, a literal.", group=_QUADS),
     OptionSpec(
         "regex",
-        help="Regular expression that matches in the object, a literal.",
+        help="Regular expression that matches part of the object, a literal.",
         metavar="REGEX",
         group=_QUADS,
     ),
     OptionSpec(
         "time",
-        help="Predicate of the time in a message, for after and before.",
+        help="Predicate whose object is the time, for after and before.",
         metavar="PREDICATE",
         group=_QUADS,
     ),
@@ -98,36 +98,37 @@ class Filtering(Stage):
         self._filter = Filter(asked.get("prefixes") or {})
         self._invert = asked.get("invert", False)
         self._quads = asked.get("quads", False)
-        self._where = _asking(asked.get("where"), asked.get("prefixes") or {})
+        self._where = _ask_query(asked.get("where"), asked.get("prefixes") or {})
         self._input: Input | None = None  # the log read last
-        self._some = False  # whether there was any message
+        self._has_read = False  # whether there was any message
         terms = [(name, asked.get(name)) for name in ("subject", "predicate", "object", "graph")]
         terms += [("any", text) for text in asked.get("any") or ()]
-        asks = False
+        has_criteria = False
         for position, text in terms:
             if text is not None:
-                asks = True
+                has_criteria = True
                 if (position, text) == ("graph", "default"):
                     self._filter.default_graph()
                 else:
                     self._filter.term(position, text)
-        for name, ask in (("contains", self._filter.contains), ("regex", self._filter.matches)):
+        for name, add in (("contains", self._filter.contains), ("regex", self._filter.matches)):
             if (text := asked.get(name)) is not None:
-                asks = True
-                ask(text)
-        asks = self._ask_time(asked.get("time"), asked.get("after"), asked.get("before")) or asks
-        if self._where is not None and self._quads and (self._invert or not asks):
+                has_criteria = True
+                add(text)
+        times = (asked.get("time"), asked.get("after"), asked.get("before"))
+        has_criteria = self._add_time(*times) or has_criteria
+        if self._where is not None and self._quads and (self._invert or not has_criteria):
             raise OptionError(
-                f"{spelled('where')} selects whole messages, and {spelled('quads')} selects quads by their terms; leave one of them out"
+                f"{spelled('where')} selects messages, but {spelled('quads')} selects quads by their terms; use only one of them"
             )
-        if asks or self._where is not None:
+        if has_criteria or self._where is not None:
             return
         raise OptionError(
-            "no criteria are given",
+            "no criterion is given",
             remedies=[remedies.ANY_TERM],
         )
 
-    def _ask_time(self, predicate: str | None, after: str | None, before: str | None) -> bool:
+    def _add_time(self, predicate: str | None, after: str | None, before: str | None) -> bool:
         """Add the criteria for the time of a message; return whether there are any.
 
         Raises:
@@ -138,12 +139,12 @@ class Filtering(Stage):
             if predicate is None:
                 return False
             raise OptionError(
-                f"{spelled('time')} names the predicate of the time, but no time is given",
+                f"{spelled('time')} is given without a time",
                 remedies=remedies.TIMES,
             )
         if predicate is None:
             raise OptionError(
-                f"{spelled('after')} and {spelled('before')} need the predicate of the time in messages",
+                f"{spelled('after')} and {spelled('before')} require the predicate of the time",
                 remedies=[remedies.TIME],
             )
         self._filter.begin_pattern()
@@ -167,14 +168,14 @@ class Filtering(Stage):
         batch = read.batch
         assert batch is not None
         if not isinstance(batch, MessageBatch):
-            raise other_kind(read.source.name, batch.kind, "messages are filtered")
+            raise other_kind(read.source.name, batch.kind, "only messages can be filtered")
         if batch.continues or batch.continued:
             raise OptionError(
-                "messages are filtered whole, not in parts; leave out parts, and rows of quads"
+                "only complete messages can be filtered; do not read them in parts or as rows of quads"
             )
         if read.source.input is not self._input:
             self._enter(read.source)
-        self._some = True
+        self._has_read = True
         choose = self._filter.quads if self._quads else self._filter.messages
         if self._where is None:
             yield from choose(batch, self._invert)
@@ -182,14 +183,14 @@ class Filtering(Stage):
         kept = [
             slice
             for some in self._filter.messages(batch, False)
-            for slice in _held(self._where, some, read.source.name)
+            for slice in _matching_messages(self._where, some, read.source.name)
         ]
         if self._quads:
             for some in kept:
                 yield from self._filter.quads(some, False)
         elif self._invert:
-            held = {some.index_of(at) for some in kept for at in range(len(some))}
-            flags = [batch.index_of(at) not in held for at in range(len(batch))]
+            matching = {some.index_of(at) for some in kept for at in range(len(some))}
+            flags = [batch.index_of(at) not in matching for at in range(len(batch))]
             yield from _chosen(batch, flags)
         else:
             yield from kept
@@ -200,7 +201,7 @@ class Filtering(Stage):
         spec = source.format.spec
         if (names := self._filter.prefixes()) and not spec.carries.get("namespaces", True):
             raise OptionError(
-                f"{source.name}: {spec.title} has no namespaces, and so none for {names[0]}:",
+                f"{source.name}: the prefix {names[0]}: is not declared, since {spec.title} has no namespaces",
                 remedies=[remedies.PREFIX],
             )
 
@@ -210,9 +211,9 @@ class Filtering(Stage):
         Raises:
             OptionError: No log declared a prefix.
         """
-        if self._some and (missing := self._filter.undeclared()):
+        if self._has_read and (missing := self._filter.undeclared()):
             raise OptionError(
-                f"no log declares the namespace {missing[0]}:; write the whole <IRI>",
+                f"no log declares the prefix {missing[0]}:; write the full <IRI>",
                 remedies=[remedies.PREFIX],
             )
         return ()
@@ -227,11 +228,13 @@ def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
     declared = {option.name: option for option in FILTERING}
     for name in asked:
         if name not in declared:
-            raise OptionError(f"filters ask for {', '.join(declared)}, not for {name[:40]}")
+            raise OptionError(
+                f"there is no criterion '{name[:40]}'; the criteria are {', '.join(declared)}"
+            )
     return {name: declared[name].value(value) for name, value in asked.items() if value is not None}
 
 
-def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
+def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
     """Return the query to run on each message.
 
     Raises:
@@ -248,12 +251,12 @@ def _asking(text: str | None, prefixes: Mapping[str, str]) -> Query | None:
         ) from None
     if query.kind != "ask":
         raise OptionError(
-            f"{spelled('where')} is an ASK query, such as ASK {{ … }}, not {query.kind.upper()}"
+            f"{spelled('where')} must be an ASK query, such as ASK {{ … }}, not a {query.kind.upper()} query"
         )
     return query
 
 
-def _held(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
+def _matching_messages(query: Query, batch: MessageBatch, source: str) -> Iterator[MessageBatch]:
     """Yield the messages for which a query is true.
 
     Raises:

@@ -100,9 +100,9 @@ class Tabular(ABC):
             0        0    "1"
             1        1    "2"
         """
-        with needed("pandas", "a data frame of pandas"):
+        with needed("pandas", "a pandas data frame"):
             import pandas as pd
-        with needed("pyarrow", "a data frame of pandas"):
+        with needed("pyarrow", "a pandas data frame"):
             import pyarrow as pa
         nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         frame: pandas.DataFrame = self.to_arrow().to_pandas(types_mapper=nullable.get)
@@ -123,7 +123,7 @@ class Tabular(ABC):
             ...     rows.to_polars()["name"].to_list()
             ['"Ann"', '"Bob"']
         """
-        with needed("polars", "a data frame of Polars"):
+        with needed("polars", "a Polars data frame"):
             import polars as pl
         frame = pl.from_arrow(self.to_arrow())
         assert isinstance(frame, pl.DataFrame)  # from a table
@@ -136,5 +136,5 @@ class Tabular(ABC):
             TypeError: Always.
         """
         raise TypeError(
-            f"{self!r} is not an array; call to_pandas() on it for a data frame of pandas, or to_arrow() for a table"
+            f"{self!r} is not an array; call its to_pandas() for a pandas data frame, or to_arrow() for a table"
         )

@@ -37,7 +37,7 @@ from rdfm.storage.paths import is_url, local_path, no_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
-NOT_PLAIN = "a pipe, device or socket, which rdfm reads only where it is named itself"
+NOT_PLAIN = "a pipe, device or socket, which rdfm reads only if it is given explicitly"
 
 # Minimum number of bytes of a compressed file to read at once.
 COUNTED_BYTES = 1 << 16
@@ -102,7 +102,9 @@ class Input:
         try:
             if start:
                 if not self.seekable:
-                    raise OptionError(f"{self.name} cannot be read from the middle; read it whole")
+                    raise OptionError(
+                        f"{self.name} does not support random access; read it from the start"
+                    )
                 self._file.seek(start)
             raw = self._raw()
             head = _gather(raw, compressions.MAGIC_BYTES)
@@ -173,7 +175,9 @@ class Input:
         if (likely := to_read(self.name, start)) is not None:
             raise UnknownFormatError(f"{self.name}: {likely.text}", remedies=likely.remedies)
         reason = (
-            "is empty" if not head else "shows its format neither by its name nor by its content"
+            "is empty, so its format cannot be detected"
+            if not head
+            else "has an unknown format: neither its name nor its content identifies it"
         )
         raise UnknownFormatError(
             f"{self.name} {reason}",
@@ -183,18 +187,20 @@ class Input:
     def _refuse(self, head: bytes) -> Format:
         """Refuse one of many inputs because its format cannot be detected."""
         if archives.stem(self.name) is not None or archives.is_archive(head):
-            self.refusal = "an archive in an archive, which rdfm does not read; unpack it first"
+            self.refusal = "an archive in an archive, which rdfm does not read; extract it first"
         elif (likely := to_read(self.name, head)) is not None:
             self.refusal, self.refusal_remedies = likely.text, likely.remedies
         else:
             what = (
-                "neither its name nor its content shows its format"
+                "neither its name nor its content identifies its format"
                 if head
-                else ("it is empty, and its name does not show its format")
+                else "it is empty, and its name does not identify its format"
             )
             self.refusal = what
-            named = remedies.named_format("from_format", formats.names(), "says that of all")
-            self.refusal_remedies = (named, remedies.LEFT_OUT)
+            named = remedies.named_format(
+                "from_format", formats.names(), "sets the format of all inputs"
+            )
+            self.refusal_remedies = (named, remedies.SKIP_INVALID)
         return self.format()
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -360,7 +366,7 @@ class _RefusedInput(Input):
         self.url = self.size = self.error = self.compression = None
         self.bytes_read = self.bytes_given = 0
         self.refusal = refusal
-        self.refusal_remedies = (remedies.LEFT_OUT,)
+        self.refusal_remedies = (remedies.SKIP_INVALID,)
         self._owned = False
 
     def is_archive(self, format: str | None = None) -> bool:
@@ -384,7 +390,7 @@ def as_inputs(given: Readable | Iterable[Readable]) -> list[Any]:
     if not isinstance(given, Iterable):
         raise OptionError(
             f"cannot read {repr(given)[:40]} ({type(given).__name__}); "
-            "give a path, a URL, bytes, a binary file object, or a list of these"
+            "expected a path, a URL, bytes, a binary file object, or a list of these"
         )
     return list(given)
 
@@ -449,9 +455,7 @@ def _open(
             return _open_url(path, storage_options or {})
         path = local
     if storage_options:
-        raise OptionError(
-            "storage_options are for URLs, such as s3://bucket/log.nq; leave them out here"
-        )
+        raise OptionError("storage_options apply to URLs such as s3://bucket/log.nq; remove them")
     if isinstance(source, (bytes, bytearray, memoryview)):
         import io
 
@@ -460,7 +464,7 @@ def _open(
         name = getattr(source, "name", None)
         if not hasattr(source, "read"):
             raise OptionError(
-                f"cannot read {no_path(source)}; give a path, a URL, bytes or a binary file object"
+                f"cannot read {no_path(source)}; expected a path, a URL, bytes or a binary file object"
             )
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path
@@ -491,7 +495,7 @@ def _open_url(
         raise OptionError(f"cannot read {url}: {error}") from error
     except FileNotFoundError as error:  # fsspec's error contains only the URL or a path
         raise FileNotFoundError(
-            errno.ENOENT, "not found, or its host cannot be reached", url
+            errno.ENOENT, "not found, or its host is unreachable", url
         ) from error
     except OSError as error:
         raise without_library(url, error) from error

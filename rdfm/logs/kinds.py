@@ -14,18 +14,18 @@ USUAL = {"messages": "trig", "patches": "rdf-patch", "results": "results-tsv"}
 # The word for a single message of each kind.
 MESSAGE_WORDS = {"messages": "message", "patches": "patch", "results": "row"}
 # Remedies for a log of the wrong kind, by its kind and by the wanted kind.
-_WAYS = {
+_CONVERSIONS = {
     "messages": {
-        "patches": "rdfm patch from-log makes patches of messages",
-        "results": "rdfm query makes results, such as CSV, of messages",
+        "patches": "rdfm patch from-log converts messages to patches",
+        "results": "rdfm query writes results of a query on messages, for example as CSV",
     },
     "patches": {
-        "messages": "rdfm patch to-log makes messages of patches, and rdfm patch apply a dataset",
-        "results": "rdfm patch to-log makes messages of patches, and rdfm query results of messages",
+        "messages": "rdfm patch to-log converts patches to messages, and rdfm patch apply to a dataset",
+        "results": "rdfm patch to-log converts patches to messages, which rdfm query can read",
     },
     "results": {
-        "messages": "write a format of results, such as results-json",
-        "patches": "write a format of results, such as results-json",
+        "messages": "results can only be converted to a format of results, such as results-json",
+        "patches": "results can only be converted to a format of results, such as results-json",
     },
 }
 
@@ -41,6 +41,6 @@ def other_kind(source: str, found: str, reason: str, wanted: str = "messages") -
 
     Example:
         >>> print(other_kind("a.srj", "results", "N-Quads is for messages"))
-        a.srj contains results, and N-Quads is for messages; write a format of results, such as results-json
+        a.srj contains results, but N-Quads is for messages; results can only be converted to a format of results, such as results-json
     """
-    return OptionError(f"{source} contains {found}, and {reason}; {_WAYS[found][wanted]}")
+    return OptionError(f"{source} contains {found}, but {reason}; {_CONVERSIONS[found][wanted]}")

@@ -90,7 +90,9 @@ def not_written(path: str) -> str | None:
     """
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None:
-        return f"{kind} archives are not supported; name a tar archive, such as out.tar.gz, or a folder, such as out/"
+        return (
+            f"{kind} archives are not supported; use a tar archive (out.tar.gz) or a folder (out/)"
+        )
     return _compression(suffix)
 
 
@@ -99,7 +101,7 @@ def to_read(path: str, head: bytes) -> Likely | None:
     suffix = _suffix(path)
     if (kind := _ARCHIVES.get(suffix)) is not None or head.startswith(_ZIP):
         return Likely(
-            f"{kind or 'zip'} archives are not supported; unpack it first, or make a tar archive of it"
+            f"{kind or 'zip'} archives are not supported; extract it first, or convert it to a tar archive"
         )
     if (compression := _compression(suffix)) is not None:
         return Likely(f"{compression}: decompress it first")

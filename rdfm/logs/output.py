@@ -67,7 +67,7 @@ class Output:
         self._process = os.getpid()
         self._final: Path | None = None  # target of the final rename
         self._temporary: Path | None = None
-        self._forgotten: weakref.finalize[..., Output] | None = None
+        self._finalizer: weakref.finalize[..., Output] | None = None
         self._owned = isinstance(target, (str, os.PathLike))
         if isinstance(target, (str, os.PathLike)):
             path = os.fspath(target)
@@ -81,7 +81,7 @@ class Output:
                 raise
         elif not hasattr(target, "write"):
             raise OptionError(
-                f"cannot write to {no_path(target)}; give a path or a binary file object"
+                f"cannot write to {no_path(target)}; expected a path or a binary file object"
             )
         else:
             self.name = visible(str(getattr(target, "name", "output")))
@@ -108,8 +108,8 @@ class Output:
         # Both before the file exists: Ctrl-C can come at any time, and a writer can be garbage
         # collected.
         self._final, self._temporary = final, temporary
-        self._forgotten = weakref.finalize(
-            self, _forget, self._process, self.name, temporary, opened
+        self._finalizer = weakref.finalize(
+            self, _finalize, self._process, self.name, temporary, opened
         )
         _UNFINISHED.add(self)
         with _creating(self.name, final):
@@ -183,8 +183,8 @@ class Output:
     def _done(self) -> None:
         """Record that there is no temporary file any more."""
         self._temporary = None
-        if self._forgotten is not None:
-            self._forgotten.detach()
+        if self._finalizer is not None:
+            self._finalizer.detach()
 
     def _end(self) -> None:
         self.check_process()
@@ -230,15 +230,15 @@ class FolderOutput:
         _compressor(compression)  # reports an unavailable compression now
         if self._final.exists() and any(self._final.iterdir()) and not overwrite:
             raise OptionError(
-                f"{self.name} holds files; name another folder",
-                remedies=[remedies.OVERWRITTEN],
+                f"the folder {self.name} is not empty; write to another folder",
+                remedies=[remedies.OVERWRITE],
             )
-        beside = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
-        self._staging = self._final.with_name(f"{beside}.tmp")
-        self._old = self._final.with_name(f"{beside}.old")
-        self._forgotten = weakref.finalize(
+        hidden = f".{_cut(self._final.name, 100)}.{os.urandom(6).hex()}"
+        self._staging = self._final.with_name(f"{hidden}.tmp")
+        self._old = self._final.with_name(f"{hidden}.old")
+        self._finalizer = weakref.finalize(
             self,
-            _forget_folder,
+            _finalize_folder,
             self._process,
             self.name,
             (self._staging, self._final, self._old),
@@ -249,7 +249,7 @@ class FolderOutput:
             with _creating(self.name, self._final):
                 self._staging.mkdir()
         except OSError:
-            self._forgotten.detach()
+            self._finalizer.detach()
             raise
 
     def check_process(self) -> None:
@@ -301,7 +301,7 @@ class FolderOutput:
             self._end()
             with _naming(self.name):
                 self._appear()
-            self._forgotten.detach()
+            self._finalizer.detach()
         except BaseException:
             self.discard()
             raise
@@ -327,7 +327,7 @@ class FolderOutput:
             partial = _free_name(self._final)
             with _naming(self.name):
                 self._staging.rename(partial)
-            self._forgotten.detach()
+            self._finalizer.detach()
         except BaseException:
             self.discard()
             raise
@@ -336,7 +336,7 @@ class FolderOutput:
     def discard(self) -> None:
         """Remove the output written so far; in a forked process do nothing."""
         if self._process != os.getpid():  # the lock may never be released there
-            self._forgotten.detach()
+            self._finalizer.detach()
             return
         with self._writing:  # another thread may be writing
             self._discarded = True
@@ -344,7 +344,7 @@ class FolderOutput:
                 self._end()
             _settle(self._staging, self._final, self._old)
         # Not earlier: if the process ends before this, the finalizer removes the rest.
-        self._forgotten.detach()
+        self._finalizer.detach()
 
 
 class Shape:
@@ -370,11 +370,11 @@ class Shape:
         """
         path = None
         if isinstance(target, (str, os.PathLike)):
-            target = path = _here(os.fspath(target))
+            target = path = _local_target(os.fspath(target))
         splits = split_messages is not None or split_bytes is not None
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
-                raise OptionError(f"{name} is a number from 1, not {number!r}")
+                raise OptionError(f"{name} must be an integer of at least 1, not {number!r}")
         self.archive = path is not None and archives.stem(path) is not None
         # Only the slash marks a new folder: folder names may have suffixes, and file names may lack
         # one.
@@ -385,23 +385,23 @@ class Shape:
         )
         if splits and not self.folder:
             if self.archive:
-                what = "an archive has a member for each message; name a folder, such as out/"
+                what = "an archive has a member for each message; use a folder such as out/"
             elif path is None:
-                what = "the output is a stream; name a folder, such as out/"
+                what = "the output is a stream; use a folder such as out/"
             elif not Path(path).exists():
-                what = f"{path} is not one; write {path}/ for a new folder"
+                what = f"{path} is not a folder; write {path}/ to create one"
             else:
-                what = f"{path} is a file; name a folder, such as out/"
-            raise OptionError(f"split_messages and split_bytes are for folders, and {what}")
+                what = f"{path} is a file; use a folder such as out/"
+            raise OptionError(f"split_messages and split_bytes require a folder, but {what}")
         if overwrite and not self.folder:
-            raise OptionError("overwrite is for folders; files are replaced without it")
+            raise OptionError("overwrite applies to folders; files are always replaced")
         if self.folder and path is not None and Path(path).is_file():
-            raise OptionError(f"{path} is a file; name a folder")
+            raise OptionError(f"{path} is a file, not a folder")
         named = path is not None and not self.folder and compression is None
         if named and path is not None and (reason := not_written(path)) is not None:
             raise OptionError(
                 f"{path}: {reason}",
-                remedies=[remedies.NOT_COMPRESSED],
+                remedies=[remedies.UNCOMPRESSED],
             )
         self._target = target
         self._compression = compression
@@ -437,12 +437,12 @@ class Shape:
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
 
 
-def _here(path: str) -> str:
+def _local_target(path: str) -> str:
     """Return the local path of an output's name."""
     local = local_target(path)
     if local is None:
         raise OptionError(
-            f"{path} is a URL, which rdfm does not write; write a file or folder, then copy it"
+            f"cannot write to the URL {path}; write to a local file or folder, then copy it"
         )
     return local
 
@@ -452,7 +452,7 @@ def _check_process(process: int, name: str) -> None:
     if process != os.getpid():
         raise PermissionError(
             errno.EPERM,
-            "it belongs to the process that forked this one; create a log after the fork",
+            "opened by the parent process; create the log after the fork",
             name,
         )
 
@@ -520,7 +520,7 @@ def _remove(folder: Path) -> None:
             return
 
 
-def _forget_folder(
+def _finalize_folder(
     process: int, name: str, folders: tuple[Path, Path, Path], opened: list[BinaryIO]
 ) -> None:
     """Remove the folder of a writer that was never closed, or is not finished yet."""
@@ -533,13 +533,13 @@ def _forget_folder(
     _settle(*folders)
     if unfinished:
         warnings.warn(
-            f"the logs in {name} were never closed, so what was written is gone; use a with block",
+            f"the logs in {name} were not closed, so their content is lost; use a with block",
             ResourceWarning,
             stacklevel=2,
         )
 
 
-def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
+def _finalize(process: int, name: str, temporary: Path, opened: list[BinaryIO]) -> None:
     """Remove the file of a writer that was never closed, when it is collected or Python exits."""
     for file in opened:
         with contextlib.suppress(OSError):
@@ -549,7 +549,7 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
     with contextlib.suppress(OSError, ValueError):  # or an invalid file name
         temporary.unlink()
         warnings.warn(
-            f"the log {name} was never closed, so what was written is gone; use it in a with block",
+            f"the log {name} was not closed, so its content is lost; use a with block",
             ResourceWarning,
             stacklevel=2,
         )
@@ -558,9 +558,9 @@ def _forget(process: int, name: str, temporary: Path, opened: list[BinaryIO]) ->
 def remove_unfinished() -> None:
     """Remove incomplete outputs, for a process that exits without waiting for its writers."""
     for output in list(_UNFINISHED):
-        if output._forgotten is not None:
+        if output._finalizer is not None:
             with contextlib.suppress(Exception):
-                output._forgotten()  # does nothing after commit or discard
+                output._finalizer()  # does nothing after commit or discard
 
 
 def _cut(name: str, count: int) -> str:
@@ -601,10 +601,11 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
         return format  # for a folder such as log.nq/, the format of its files
     if path is not None and (likely := to_write(path, kind)) is not None:
         raise UnknownFormatError(f"{path}: {likely.text}", remedies=likely.remedies)
-    shown = path if path is not None else "the output"
     names = (spec.name for spec in formats.specs() if kind in spec.kinds)
     raise UnknownFormatError(
-        f"{shown} does not show its format by its suffix",
+        "the output format is not given"
+        if path is None
+        else f"{path}: the suffix does not identify a format",
         remedies=[remedies.named_format("to_format", names)],
     )
 

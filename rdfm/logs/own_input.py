@@ -65,12 +65,14 @@ def refuse_own_input(
     place = target.resolve()
     for path in paths:
         if path.is_dir() and path.resolve() in place.parents:
-            raise OptionError(f"{shown} is in the folder {path}, which is read; write elsewhere")
+            raise OptionError(f"{shown} is in the input folder {path}; write to another folder")
     for path in (*paths, *named_paths):
         if target.is_dir() and path.is_dir() and target.samefile(path):
             raise OptionError(f"{shown} is also an input; write to another folder")
         if target.is_dir() and place in path.resolve().parents:
-            raise OptionError(f"{path}, which is read, is in the folder {shown}; write elsewhere")
+            raise OptionError(
+                f"the input {path} is in the output folder {shown}; write to another folder"
+            )
 
 
 def _named_files(options: Mapping[str, Any], declared: Mapping[str, OptionSpec]) -> Iterator[Any]:

@@ -75,8 +75,8 @@ class FolderEncoder:
         """
         parts: list[Part] = []
         for part in self._rotation.parts(batch):
-            holds = self._rotation.is_open or part.record_count or part.continues
-            if self._single and not holds and self._make_empty is not None:
+            has_content = self._rotation.is_open or part.record_count or part.continues
+            if self._single and not has_content and self._make_empty is not None:
                 usual, self._encoder = self._encoder, self._make_empty()
                 self._put(part, source, parts)
                 self._encoder = usual

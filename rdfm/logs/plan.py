@@ -74,7 +74,7 @@ def plan_splits(
 ) -> list[Split]:
     """Divide a log into splits, as `plan` does, with the options of `reading`."""
     if split_bytes < 1:
-        raise OptionError(f"split_bytes is a number from 1, not {split_bytes}")
+        raise OptionError(f"split_bytes must be at least 1, not {split_bytes}")
     if hasattr(source, "read"):  # it can only be read once
         return [Split(first_index=0, format=reading.format)]
     if holds_files(source, reading.storage_options):

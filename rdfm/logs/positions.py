@@ -29,15 +29,15 @@ class Lines:
     def __init__(self) -> None:
         """Start at the beginning of a log."""
         self._pieces: deque[_Piece] = deque()
-        self._end = self._lines = self._held = 0
+        self._end = self._lines = self._kept = 0
 
     def feed(self, data: bytes) -> None:
         """Add the next piece."""
         self._pieces.append(_Piece(self._end, self._lines, data))
         self._end += len(data)
         self._lines += count_lines(data)
-        self._held += len(data)
-        while self._held > KEPT_BYTES and len(self._pieces) > 1:
+        self._kept += len(data)
+        while self._kept > KEPT_BYTES and len(self._pieces) > 1:
             self._drop()
 
     def forget(self, offset: int) -> None:
@@ -86,8 +86,8 @@ class Lines:
         text = self._text(start, self._end if stop is None else stop)
         at = text.find(written)
         while at >= 0:
-            behind = text[at + len(written) : at + len(written) + 1]
-            if written[-1] not in _IN_LABELS or not behind or behind[0] not in _IN_LABELS:
+            following = text[at + len(written) : at + len(written) + 1]
+            if written[-1] not in _IN_LABELS or not following or following[0] not in _IN_LABELS:
                 return start + at
             at = text.find(written, at + 1)
         return None
@@ -103,4 +103,4 @@ class Lines:
         )
 
     def _drop(self) -> None:
-        self._held -= len(self._pieces.popleft().data)
+        self._kept -= len(self._pieces.popleft().data)

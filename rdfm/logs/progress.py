@@ -1,7 +1,7 @@
 """The progress of a conversion or an inspection, reported to a function about ten times a second.
 
 In: the work done so far. Out: calls of the caller's function.
-Cost: a reading of the clock. Law: each call gets its own `Progress`, which never changes.
+Cost: one clock reading per update. Law: each call gets its own `Progress`, which never changes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Reporter:
         """
         if function is not None and not callable(function):
             raise OptionError(
-                f"progress is a function that takes a Progress, not {repr(function)[:40]}"
+                f"progress must be a function that takes a Progress, not {repr(function)[:40]}"
             )
         self._function = function
         self._next = 0.0

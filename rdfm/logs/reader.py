@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
 from rdfm._core import MessageBatch, PatchBatch, ResultBatch
 from rdfm.errors import OptionError, RdfmError
 from rdfm.formats import Format
-from rdfm.logs.arrow import Table, arrow_reader
+from rdfm.logs.arrow import TableForm, arrow_reader
 from rdfm.logs.driver import Broken, Driver, Item, Read, Reading, Skipped, Source
 from rdfm.logs.filtering import Filtering, filter_values
 from rdfm.logs.frames import Tabular
@@ -90,7 +90,7 @@ def open_log(
 
     Raises:
         UnknownFormatError: The format cannot be detected, or the name is unknown.
-        OptionError: The format does not support an option or its value; or the log has no splits.
+        OptionError: The format does not support an option or its value; or the log cannot be split.
         OSError: The file cannot be read.
         MissingExtraError: The URL needs a package that is not installed.
 
@@ -103,9 +103,9 @@ def open_log(
     if split is not None and split.whole:
         split = None
     if split is not None and compression not in (None, "none"):
-        raise OptionError(f"a log compressed with {compression} has no splits; read it whole")
+        raise OptionError(f"a log compressed with {compression} cannot be split; read all of it")
     format = format or (None if split is None else split.format)
-    table = Table.of(rows, terms) if (rows, terms) != Table() else None
+    table = TableForm.of(rows, terms) if (rows, terms) != TableForm() else None
     in_parts = parts or (table is not None and table.rows == "quads")
     reading = Reading(
         format, options, compression, storage_options, split, "always" if in_parts else "never"
@@ -115,7 +115,7 @@ def open_log(
     from rdfm.logs.seek import seek  # it opens logs itself
 
     if split is not None:
-        raise OptionError("messages and split are two parts of a log; leave one of them out")
+        raise OptionError("messages and split both select a part of the log; use only one of them")
     chosen = parse_messages(messages)
     split = seek(source, reading, as_slice(chosen), numbered=True)
     first = 0 if split is None else split.first_index or 0
@@ -146,7 +146,7 @@ class LogReader(Tabular):
         driver: Driver,
         stages: Sequence[Stage] = (),
         *,
-        table: Table | None = None,
+        table: TableForm | None = None,
     ) -> None:
         """Initialize with the driver and the stages after it; `open_log` does this.
 
@@ -232,7 +232,7 @@ class LogReader(Tabular):
     def _messages(self) -> Iterator[Message]:
         if self._table is not None:
             raise OptionError(
-                f"{self.source} was opened as a table; take its batches(), or open it without rows and terms to get messages"
+                f"{self.source} was opened as a table; use batches(), or open it without rows and terms to get messages"
             )
         self._check_unread()
         while (batch := self._next()) is not None:
@@ -279,7 +279,7 @@ class LogReader(Tabular):
         """
         if self._begun:
             raise ValueError(
-                f"{self.source} has been read from; open it again to filter or query it"
+                f"{self.source} has already been read; open it again to filter or query it"
             )
         made = copy(self)
         made._items = through(self._items, stages)
@@ -302,7 +302,7 @@ class LogReader(Tabular):
             raise head
         kind = "messages" if self.found is None else self.found.spec.kinds[0]
         return arrow_reader(
-            self._table or Table(),
+            self._table or TableForm(),
             _EMPTY[kind]() if head is None else head,
             self.source,
             Loop(self._turn, self._with_sources()),
@@ -317,7 +317,7 @@ class LogReader(Tabular):
     def _check_unread(self) -> None:
         if self._ended:
             raise ValueError(
-                f"{self.source} has been read to its end; open it again to read it again"
+                f"{self.source} has been read to the end; open it again to read it again"
             )
 
     def _next(self) -> MessageBatch | None:
@@ -372,7 +372,7 @@ class LogReader(Tabular):
         Raises:
             DecodeError: The error itself, if the rest of the log cannot be read: the format is not
                 `resumable`, or the file's compression or the archive is broken.
-            ValueError: There was no error.
+            ValueError: No error has occurred.
             RuntimeError: Another thread is using the reader.
 
         Example:

@@ -14,56 +14,59 @@ from rdfm.formats import FormatSpec
 
 __all__ = ["add", "named_format"]
 
-LEFT_OUT = Remedy("stage", "on_error", "skip", "leaves out what is no log")
-OVERWRITTEN = Remedy("stage", "overwrite", "true", "removes all that is in it")
-NOT_COMPRESSED = Remedy("stage", "compression", "none", "writes it as it is under that name")
-ANY_TERM = Remedy("stage", "any", "TERM", "selects by a term, for example")
-PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "gives it")
-TIME = Remedy("stage", "time", "PREDICATE", "says it")
+SKIP_INVALID = Remedy("stage", "on_error", "skip", "skips files that are not logs")
+OVERWRITE = Remedy("stage", "overwrite", "true", "deletes everything in it")
+UNCOMPRESSED = Remedy("stage", "compression", "none", "writes uncompressed data to that file")
+ANY_TERM = Remedy("stage", "any", "TERM", "selects messages that contain a term, for example")
+PREFIX = Remedy("stage", "prefixes", "NAME=IRI", "declares it")
+TIME = Remedy("stage", "time", "PREDICATE", "specifies it")
 TIMES = (
-    Remedy("stage", "after", "TIME", "asks for this one or a later one"),
-    Remedy("stage", "before", "TIME", "asks for an earlier one"),
+    Remedy("stage", "after", "TIME", "selects times from TIME on"),
+    Remedy("stage", "before", "TIME", "selects earlier times"),
 )
-_DIVIDED = Remedy("stage", "group_by", "count=N", "divides messages")
-_NOT_HELD = Remedy("stage", "on_error", "fail", "holds no message whole")
-_FILES = Remedy("stage", "split_messages", "1", "writes a file for each message, in a folder")
+_SPLIT_MESSAGES = Remedy("stage", "group_by", "count=N", "splits messages")
+_UNBUFFERED = Remedy("stage", "on_error", "fail", "avoids buffering complete messages")
+_FILES = Remedy("stage", "split_messages", "1", "writes each message to its own file in a folder")
 
 
-def named_format(option: str, names: Iterable[str], text: str = "says it") -> Remedy:
+def named_format(option: str, names: Iterable[str], text: str = "specifies it") -> Remedy:
     """Return the remedy for a format that was not detected: the option that names it."""
     return Remedy("stage", option, "|".join(names), text)
 
 
 def add(
-    error: DecodeError | EncodeError, target: FormatSpec | None = None, *, held: bool = False
+    error: DecodeError | EncodeError,
+    target: FormatSpec | None = None,
+    *,
+    buffers_messages: bool = False,
 ) -> None:
     """Add the remedies of a conversion to an error.
 
     Args:
         error: The error; call this once for each.
         target: The format to write.
-        held: Whether complete messages are buffered only because errors are skipped.
+        buffers_messages: Whether complete messages are buffered only because errors are skipped.
     """
     if error.lacks == "boundaries":
         error.remedies += (_FILES,)
     if error.lacks != "parts":
         return
-    if held:
-        error.remedies += (_NOT_HELD,)
+    if buffers_messages:
+        error.remedies += (_UNBUFFERED,)
     elif isinstance(error, DecodeError) and target is not None and target.continuable is not True:
         error.remedies += _in_parts(target)
     if target is None or "messages" in target.kinds:
-        error.remedies += (_DIVIDED,)
+        error.remedies += (_SPLIT_MESSAGES,)
 
 
 def _in_parts(target: FormatSpec) -> tuple[Remedy, ...]:
     """Return the remedies that allow a target to continue a message in parts."""
-    how = "goes on with a message in parts"
+    how = "allows messages in parts"
     if target.continuable:
         name, value = target.continuable[0]  # type: ignore[index]  # it is not True
         return (Remedy("write", name, value, how),)
-    alike = (spec for spec in formats.specs() if set(spec.kinds) & set(target.kinds))
-    names = [spec.name for spec in alike if spec.continuable is True]
+    same_kind = (spec for spec in formats.specs() if set(spec.kinds) & set(target.kinds))
+    names = [spec.name for spec in same_kind if spec.continuable is True]
     if not names:
         return ()
     return (named_format("to_format", names, how),)

@@ -17,7 +17,7 @@ from typing import Literal as OneOf
 from rdfm import interop
 from rdfm._core import Bnode, Iri, Literal, ResultBatch, TripleTerm
 from rdfm.errors import OptionError, RdfmError
-from rdfm.logs.arrow import Table, arrow_reader
+from rdfm.logs.arrow import TableForm, arrow_reader
 from rdfm.logs.frames import Tabular
 from rdfm.logs.output import Writable
 from rdfm.logs.reader import open_log
@@ -64,19 +64,19 @@ def open_results(
         ...     results.variables, [str(name) for (name,) in results]
         (('name',), ['"Ann"'])
     """
-    table = Table.of("messages", terms)
+    table = TableForm.of("messages", terms)
     log = open_log(source, format, **options)
     kinds = () if log.found is None else log.found.spec.kinds
     if "results" not in kinds:
         log.close()
         raise OptionError(
-            f"{log.source} holds {' and '.join(kinds)}, no results; rdfm.open_log reads it"
+            f"{log.source} contains {' and '.join(kinds)}, not results; open it with rdfm.open_log"
         )
     if log.found is not None and "results" in log.found.spec.written_only:
         log.close()
         raise OptionError(
-            f"{log.source}: results are written to {log.found.spec.title} and not read back, since nothing in such a "
-            "table says that its values are terms; keep them in a format of results, such as results-thrift (.srt)"
+            f"{log.source}: results in {log.found.spec.title} cannot be read back, since nothing marks the values of the "
+            "table as terms; store results in a format of results, such as results-thrift (.srt)"
         )
     return ResultReader(
         cast("Iterator[ResultBatch]", log.batches()),
@@ -99,7 +99,7 @@ class ResultReader(Tabular):
         batches: Iterator[ResultBatch],
         name: str,
         close: Callable[[], object] | None = None,
-        table: Table = Table(),  # noqa: B008 - immutable
+        table: TableForm = TableForm(),  # noqa: B008 - immutable
     ) -> None:
         """Initialize with the batches, their name and the form of rows in a table.
 
@@ -195,7 +195,7 @@ class ResultReader(Tabular):
     def _check_unread(self) -> None:
         if self._ended:
             raise ValueError(
-                f"{self._name} has been read to its end; open it again to read it again"
+                f"{self._name} has been read to the end; open it again to read it again"
             )
 
     def to_rdflib(self) -> rdflib.query.Result:
@@ -340,13 +340,15 @@ def create_results(
         b'?name\n"Ann"\n'
     """
     if isinstance(variables, str):
-        raise OptionError(f"variables are a list of names, not the text {variables[:40]!r}")
+        raise OptionError(f"variables must be a list of names, not the string {variables[:40]!r}")
     if boolean is not None and variables:
         raise OptionError("the results of an ASK query have no variables")
     log = create_log(target, format, compression=compression, keep_partial=keep_partial, **options)
     try:
-        if not log.holds("results"):
-            raise OptionError(f"{log.format} is no format of results, such as results-json")
+        if not log.supports("results"):
+            raise OptionError(
+                f"{log.format} is not a format of results; use one such as results-json"
+            )
         return ResultWriter(log, variables, boolean, links, keep_partial=keep_partial)
     except BaseException:
         log.discard()
@@ -405,9 +407,11 @@ class ResultWriter:
         if self._boolean is not None:
             raise ValueError("the results of an ASK query have no rows")
         if len(cells) != len(self._variables):
-            raise ValueError(f"{len(cells)} cells, and there are {len(self._variables)} variables")
+            raise ValueError(
+                f"the row has {len(cells)} cells, but there are {len(self._variables)} variables"
+            )
         if wrong := set(map(type, cells)) - _CELLS:
-            raise TypeError(f"the cells of a row are terms or None, not {wrong.pop().__name__}")
+            raise TypeError(f"a cell must be a term or None, not {wrong.pop().__name__}")
         self._rows.append(cells)
         if len(self._rows) >= PENDING_ROWS:
             self._flush()
@@ -424,10 +428,10 @@ class ResultWriter:
         """
         self._check_open()
         if not isinstance(batch, ResultBatch):
-            raise TypeError(f"write_batch takes a ResultBatch, not {type(batch).__name__}")
+            raise TypeError(f"write_batch requires a ResultBatch, not {type(batch).__name__}")
         if list(batch.variables) != self._variables or batch.boolean != self._boolean:
             raise ValueError(
-                f"a batch of {_said(batch)}, and the results are of {_said(self._head)}"
+                f"the batch has {_description(batch)}, but the results have {_description(self._head)}"
             )
         self._flush()
         self._log.write_batch(batch)
@@ -487,7 +491,7 @@ class ResultWriter:
         return repr(self._log).replace("LogWriter", "ResultWriter")
 
 
-def _said(head: ResultBatch) -> str:
+def _description(head: ResultBatch) -> str:
     """Describe the variables or the answer of a batch, for errors."""
     if head.boolean is not None:
         return f"the answer {str(head.boolean).lower()}"

@@ -2,7 +2,7 @@
 
 In: messages as they are read. Out: the selected messages, in order.
 Cost: a slice of each batch that contains selected messages; numbers from the end buffer that many
-messages, within `MAX_HELD_BYTES`.
+messages, within `MAX_BUFFERED_BYTES`.
 Law: messages are counted from 0 over all inputs; the division into batches has no effect.
 """
 
@@ -34,7 +34,7 @@ __all__ = [
     "some",
 ]
 
-MAX_HELD_BYTES = 1 << 30
+MAX_BUFFERED_BYTES = 1 << 30
 # A number greater than that of the last message of any log.
 _END = 1 << 62
 
@@ -42,7 +42,7 @@ _MESSAGES = "Messages"
 SELECTING = declare(
     OptionSpec(
         "messages",
-        help="Numbers from 0: 5000, 100:200, -10: or ::100.",
+        help="Messages to select, numbered from 0: 5000, 100:200, -10: or ::100.",
         metavar="SLICE",
         group=_MESSAGES,
         short="m",
@@ -167,8 +167,8 @@ class FromEnd(Selection):
         self._chosen = chosen
         self._most = max(-start, -(stop or 0))
         # Batches with the number of their first message.
-        self._held: deque[tuple[int, Read]] = deque()
-        self._held_bytes = 0
+        self._buffered: deque[tuple[int, Read]] = deque()
+        self._buffered_bytes = 0
         # Messages that leave the buffer precede every position counted from the end.
         self._early = Selection(iter(()) if start < 0 else _ranges(start, _END, chosen.step or 1))
 
@@ -178,19 +178,19 @@ class FromEnd(Selection):
         assert batch is not None
         first = self._seen - batch.continued
         self._seen = first + len(batch)
-        self._held.append((first, read))
-        self._held_bytes += batch.memory_bytes
-        while self._held:
-            first, held = self._held[0]
-            assert held.batch is not None
-            if first + len(held.batch) > self._seen - self._most:
+        self._buffered.append((first, read))
+        self._buffered_bytes += batch.memory_bytes
+        while self._buffered:
+            first, oldest = self._buffered[0]
+            assert oldest.batch is not None
+            if first + len(oldest.batch) > self._seen - self._most:
                 break
-            self._held.popleft()
-            self._held_bytes -= held.batch.memory_bytes
-            yield from self._early._at(first, held)
-        if self._held_bytes > MAX_HELD_BYTES:
+            self._buffered.popleft()
+            self._buffered_bytes -= oldest.batch.memory_bytes
+            yield from self._early._at(first, oldest)
+        if self._buffered_bytes > MAX_BUFFERED_BYTES:
             raise OptionError(
-                f"the last {self._most:,} messages take more than {MAX_HELD_BYTES >> 20} MiB of memory; "
+                f"the last {self._most:,} messages take more than {MAX_BUFFERED_BYTES >> 20} MiB of memory; "
                 "count from the start of the log instead"
             )
 
@@ -201,15 +201,15 @@ class FromEnd(Selection):
             OptionError: The message that has to exist does not.
         """
         self._check()
-        if not self._held:
+        if not self._buffered:
             return
-        first, _ = self._held[0]
+        first, _ = self._buffered[0]
         wanted = range(*self._chosen.indices(self._seen))
         before = max(first - wanted.start, 0)
         start = wanted.start + -(-before // wanted.step) * wanted.step
         last = Selection(_ranges(start, wanted.stop, wanted.step))
-        for first, held in self._held:
-            yield from last._at(first, held)
+        for first, read in self._buffered:
+            yield from last._at(first, read)
 
 
 def _ranges(start: int, stop: int, step: int) -> Ranges:
@@ -235,12 +235,12 @@ def parse_messages(text: str | int) -> int | slice:
         return int(text)
     if not isinstance(text, str) or not re.fullmatch(r"(-?\d+)?:(-?\d+)?(:\d*)?", text):
         raise OptionError(
-            f"{spelled('messages')} is a number such as 5000, or a slice such as 100:200, -10: or ::100, "
+            f"{spelled('messages')} must be a number such as 5000, or a slice such as 100:200, -10: or ::100, "
             f"not '{str(text)[:40]}'"
         )
     parts = [int(part) if part else None for part in text.split(":")]
     if len(parts) == 3 and parts[2] == 0:
-        raise OptionError(f"the step of {spelled('messages')} is at least 1, not 0")
+        raise OptionError(f"the step of {spelled('messages')} must be at least 1")
     return slice(*parts)
 
 
@@ -287,9 +287,9 @@ def parse_sample(text: str) -> float | int:
         if 0 < percent <= 100:
             return percent / 100
         if percent > 100:
-            raise OptionError(f"{spelled('sample')} is at most 100%, not {text[:40]}")
+            raise OptionError(f"{spelled('sample')} must be at most 100%, not {text[:40]}")
     raise OptionError(
-        f"{spelled('sample')} is a share such as 1%, or a number of messages from 1 on, not '{text[:40]}'"
+        f"{spelled('sample')} must be a percentage such as 1%, or a positive number of messages, not '{text[:40]}'"
     )
 
 

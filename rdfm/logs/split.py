@@ -43,9 +43,9 @@ class Split:
         """Return the settings for opening a decoder of the split.
 
         Raises:
-            OptionError: Logs of the format have no splits.
+            OptionError: Logs of the format cannot be split.
         """
         if not format.splittable:
-            raise OptionError(f"{format.name} logs have no splits; read the log whole")
+            raise OptionError(f"{format.name} logs cannot be split; read all of the log")
         part = (self.start, self.stop, self.dialect or "comment")
         return Opening(split=part, first_index=self.first_index)

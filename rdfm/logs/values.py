@@ -143,5 +143,7 @@ class ValueEncoder:
 def _format(format: str | Format) -> Format:
     found = formats.find(format) if isinstance(format, str) else format
     if found.spec.kinds[0] == "results":
-        raise OptionError(f"values are messages or patches, and {found.spec.title} holds results")
+        raise OptionError(
+            f"values must be messages or patches, but {found.spec.title} is a format of results"
+        )
     return found

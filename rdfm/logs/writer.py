@@ -145,15 +145,15 @@ class LogWriter:
         self._check_open()
         one: Any
         if self._kinds == ("results",):
-            raise TypeError("rows need variables; rdfm.create_results writes them")
-        if isinstance(message, Patch) and not self.holds("patches"):
+            raise TypeError("rows of results require variables; use rdfm.create_results")
+        if isinstance(message, Patch) and not self.supports("patches"):
             raise TypeError(
-                f"{self.format} holds messages, not patches; rdfm.patch.to_log makes messages of patches, "
-                "rdfm.patch.apply a dataset"
+                f"{self.format} is a format of messages, not patches; rdfm.patch.to_log converts patches to messages, "
+                "and rdfm.patch.apply to a dataset"
             )
-        if isinstance(message, Message) and not self.holds("messages"):
+        if isinstance(message, Message) and not self.supports("messages"):
             raise TypeError(
-                f"{self.format} holds patches, not messages; rdfm.patch.from_log makes patches of messages"
+                f"{self.format} is a format of patches, not messages; rdfm.patch.from_log converts messages to patches"
             )
         if self._kinds == ("patches",) or isinstance(message, Patch):
             one = message if isinstance(message, Patch) else Patch(message)  # type: ignore[arg-type]  # checked there
@@ -179,11 +179,11 @@ class LogWriter:
         taken = tuple(_BATCHES[kind] for kind in self._kinds)
         if not isinstance(batch, taken):
             names = " or a ".join(batch_class.__name__ for batch_class in taken)
-            raise TypeError(f"write_batch takes a {names}, not {type(batch).__name__}")
+            raise TypeError(f"write_batch requires a {names}, not {type(batch).__name__}")
         self._flush()
         self._encode(batch)
 
-    def holds(self, kind: str) -> bool:
+    def supports(self, kind: str) -> bool:
         """Return whether the format supports a kind: "messages", "patches" or "results"."""
         return kind in self._kinds
 

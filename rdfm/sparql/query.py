@@ -678,7 +678,7 @@ class Asked:
             from_format=given.get("from_format"),
             skip_errors=self._skips,
             keep_partial=given.get("keep_partial", False),
-            held_whole=self.whole and self._skips,
+            buffers_messages=self.whole and self._skips,
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )
         summary = Pipeline(plan, Reporter(progress)).run()

@@ -453,7 +453,7 @@ def test_progress_is_reported():
     reports = []
     rdfm.statistics(b"<urn:s> <urn:p> <urn:o> .\n", "nq", progress=reports.append)
     assert (reports[-1].messages, reports[-1].quads, reports[-1].bytes_in) == (1, 1, 26)
-    with pytest.raises(rdfm.OptionError, match="progress is a function"):
+    with pytest.raises(rdfm.OptionError, match="progress must be a function"):
         rdfm.statistics(b"", "nq", progress=1)
 
 

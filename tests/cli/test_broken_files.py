@@ -114,7 +114,9 @@ def test_broken_files_are_errors(rdfm, name):
 def test_messages_before_an_error_are_kept_on_request(rdfm):
     run = rdfm("convert", "bad.nq", "-o", "out.nq", "--keep-partial")
     assert run.code == 1
-    assert run.error.endswith("what came before is in " + str(Path("out.nq.partial").resolve()))
+    assert run.error.endswith(
+        "the output before the error is in " + str(Path("out.nq.partial").resolve())
+    )
     assert Path("out.nq.partial").read_text() == "<http://e/1> <http://e/p> <http://e/o> .\n"
     assert not Path("out.nq").exists()
 
@@ -132,7 +134,9 @@ def test_the_rest_of_a_log_that_cannot_resume_is_skipped(rdfm):
     Path("x.jelly").write_bytes(JELLY)
     run = rdfm("convert", "x.jelly", "b.nq", "-o", "out.nq", "--on-error", "skip")
     assert run.code == 0
-    assert "rdfm: skipped: the rest of x.jelly, since its format cannot resume" in run.err
+    assert (
+        "rdfm: skipped: the rest of x.jelly, since its format cannot resume after errors" in run.err
+    )
     assert Path("out.nq").read_bytes() == Path("b.nq").read_bytes()
 
 

@@ -87,7 +87,7 @@ def test_the_default_graph_can_be_named(rdfm):
     )
     Path("p.rdfp").write_text("TX .\nTC .\n")
     run = rdfm("cat", "p.rdfp", "--default-graph-as", "http://e/d")
-    assert "p.rdfp contains patches; --default-graph-as is for messages" in run.error
+    assert "p.rdfp contains patches, but --default-graph-as applies to messages" in run.error
     assert run.code == 2
 
 

@@ -282,8 +282,8 @@ def test_the_docstring_names_every_format():
 def test_help_names_every_format_and_command(rdfm):
     help = rdfm("--help").out
     words = re.sub(r"-\s+", "-", help)  # names may be wrapped at a hyphen
-    listed = re.search(r"Formats: ([^.]*)\.", words, re.S)[1]
-    names = re.findall(r"[a-z-]+(?=[,;.]|$)", listed)
+    listed = re.findall(r"Formats of [a-z ]+: ([^.]*)\.", words)
+    names = re.findall(r"[a-z-]+(?=,|$)", ",".join(listed))
     assert sorted(names) == sorted(package.formats.names())
     assert "Example:\n    rdfm convert nanopubs.jelly.gz nanopubs.trig" in help
     for command in ("head", "tail", "convert", "help"):
@@ -456,7 +456,7 @@ def test_inputs_without_logs_next_to_others(rdfm, without_logs):
     assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]
     assert run.err.startswith("rdfm: 4 messages")
     run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
-    assert run.err.splitlines()[-1] == "rdfm: note: and 2 more inputs contain no logs"
+    assert run.err.splitlines()[-1] == "rdfm: note: 2 more inputs contain no logs"
     assert "note" not in rdfm("convert", "empty", "out.nq", "-q").err
     # A file without messages is a log, and inputs after the last message taken are not opened.
     Path("none.nq").touch()
@@ -465,7 +465,7 @@ def test_inputs_without_logs_next_to_others(rdfm, without_logs):
     Path("empty/README").write_text("hello")
     run = rdfm("convert", "empty", "out.nq")
     assert run.code == 1
-    assert "neither its name nor its content shows its format" in run.error
+    assert "neither its name nor its content identifies its format" in run.error
     run = rdfm("convert", "empty", "out.nq", "--on-error", "skip")
     assert "skipped: empty/README" in run.err
     assert "note" not in run.err
@@ -514,13 +514,13 @@ def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("a.nq o.csv", "rdfm query makes results, such as CSV, of messages"),
+        ("a.nq o.csv", "rdfm query writes results of a query on messages"),
         ("a.nq o --to turtel", "no format is called 'turtel'; did you mean Turtle (ttl)?"),
         ("a.nq o --to json", "JSON-LD (jsonld) or SPARQL results in JSON (results-json)?"),
         ("jelly.nq o.trig", "the content looks like Jelly; --from jelly reads it"),
         ("nq.jelly o.trig", "the content looks like N-Quads; --from nq reads it"),
-        ("a.nq o.nq --sample 120%", "--sample is at most 100%, not 120%"),
-        ("a.nq o.nq --group-by subjects", "--group-by is message, subject, graph, count=N"),
+        ("a.nq o.nq --sample 120%", "--sample must be at most 100%, not 120%"),
+        ("a.nq o.nq --group-by subjects", "--group-by must be message, subject, graph, count=N"),
         ("a.nq o.nq --from-dialect foo", "--dialect is one of 'comment', 'directive', 'plain'"),
     ],
 )

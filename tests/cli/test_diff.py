@@ -131,7 +131,7 @@ def test_differences_of_other_kinds_are_named(rdfm):
         "@@ - | row 1 @@",
         '+?a="2" ?c="3"',
     ]
-    assert "other variables or answers; 1 row the same" in run.err
+    assert "different variables or answers; 1 row the same" in run.err
 
 
 def test_logs_that_cannot_be_compared_have_status_2(rdfm):
@@ -152,7 +152,7 @@ def test_undecided_pairs_have_status_2(rdfm):
     assert run.code == 2
     assert "@@ message 0 | message 0 @@ undecided" in run.out
     assert "1 undecided" in run.err
-    assert "rdfm: hint: a larger --max-steps may decide" in run.err
+    assert "rdfm: hint: a larger --max-steps may help" in run.err
     assert rdfm("diff", "x.nq", "y.nq").code == 0
 
 
@@ -166,7 +166,7 @@ def test_the_format_is_given_for_both_or_one(rdfm, words):
 
 def test_help_describes_the_exit_status(rdfm):
     run = rdfm("diff", "--help")
-    assert "The exit status is 0 if the logs are the same" in " ".join(run.out.split())
+    assert "The exit status is 0 if the logs are equal" in " ".join(run.out.split())
     assert "--namespaces" in run.out
     assert "--ignore-namespaces" not in run.out
 
@@ -179,7 +179,10 @@ def test_help_describes_the_exit_status(rdfm):
         ("p.rdfp p.rdfp --quads ordered", "the logs hold patches, and quads is for messages"),
         ("mixed rows.tsv", "holds messages, and what was read before it are results"),
         ("results rows.tsv", "has other variables, or another answer, than the results before"),
-        ("a.nq noname", "noname shows its format neither by its name nor by its content; --from"),
+        (
+            "a.nq noname",
+            "noname has an unknown format: neither its name nor its content identifies it; --from",
+        ),
         ("a.nq rows.tsv --from nq", "rows.tsv: nq: expected"),
         ("a.nq nowhere/", "nowhere"),
     ],

@@ -80,11 +80,11 @@ def test_log_readers_filter_the_same_messages(rdfm):
         assert [message.index for message in log.filter(object="ex:crane")] == [2]
     with library.open_log("log.jelly") as log:
         next(iter(log))
-        with pytest.raises(ValueError, match="has been read from"):
+        with pytest.raises(ValueError, match="has already been read"):
             log.filter(object="ex:crane")
     with (
         library.open_log("log.jelly") as log,
-        pytest.raises(library.OptionError, match="not for subjekt"),
+        pytest.raises(library.OptionError, match="there is no criterion 'subjekt'"),
     ):
         log.filter(subjekt="ex:a")
 
@@ -136,7 +136,7 @@ def test_several_logs_and_errors(rdfm):
     assert run.err.startswith("rdfm: skipped: bad.nq: nq: ")
     Path("p.rdfp").write_text("TX .\nTC .\n")
     assert (
-        "p.rdfp contains patches, and messages are filtered"
+        "p.rdfp contains patches, but only messages can be filtered"
         in rdfm("filter", "p.rdfp", "--any", "<a:b>", "-o", "out.rdfp").error
     )
     assert not Path("out.rdfp").exists()
@@ -145,23 +145,26 @@ def test_several_logs_and_errors(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ([], "no criteria are given; --any TERM selects by a term"),
-        (["--time", "ex:at"], "--after TIME asks for this one or a later one, or --before TIME"),
-        (["--after", "2026-06-01"], "--time PREDICATE says it"),
+        ([], "no criterion is given; --any TERM selects messages that contain a term"),
+        (["--time", "ex:at"], "--after TIME selects times from TIME on, or --before TIME"),
+        (["--after", "2026-06-01"], "--time PREDICATE specifies it"),
         (["--time", "ex:at", "--after", "June"], "'June' is no date or time; write 2026-06-01 or"),
         (["--any", "_:b"], "a blank node is of its message alone"),
         (["--any", "http://e/a"], "an IRI without its brackets; write <http://e/a>"),
-        (["--any", "x:y"], "no log declares the namespace x:"),
-        (["--any", "x:y"], "--prefix NAME=IRI gives it"),
+        (["--any", "x:y"], "no log declares the prefix x:"),
+        (["--any", "x:y"], "--prefix NAME=IRI declares it"),
         (["--regex", "("], "regex: unclosed group"),
         (["--where", "ASK { ?s ?p }"], "where: "),
         (
             ["--where", "SELECT * { ?s ?p ?o }"],
-            "where is an ASK query, such as ASK { … }, not SELECT",
+            "where must be an ASK query, such as ASK { … }, not a SELECT query",
         ),
-        (["--where", "ASK { ?s ?p ?o }", "--quads"], "--where selects whole messages"),
-        (["--any", "ex:s1", "--count", "--to", "nq"], "--to is for output"),
-        (["--any", "ex:s1", "--count", "-o", "out.nq"], "--count writes no log; leave out -o"),
+        (["--where", "ASK { ?s ?p ?o }", "--quads"], "--where selects messages"),
+        (["--any", "ex:s1", "--count", "--to", "nq"], "--to applies to output"),
+        (
+            ["--any", "ex:s1", "--count", "-o", "out.nq"],
+            "--count prints a number and writes no log; remove -o",
+        ),
         (["--any", "ex:s1", "--count", "--indent", "2"], "No such option '--indent'"),
     ],
 )
@@ -177,7 +180,10 @@ def test_wrong_criteria(rdfm, words, text):
 def test_a_prefixed_name_needs_namespaces(rdfm):
     run = rdfm("filter", "log.trig", "log.nq", "--any", "ex:crane", "--count")
     assert run.code == 2
-    assert "log.nq: N-Quads has no namespaces, and so none for ex:; --prefix" in run.error
+    assert (
+        "log.nq: the prefix ex: is not declared, since N-Quads has no namespaces; --prefix"
+        in run.error
+    )
     run = rdfm(
         "filter", "log.trig", "log.nq", "--any", "ex:crane", "--count", "--prefix", "ex=http://e/"
     )
@@ -198,7 +204,7 @@ def test_messages_in_parts_cannot_be_filtered():
     data = b"".join(b"<x:a> <x:p> <x:%d> .\n" % at for at in range(20_000))
     with (
         library.open_log(data, "nq", parts=True) as log,
-        pytest.raises(library.OptionError, match="messages are filtered whole"),
+        pytest.raises(library.OptionError, match="only complete messages can be filtered"),
     ):
         list(log.filter(any="<x:1>"))
 

@@ -208,7 +208,7 @@ def test_the_error_names_remedies_if_parts_are_not_possible(rdfm):
         assert "by its type flat_triples all frames are this message" in run.err
         for way in ("--from-frames message", "--group-by count=N"):
             assert way in run.err
-        text = "--on-error fail holds no message whole"
+        text = "--on-error fail avoids buffering complete messages"
         assert (text in run.err) == ("--on-error" in words)
     # Reading does not split messages.
     with (

@@ -75,9 +75,9 @@ def test_standard_output_is_trig_by_default(rdfm):
 def test_binary_output_to_a_terminal_is_refused(rdfm, monkeypatch):
     monkeypatch.setattr("rdfm.cli.stdio.is_terminal", lambda stream: stream is sys.stdout)
     run = rdfm("convert", "a.nq", "-", "--to", "jelly")
-    assert run.error.startswith("jelly is binary and standard output is a terminal")
+    assert run.error.startswith("jelly is binary, but standard output is a terminal")
     run = rdfm("convert", "a.nq", "-", "--compression", "gzip")
-    assert run.error.startswith("what is compressed is binary and standard output is a terminal")
+    assert run.error.startswith("compressed output is binary, but standard output is a terminal")
     assert rdfm("convert", "a.nq", "-").code == 0
 
 
@@ -119,16 +119,19 @@ def test_invalid_levels_are_refused(rdfm, compression, text):
 @pytest.mark.parametrize(
     ("name", "texts"),
     [
-        ("out.json", ["JSON-LD or NDJSON-LD", "--to jsonld or ndjsonld says", "suffix .jsonld"]),
+        (
+            "out.json",
+            ["JSON-LD or NDJSON-LD", "--to jsonld or ndjsonld specifies", "suffix .jsonld"],
+        ),
         ("out.json.gz", ["JSON-LD or NDJSON-LD"]),
-        ("out.yaml", ["YAML-LD;", "--to yamlld says it", "suffix .yamlld"]),
+        ("out.yaml", ["YAML-LD;", "--to yamlld specifies it", "suffix .yamlld"]),
         ("out.yml", ["may be YAML-LD"]),
-        ("out.xml", ["RDF/XML;", "--to rdfxml says it", "suffix .rdf"]),
-        ("out.n3", ["Turtle;", "--to ttl says it"]),
+        ("out.xml", ["RDF/XML;", "--to rdfxml specifies it", "suffix .rdf"]),
+        ("out.n3", ["Turtle;", "--to ttl specifies it"]),
         ("out.zip", ["zip archives are not supported", "out.tar.gz", "out/"]),
         ("out.nq.br", ["Brotli compression (.br) is not supported; gzip (.gz), zstd"]),
         ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
-        ("out.foo", ["out.foo does not show its format by its suffix; --to nt, nq"]),
+        ("out.foo", ["out.foo: the suffix does not identify a format; --to nt, nq"]),
     ],
 )
 def test_outputs_of_unknown_format(rdfm, name, texts):
@@ -143,7 +146,7 @@ def test_an_unsupported_compression_is_refused_despite_a_format(rdfm, name):
     run = rdfm("convert", "a.nq", name, "--to", "nq")
     assert run.code == 2
     assert "not supported" in run.error
-    assert "--compression none writes it as it is" in run.error
+    assert "--compression none writes uncompressed data" in run.error
     assert not Path(name).exists()
     assert rdfm("convert", "a.nq", name, "--to", "nq", "--compression", "none").code == 0
     assert Path(name).read_bytes() == Path("a.nq").read_bytes()
@@ -156,9 +159,13 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     Path("in.json").write_bytes(b"")
     for words, option, python in (
         (["a.nq", "out.foo"], "--to nt, nq, ", '"nt", "nq", '),
-        (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) says it'),
-        (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) says it"),
-        (["in.json", "out.nq"], "--from jsonld", '"ndjsonld" (from_format in convert) says it'),
+        (["a.nq", "out.json"], "--to jsonld or", '"ndjsonld" (to_format in convert) specifies it'),
+        (["unknown", "out.nq"], "--from nt, nq", "(from_format in convert) specifies it"),
+        (
+            ["in.json", "out.nq"],
+            "--from jsonld",
+            '"ndjsonld" (from_format in convert) specifies it',
+        ),
     ):
         run = rdfm("convert", *words)
         assert option in run.error
@@ -172,8 +179,8 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     [
         ("in.json", b"", ["it may be JSON-LD or NDJSON-LD; "]),
         ("in.yaml", b"hello", ["it may be YAML-LD; "]),
-        ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
-        ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; unpack"]),
+        ("in.zip", b"PK\x03\x04 and so on", ["zip archives are not supported; extract"]),
+        ("in", b"PK\x03\x04 and so on", ["zip archives are not supported; extract"]),
         ("in.nq.br", b"\x0b\x02\x80hello\x03", ["Brotli compression (.br)", "decompress it"]),
         # Starts like a Jelly log.
         ("in.jelly.br", b"\x0a\x08\x0a\x06\x0a\x04\x10\x01\x18\x01", ["Brotli compression"]),
@@ -242,8 +249,11 @@ def test_an_overwritten_folder_must_not_contain_an_input(rdfm):
     Path("d/c.json").write_text('{"@context": {}}')
     for words, text in (
         ("d d/", "d/ is also an input; write to another folder"),
-        ("d/a.nq d/", "d/a.nq, which is read, is in the folder d/; write elsewhere"),
-        ("b.nq d/ --compact-with d/c.json", "d/c.json, which is read, is in the folder d/; write "),
+        ("d/a.nq d/", "the input d/a.nq is in the output folder d/; write to another folder"),
+        (
+            "b.nq d/ --compact-with d/c.json",
+            "the input d/c.json is in the output folder d/; write ",
+        ),
         ("b.nq d/ --contexts d --from jsonld", "d/ is also an input; write to another folder"),
     ):
         run = rdfm("convert", *words.split(), "--overwrite", "--to", "jsonld")
@@ -285,7 +295,7 @@ def test_a_split_log_needs_the_name_of_a_folder(rdfm, words):
     assert rdfm("patch", "from-log", "b.nq", "p.rdfp").code == 0
     run = rdfm(*words.split())
     assert run.code == 2
-    assert run.error.endswith(" x.nq is not one; write x.nq/ for a new folder")
+    assert run.error.endswith(" x.nq is not a folder; write x.nq/ to create one")
     assert not Path("x.nq").exists()
     assert rdfm(*words.replace("x.nq", "x.nq/").split()).code == 0
     assert Path("x.nq").is_dir()

@@ -203,7 +203,7 @@ def test_folders_and_archives(data):
     done = data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch")
     assert (done.code, done.error) == (
         2,
-        "out/ holds files; name another folder; --overwrite removes all that is in it",
+        "the folder out/ is not empty; write to another folder; --overwrite deletes everything in it",
     )
     options = ("--to", "rdf-patch", "--overwrite", "--split-messages", "2", "--compression", "gzip")
     assert data("patch", "from-log", "a.nq", "out/", *options).code == 0
@@ -281,12 +281,12 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig contains messages, and patches are read here",
+            "new.trig contains messages, but patches are read here",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp contains patches, and messages are read here",
+            "c.rdfp contains patches, but messages are read here",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
@@ -301,7 +301,7 @@ def test_standard_input_and_output(data):
         ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
         ("apply none.nq c.rdfp -o out.nq", 1, "none.nq: No such file or directory"),
         ("apply old.nq c.rdfp -o none/out.nq", 1, "No such folder"),
-        ("apply old.nq c.rdfp -o out.what", 2, "does not show its format by its suffix; --to nt"),
+        ("apply old.nq c.rdfp -o out.what", 2, "the suffix does not identify a format; --to nt"),
         (
             "apply old.nq old -o out.nq",
             2,
@@ -321,10 +321,10 @@ def test_standard_input_and_output(data):
         ),
         ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
-        ("diff old.nq -o out.rdfp", 2, "name OLD and NEW; found 1"),
-        ("diff old.nq b.nq a.nq -o out.rdfp", 2, "name OLD and NEW; found 3"),
-        ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "name one log, with --snapshots; found 2"),
-        ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "leave one of them out"),
+        ("diff old.nq -o out.rdfp", 2, "expected OLD and NEW, found 1"),
+        ("diff old.nq b.nq a.nq -o out.rdfp", 2, "expected OLD and NEW, found 3"),
+        ("diff --snapshots a.nq b.nq -o out.rdfp", 2, "expected one log with --snapshots, found 2"),
+        ("diff --snapshots --per-message a.nq -o out.rdfp", 2, "cannot be combined"),
         (
             "diff old.nq a.nq -o out.rdfp",
             2,
@@ -338,13 +338,13 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp contains patches, and messages are read here",
+            "c.rdfp contains patches, but messages are read here",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are read here"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, but messages are read here"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are read here"),
+        ("to-log a.nq out.nq", 2, "a.nq contains messages, but patches are read here"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",
@@ -558,4 +558,4 @@ def test_binary_output_to_a_terminal_is_refused(data, monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
     done = data("patch", "diff", "old.nq", "new.trig", "-o", "-", "--to", "jelly-patch")
     assert done.code == 2
-    assert "jelly-patch is binary and standard output is a terminal" in done.error
+    assert "jelly-patch is binary, but standard output is a terminal" in done.error

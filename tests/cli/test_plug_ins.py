@@ -52,7 +52,7 @@ def test_the_package_in_the_documentation_works(install):
     listed = rdfm("formats")
     assert re.search(r"^jsonq +JSON quads +yes +yes", listed.stdout, re.M)
     assert listed.stderr == ""
-    assert "arrow, jsonq;" in " ".join(rdfm("--help").stdout.split())
+    assert "arrow, jsonq." in " ".join(rdfm("--help").stdout.split())
     assert "JSON quads (jsonq): a format of messages." in rdfm("formats", "jsonq").stdout
     log = '[["_:a", "<http://e/p>", "_:a", null]]\n[]\n'
     Path("a.log").write_text(log)  # detected by content
@@ -108,7 +108,7 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     Path("c.log").write_text("something else")
     run = rdfm("convert", "c.log", "d.trig")
     assert run.returncode == 2
-    assert "c.log shows its format neither" in run.stderr.splitlines()[-1]
+    assert "c.log has an unknown format: neither" in run.stderr.splitlines()[-1]
     run = rdfm("convert", "a.log", "b.trig", "--from", "jsonq")
     assert run.returncode == 2
     assert reason in run.stderr.splitlines()[-1]

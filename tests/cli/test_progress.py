@@ -104,7 +104,7 @@ def test_inspect_reports_progress(rdfm, bar, source):
 
 
 def test_progress_must_be_a_function(rdfm):
-    with pytest.raises(package.OptionError, match="progress is a function"):
+    with pytest.raises(package.OptionError, match="progress must be a function"):
         package.inspect("a.nq", progress=True)
 
 

@@ -296,7 +296,7 @@ def test_graphs(rdfm):
     run = rdfm("query", query, "a.nq", "-o", "out.srj")
     assert run.code == 0
     assert run.err.splitlines()[-1] == (
-        "rdfm: note: nothing was found in the default graph, and there are named graphs: --union-graphs queries all "
+        "rdfm: note: nothing was found in the default graph, but there are named graphs; --union-graphs queries all "
         "graphs together"
     )
     run = rdfm("query", query, "a.nq", "--union-graphs", "-o", "out.srj")
@@ -338,8 +338,8 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["CLEAR ALL", "a.nq"], "update"),
         (["SELECT * { SERVICE <x:y> { ?s ?p ?o } }", "a.nq"], "SERVICE"),
         (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
-        (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "ASK prints what it finds; leave out -o"),
-        (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to is for what is written to a file"),
+        (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "an ASK query prints its result; remove -o"),
+        (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to applies to output files"),
         (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
@@ -408,7 +408,7 @@ def test_other_kinds_are_refused(rdfm):
     for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):
         run = rdfm("query", "SELECT * { ?s ?p ?o }", name, "-o", "out.srj")
         assert run.code == 2
-        assert f"{name} contains {kind}, and messages are queried" in run.error
+        assert f"{name} contains {kind}, but messages are queried" in run.error
         assert not Path("out.srj").exists()
     run = rdfm("query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "--solutions", "a.nq", "-o", "o.nq")
     assert "a.nq holds messages, and solutions are results" in run.error

@@ -30,7 +30,7 @@ def test_text_output(rdfm, log):
     for line in (
         "  messages           3 (1 empty)",
         "  quads              3",
-        "  quads a message    0 to 2, median 1, mean 1.00, deviation 0.82",
+        "  quads/message      0 to 2, median 1, mean 1.00, deviation 0.82",
         "  types                       1  http://e/T",
         "  namespaces                  6  http://e/ (ex:)",
         "  languages                   1  en",
@@ -71,7 +71,7 @@ def test_rdf_and_html_imply_stats(rdfm, log):
 
 def test_inspect_without_stats_is_unchanged(rdfm, log):
     run = rdfm("inspect", log)
-    assert "quads a message  0 to 2, 1.0 on average" in run.out
+    assert "quads/message    0 to 2, 1.0 on average" in run.out
     assert "median" not in run.out
 
 
@@ -95,7 +95,7 @@ def test_statistics_of_patches_have_no_rdf(rdfm):
 def test_statistics_of_results_list_variables(rdfm):
     Path("r.tsv").write_text("?a\t?b\n<urn:s>\t1\n<urn:s>\t\n")
     run = rdfm("inspect", "--stats", "r.tsv")
-    assert "  ?a                 bound in 2 rows, 1 different" in run.out.splitlines()
+    assert "  ?a                 bound in 2 rows, 1 distinct" in run.out.splitlines()
 
 
 def test_control_characters_are_escaped(rdfm):

@@ -115,12 +115,12 @@ def test_warnings_beyond_the_limit_are_counted(rdfm, tmp_path):
     assert len(run.out.splitlines()) == 20
     assert run.err.splitlines() == [
         "rdfm: 1 log, 30 messages: no errors, 30 warnings",
-        "rdfm: left out: 10 findings more [ill-typed-literal]",
+        "rdfm: not shown: 10 more findings [ill-typed-literal]",
     ]
     assert len(rdfm("validate", "many.nq", "--max-warnings", "30").out.splitlines()) == 30
     run = rdfm("validate", "many.nq", "--strict", "--max-errors", "2")
     assert len(run.out.splitlines()) == 2
-    assert "stopped there" in run.err
+    assert "stopped early" in run.err
 
 
 def test_stream_options_of_another_log(rdfm):

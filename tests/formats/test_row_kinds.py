@@ -343,7 +343,7 @@ def test_unread_streams_do_not_consume_the_log(tmp_path, kind):
         for _ in range(2):
             assert pa.RecordBatchReader.from_stream(log).schema.names
         assert pa.table(log).num_rows == count
-        with pytest.raises(ValueError, match="read to its end"):
+        with pytest.raises(ValueError, match="read to the end"):
             pa.table(log)
 
 

@@ -169,7 +169,7 @@ def test_a_given_format_applies_to_all_members():
 def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
     inner = tar(("x.nq", line("x")))
     others = {
-        "README": (b"Hello.", "neither its name nor its content shows its format"),
+        "README": (b"Hello.", "neither its name nor its content identifies its format"),
         "b": (b"", "it is empty"),
         "x.pdf": (b"%PDF-1.4 \xff", "neither its name"),
     }
@@ -356,7 +356,7 @@ def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     rdfm.convert(line(1), out, from_format="nq", to_format="nq")
-    with pytest.raises(OptionError, match=r"holds files.*overwrite=True removes"):
+    with pytest.raises(OptionError, match=r"is not empty.*overwrite=True deletes"):
         rdfm.convert(line(2), out, from_format="nq", to_format="nq")
     assert [values for _, _, values in read(out)] == [["1"]]
     rdfm.convert(line(2), out, from_format="nq", to_format="nq", overwrite=True)
@@ -366,7 +366,7 @@ def test_a_folder_with_files_is_replaced_only_on_request(tmp_path):
 
 def test_an_output_in_an_input_folder_is_refused(tmp_path):
     (tmp_path / "a.nq").write_bytes(line(1))
-    with pytest.raises(OptionError, match="which is read; write elsewhere"):
+    with pytest.raises(OptionError, match=r"is in the input folder .*; write to another folder"):
         rdfm.convert(tmp_path, tmp_path / "all.nq")
 
 
@@ -376,7 +376,10 @@ def test_an_input_is_never_overwritten(tmp_path):
     log.write_bytes(line(1))
     for source in (log, f"{tmp_path}/in/*.nq", f"{tmp_path}/*/*.nq", [log, log]):
         for target in (log, tmp_path / "in"):
-            with pytest.raises(OptionError, match=r"is also an input|is in the folder"):
+            with pytest.raises(
+                OptionError,
+                match=r"is also an input|is in the input folder|is in the output folder",
+            ):
                 rdfm.convert(
                     source, target, to_format="nq", **{"overwrite": True} if target != log else {}
                 )
@@ -387,13 +390,13 @@ def test_an_input_is_never_overwritten(tmp_path):
 
 def test_options_for_folders_are_refused_for_files(tmp_path):
     for target in (tmp_path / "a.tar", io.BytesIO()):
-        with pytest.raises(OptionError, match="are for folders"):
+        with pytest.raises(OptionError, match="require a folder"):
             rdfm.create_log(target, "nq", split_messages=1)
-    with pytest.raises(OptionError, match="is for folders"):
+    with pytest.raises(OptionError, match="applies to folders"):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
-    with pytest.raises(OptionError, match="from 1"):
+    with pytest.raises(OptionError, match="at least 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
-    with pytest.raises(UnknownFormatError, match=r"does not show its format.*to_format"):
+    with pytest.raises(UnknownFormatError, match=r"suffix does not identify a format.*to_format"):
         rdfm.create_log(f"{tmp_path}/out/")
 
 
@@ -529,7 +532,7 @@ def test_data_dropped_from_members_is_counted():
 @pytest.mark.parametrize("name", ["out", "v1.2", "x.nq", "x.nq.gz", "x.JELLY", "x.json", "x.zip"])
 def test_a_new_folder_is_named_with_a_slash(tmp_path, name, split):
     target = tmp_path / name
-    text = f"are for folders, and .*{name} is not one; write .*{name}/ for a new folder"
+    text = f"require a folder, but .*{name} is not a folder; write .*{name}/ to create one"
     with pytest.raises(OptionError, match=text):
         rdfm.convert(line(1), target, from_format="nq", to_format="nq", **split)
     with pytest.raises(OptionError, match=text):
@@ -543,7 +546,7 @@ def test_a_new_folder_is_named_with_a_slash(tmp_path, name, split):
 
 def test_a_split_log_does_not_replace_a_file(tmp_path):
     (tmp_path / "out").write_bytes(b"")
-    with pytest.raises(OptionError, match=r"out is a file; name a folder, such as out/"):
+    with pytest.raises(OptionError, match=r"out is a file; use a folder such as out/"):
         rdfm.create_log(tmp_path / "out", "nq", split_messages=1)
 
 

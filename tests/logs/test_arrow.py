@@ -164,7 +164,7 @@ def test_invalid_table_options_are_refused(tmp_path):
         rdfm.open_log(LOG, terms="text")
     with (
         rdfm.open_log(LOG, rows="quads") as log,
-        pytest.raises(OptionError, match="opened as a table; take its batches"),
+        pytest.raises(OptionError, match="opened as a table; use batches"),
     ):
         next(iter(log))
     patches = tmp_path / "log.rdfp"
@@ -172,7 +172,10 @@ def test_invalid_table_options_are_refused(tmp_path):
     for take in (pa.table, lambda log: list(log.batches())):
         with (
             rdfm.open_log(patches, rows="quads") as log,
-            pytest.raises(OptionError, match="contains patches, and rows of quads are of messages"),
+            pytest.raises(
+                OptionError,
+                match="contains patches, but only messages can be read as rows of quads",
+            ),
         ):
             take(log)
     with rdfm.open_log(patches, terms="structs") as log:

@@ -69,7 +69,7 @@ if (pid := os.fork()) == 0:
     try:
         log.close()
     except PermissionError as error:
-        assert "create a log after the fork" in str(error) and error.filename == {target!r}
+        assert "create the log after the fork" in str(error) and error.filename == {target!r}
         os._exit(0)
     os._exit(1)
 end_child(pid)
@@ -123,7 +123,7 @@ def refused(write):
     try:
         write()
     except PermissionError as error:
-        assert "create a log after the fork" in str(error) and error.filename == {target!r}
+        assert "create the log after the fork" in str(error) and error.filename == {target!r}
         return True
 """
 

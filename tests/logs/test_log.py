@@ -102,9 +102,11 @@ def test_text_files_are_refused(tmp_path):
 
 
 def test_an_undetectable_format_is_an_error():
-    with pytest.raises(UnknownFormatError, match=r"bytes is empty; format=\"nt\", .* says it"):
+    with pytest.raises(
+        UnknownFormatError, match=r"bytes is empty, so .*; format=\"nt\", .* specifies it"
+    ):
         sizes(b"")
-    with pytest.raises(UnknownFormatError, match="neither by its name nor by its content"):
+    with pytest.raises(UnknownFormatError, match="neither its name nor its content identifies it"):
         sizes(b"s,p,o\n")
     assert sizes(b"", "nq") == []
 
@@ -199,7 +201,7 @@ def test_invalid_messages_are_refused_at_once(tmp_path, wrong, text):
         log.write([QUAD])
         with pytest.raises(TypeError, match=text):
             log.write(wrong)
-        with pytest.raises(TypeError, match="write_batch takes a MessageBatch, not list"):
+        with pytest.raises(TypeError, match="write_batch requires a MessageBatch, not list"):
             log.write_batch([QUAD])
         log.write([QUAD, QUAD])
     assert file.getvalue() == LOG
@@ -213,13 +215,17 @@ def test_invalid_messages_are_refused_at_once(tmp_path, wrong, text):
 def test_messages_and_patches_cannot_be_mixed():
     messages, patches = io.BytesIO(), io.BytesIO()
     with rdfm.create_log(messages, "nq") as log:
-        with pytest.raises(TypeError, match=r"nq holds messages, not patches; rdfm\.patch\.to_log"):
+        with pytest.raises(
+            TypeError, match=r"nq is a format of messages, not patches; rdfm\.patch\.to_log"
+        ):
             log.write(rdfm.Patch([("TX",)]))
         log.write([QUAD])
         log.write([QUAD, QUAD])
     assert messages.getvalue() == LOG
     with rdfm.create_log(patches, "rdf-patch") as log:
-        with pytest.raises(TypeError, match=r"holds patches, not messages; rdfm\.patch\.from_log"):
+        with pytest.raises(
+            TypeError, match=r"is a format of patches, not messages; rdfm\.patch\.from_log"
+        ):
             log.write(rdfm.Message([QUAD]))
         with pytest.raises(TypeError, match="an operation is an Operation"):
             log.write([QUAD])
@@ -306,11 +312,11 @@ def test_unwritable_outputs_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="No such folder"):
         rdfm.create_log(tmp_path / "no" / "out.nq")
     (tmp_path / "held").mkdir()
-    with pytest.raises(OptionError, match="holds files; name another folder; overwrite=True"):
+    with pytest.raises(OptionError, match="is not empty; write to another folder; overwrite=True"):
         rdfm.create_log(tmp_path, "nq")
-    with pytest.raises(OptionError, match="is a URL"):
+    with pytest.raises(OptionError, match="cannot write to the URL"):
         rdfm.create_log("s3://bucket/out.nq")
-    with pytest.raises(UnknownFormatError, match="does not show its format by its suffix"):
+    with pytest.raises(UnknownFormatError, match="the suffix does not identify a format"):
         rdfm.create_log(tmp_path / "out")
 
 
@@ -340,12 +346,12 @@ def test_reading_a_log_twice_is_an_error():
     with rdfm.open_log(LOG, "nq") as log:
         assert len(list(log)) == 2
         for again in (log, log.batches()):
-            with pytest.raises(ValueError, match="bytes has been read to its end; open it again"):
+            with pytest.raises(ValueError, match="bytes has been read to the end; open it again"):
                 list(again)
     with rdfm.open_log(b"oops", "nq") as log:
         with pytest.raises(DecodeError):
             list(log)
-        with pytest.raises(ValueError, match="read to its end"):
+        with pytest.raises(ValueError, match="read to the end"):
             list(log)
 
 
@@ -438,7 +444,7 @@ def test_an_unclosed_writer_leaves_no_files(tmp_path):
         warnings.simplefilter("always")
         del log
         gc.collect()
-    assert "out.nq was never closed" in str(caught[0].message)
+    assert "out.nq was not closed" in str(caught[0].message)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -472,7 +478,7 @@ def test_the_longest_file_names_can_be_written(tmp_path, letter):
 
 @pytest.mark.parametrize("given", [5, None])
 def test_inputs_and_outputs_other_than_files_are_refused(given):
-    with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); give a path"):
+    with pytest.raises(OptionError, match=rf"cannot read {given} \(\w+\); expected a path"):
         rdfm.open_log(given)
     with pytest.raises(OptionError, match=f"cannot write to {given} "):
         rdfm.create_log(given, "nq")

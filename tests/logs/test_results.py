@@ -120,9 +120,9 @@ def test_a_second_loop_continues_the_first():
         assert results.variables == ("a", "b")
         (rest,) = results.batches()
         assert (rest.first_index, list(rest)) == (2, ROWS[2:])
-        with pytest.raises(ValueError, match="bytes: results-tsv has been read to its end"):
+        with pytest.raises(ValueError, match="bytes: results-tsv has been read to the end"):
             list(results)
-        with pytest.raises(ValueError, match="read to its end"):
+        with pytest.raises(ValueError, match="read to the end"):
             list(results.batches())
 
 
@@ -157,13 +157,17 @@ def test_an_error_in_the_head_is_raised_by_the_first_access():
 def test_other_kinds_are_refused(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(b"")
-    with pytest.raises(OptionError, match=r"a\.nq holds messages, no results; rdfm\.open_log"):
+    with pytest.raises(
+        OptionError, match=r"a\.nq contains messages, not results; open it with rdfm\.open_log"
+    ):
         rdfm.open_results(path)
-    with pytest.raises(OptionError, match="holds patches, no results"):
+    with pytest.raises(OptionError, match="contains patches, not results"):
         rdfm.open_results(b"", "rdf-patch")
     for format in ("nq", "jelly-patch", "jsonld"):
         target = tmp_path / "out"
-        with pytest.raises(OptionError, match=f"{format} is no format of results, such as"):
+        with pytest.raises(
+            OptionError, match=f"{format} is not a format of results; use one such as"
+        ):
             rdfm.create_results(target, ["a"], format)
         assert not target.exists()
 
@@ -222,11 +226,11 @@ def test_an_invalid_row_changes_nothing():
     with rdfm.create_results(file, ["a", "b"], "results-tsv") as results:
         results.write(ROWS[0])
         for cells, count in (([S], 1), ([S, S, S], 3), ([], 0)):
-            with pytest.raises(ValueError, match=f"{count} cells, and there are 2 variables"):
+            with pytest.raises(ValueError, match=f"{count} cells, but there are 2 variables"):
                 results.write(cells)
-        with pytest.raises(TypeError, match="terms or None, not str"):
+        with pytest.raises(TypeError, match="a cell must be a term or None, not str"):
             results.write("ab")
-        with pytest.raises(TypeError, match="terms or None, not Quad"):
+        with pytest.raises(TypeError, match="a cell must be a term or None, not Quad"):
             results.write([S, rdfm.Quad(S, S, S)])
         with pytest.raises(TypeError):
             results.write(None)
@@ -256,13 +260,13 @@ def test_batches_are_written_between_rows():
             results.write_batch(batch)
         results.write((None, S))
         for other, reason in (
-            (ResultBatch.from_rows([], ["b", "a"]), "variables b, a, and .* variables a, b"),
-            (ResultBatch.from_rows([], []), "a batch of no variables"),
+            (ResultBatch.from_rows([], ["b", "a"]), "variables b, a, but .* variables a, b"),
+            (ResultBatch.from_rows([], []), "the batch has no variables"),
             (ResultBatch.from_rows([], [], boolean=True), "the answer true"),
         ):
             with pytest.raises(ValueError, match=reason):
                 results.write_batch(other)
-        with pytest.raises(TypeError, match="takes a ResultBatch, not list"):
+        with pytest.raises(TypeError, match="requires a ResultBatch, not list"):
             results.write_batch([])
         message = rdfm.MessageBatch.from_messages([])
         with pytest.raises(TypeError, match="not MessageBatch"):

@@ -110,12 +110,14 @@ def test_an_error_before_the_selection_is_not_reached(tmp_path):
 
 def test_a_selection_and_a_split_are_refused_together(tmp_path):
     split = rdfm.split.Split(5, 10, format="nq")
-    with pytest.raises(rdfm.OptionError, match="messages and split are two parts of a log"):
+    with pytest.raises(rdfm.OptionError, match="messages and split both select a part of the log"):
         rdfm.open_log(b"", "nq", messages="1", split=split)
 
 
 def test_messages_accepts_an_integer():
     log = b"<a:b> <a:b> '0' .\n# @message\n<a:b> <a:b> '1' .\n".replace(b"'", b'"')
     assert [message.index for message in rdfm.open_log(log, "nq", messages=1)] == [1]
-    with pytest.raises(rdfm.OptionError, match="messages is a number such as 5000, or a slice"):
+    with pytest.raises(
+        rdfm.OptionError, match="messages must be a number such as 5000, or a slice"
+    ):
         rdfm.open_log(log, "nq", messages=1.5)

@@ -88,12 +88,12 @@ def test_messages_in_parts_are_generated():
 
 @pytest.mark.parametrize("text", ["", "a", "1-2", "::-1", "--1", "-:", "1:2:3:4", "1:2:0", "1.5"])
 def test_invalid_slices_are_refused(text):
-    with pytest.raises(OptionError, match=r"messages is (a number such as 5000|at least 1)"):
+    with pytest.raises(OptionError, match=r"messages must be (a number such as 5000|at least 1)"):
         parse_messages(text)
 
 
 def test_counting_from_the_end_is_limited(monkeypatch):
-    monkeypatch.setattr(selection, "MAX_HELD_BYTES", 1000)
+    monkeypatch.setattr(selection, "MAX_BUFFERED_BYTES", 1000)
     with pytest.raises(OptionError, match=r"the last 100 messages take more than .* count from"):
         chosen(sliced(slice(-100, None)), batches([10] * 20))
 
@@ -128,5 +128,5 @@ def test_samples_are_shares_or_numbers(text, value):
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "101%", "-1", "1.5", "%", "1 %", "many"])
 def test_invalid_samples_are_refused(text):
-    with pytest.raises(OptionError, match=r"sample is (a share such as 1%|at most 100%)"):
+    with pytest.raises(OptionError, match=r"sample must be (a percentage such as 1%|at most 100%)"):
         parse_sample(text)

@@ -167,7 +167,7 @@ def test_a_filter_equals_a_loop_over_quads(messages, criteria, size):
     with rdfm.open_log(data, "trig", batch_messages=size) as log:
         made = log.filter(**criteria, prefixes={"given": "http://one/"})
         if messages and "'ex:" in texts and all(iri is None for iri, _ in messages):
-            with pytest.raises(OptionError, match="no log declares the namespace ex:"):
+            with pytest.raises(OptionError, match="no log declares the prefix ex:"):
                 list(made)
             return
         found = [

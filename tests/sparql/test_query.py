@@ -335,8 +335,8 @@ def test_open_and_filtered_logs_can_be_queried():
         rdfm.query(query, log(), format="nq")
     begun = log()
     next(iter(begun))
-    with pytest.raises(ValueError, match="has been read from"):
+    with pytest.raises(ValueError, match="has already been read"):
         rdfm.query("ASK { ?s ?p ?o }", begun)
     found = rdfm.query(query, begun)
-    with pytest.raises(ValueError, match="has been read from"):
+    with pytest.raises(ValueError, match="has already been read"):
         list(found.rows())

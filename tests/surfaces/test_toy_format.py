@@ -110,7 +110,7 @@ def test_python_reads_and_writes_it_with_its_options():
 def test_a_conversion_distinguishes_options_of_input_and_output():
     summary = rdfm.convert(QUAD, "a.toy", from_format="nq", between=";", times=2)
     assert summary.messages == 1
-    with pytest.raises(OptionError, match='from_between=";" is for what is read, or to_between'):
+    with pytest.raises(OptionError, match='from_between=";" applies to the input, or to_between'):
         rdfm.convert("a.toy", "b.toy", between=";")
     rdfm.convert("a.toy", "b.toy", from_between=";", to_between="  ")
     out = io.BytesIO()
@@ -128,7 +128,7 @@ def test_the_command_line_has_the_options(capsys):
     assert run(["inspect", "a.toy", "--between", ";", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["messages"] == 2
     assert run(["convert", "a.toy", "c.toy", "--between", ";"]) == 2
-    refused = "--from-between ; is for what is read, or --to-between ; is for what is written"
+    refused = "--from-between ; applies to the input, or --to-between ; applies to the output"
     assert refused in capsys.readouterr().err
     assert run(["formats"]) == 0
     assert re.search(r"^toy +Toy +yes +yes", capsys.readouterr().out, re.M)

@@ -199,7 +199,7 @@ def test_a_file_of_unknown_format_is_an_error(tmp_path):
     (tmp_path / "a.nq").write_text(lines("a"))
     with pytest.raises(
         UnknownFormatError,
-        match=r"notes.txt shows its format neither .*; .option.\"format\", …. with nt, nq",
+        match=r"notes.txt has an unknown format: .*; .option.\"format\", …. with nt, nq",
     ):
         read(tmp_path)
     with pytest.raises(UnknownFormatError):
