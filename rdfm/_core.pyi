@@ -22,6 +22,7 @@ __all__ = [
     "Encoder",
     "Filter",
     "Iri",
+    "LengthChain",
     "Literal",
     "MessageBatch",
     "ParquetColumn",
@@ -598,6 +599,8 @@ class Decoder:
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
+    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message can follow
+    def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # what is fed from now on belongs to other splits
     # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
@@ -629,9 +632,23 @@ class DelimiterCounter:
     @property
     def strayed(self) -> bool: ...  # the dialect changes behind the log's head: no splits
 
+# Follows the lengths of messages; feed bytes from `next` on.
+@final
+class LengthChain:
+    def __new__(cls, offset: int = 0, /) -> LengthChain: ...
+    def feed(self, piece: bytes, /) -> None: ...
+    @property
+    def end(self) -> int: ...  # of the last complete message
+    @property
+    def messages(self) -> int: ...
+    @property
+    def next(self) -> int: ...
+    @property
+    def broken(self) -> bool: ...
+
 @final
 class Encoder:
-    # source: carries, dialect, options, asked, namespaces, flat of the log that messages come from
+    # source: carries, dialect, options, asked, namespaces, flat, continued of the log that messages come from
     def __new__(
         cls,
         format: str,
@@ -644,6 +661,10 @@ class Encoder:
     def format(self) -> str: ...
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes: ...
     def finish(self) -> bytes: ...
+    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends like this
+    def pause(
+        self,
+    ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
     def reset(self) -> None: ...  # to the start of another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # what whoever reads the log should know

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import EncodeError, OptionError, spelled, visible
+from rdfm.errors import EncodeError, OptionError, Remedy, spelled, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
@@ -30,7 +30,38 @@ from rdfm.storage.paths import local_target, no_path
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Appended", "AppendEncoder", "Addition"]
+__all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
+
+
+class Appending(NamedTuple):
+    """How to append to a log.
+
+    Attributes:
+        format: The format to write.
+        sync: Whether to commit each batch, and wait until it is on disk.
+        repair: Whether to shorten a log that ends inside a message.
+    """
+
+    format: Format
+    sync: bool = False
+    repair: bool = False
+
+    @classmethod
+    def of(cls, format: Format, append: bool, sync: bool, repair: bool) -> Appending | None:
+        """Return how to append, from the options; None if the log is to be replaced.
+
+        Raises:
+            OptionError: An option needs another one.
+        """
+        if append:
+            return cls(format, sync, repair)
+        for name, given in (("sync", sync), ("repair", repair)):
+            if given:
+                raise OptionError(
+                    f"{spelled(name)} is for appending",
+                    remedies=[Remedy("stage", "append", "true", "continues the log")],
+                )
+        return None
 
 
 class Addition(NamedTuple):
@@ -48,7 +79,9 @@ class Addition(NamedTuple):
 class AppendEncoder:
     """Encodes messages after those of a log."""
 
-    def __init__(self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None) -> None:
+    def __init__(
+        self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None
+    ) -> None:
         """Initialize with the encoder of the format.
 
         Args:
@@ -111,39 +144,34 @@ class Appended:
     Attributes:
         name: The file's name, for errors.
         bytes_written: Bytes written so far (compressed).
-        source: What the header of the log says, as for `source` in `Format.encoder`; None for a new
-            log.
+        source: What the header of the log says, as for `source` in `Format.encoder`; empty for a
+            new log.
     """
 
     def __init__(
         self,
         target: object,
-        format: Format,
         compression: str | None,
-        *,
-        sync: bool = False,
-        repair: bool = False,
+        how: Appending,
     ) -> None:
         """Lock a log and find its end.
 
         Args:
             target: As in `create_log`.
-            format: The format to write.
             compression: As in `create_log`.
-            sync: Whether to commit each batch, and wait until it is on disk.
-            repair: Whether to shorten a log that ends inside a message.
+            how: How to append.
 
         Raises:
             OptionError: The log cannot be appended to, or another process appends to it.
             DecodeError: The log is broken, or ends inside a message.
             OSError: The log cannot be opened.
         """
-        path = _local_file(target, format.spec)
+        path = _local_file(target, how.format.spec)
         self.name = visible(path)
         self.bytes_written = 0
-        self.source: Mapping[str, Any] | None = None
-        self._format = format
-        self._sync = sync
+        self.source: Mapping[str, Any] = {}
+        self._format = how.format
+        self._sync = how.sync
         self._ending: Ending | None = None
         self._end = ""  # how the log ends after what was written
         self._note: str | None = None
@@ -154,7 +182,7 @@ class Appended:
             self._state = _State(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
-                self._open(compression, repair)
+                self._open(compression, how.repair)
             except BaseException:
                 self.discard()
                 raise
@@ -401,6 +429,20 @@ def _forget(state: _State) -> None:
             ResourceWarning,
             stacklevel=2,
         )
+
+
+def check_appending(target: object, how: Appending, *, overwrite: bool = False) -> None:
+    """Refuse a target that cannot be appended to, as far as its name shows it.
+
+    Raises:
+        OptionError: It cannot.
+    """
+    if overwrite:
+        raise OptionError(
+            f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
+            "leave one of them out"
+        )
+    _local_file(target, how.format.spec)
 
 
 def _local_file(target: object, spec: FormatSpec) -> str:

@@ -8,6 +8,7 @@ Law: a log that ends inside a message is refused, or shortened to its last compl
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -165,10 +166,8 @@ def _header(log: StoredLog) -> Mapping[str, Any]:
             break
     else:
         decoder.finish()
-        try:
+        with contextlib.suppress(DecodeError):  # found again, with the remedy
             decoder.next_batch()
-        except DecodeError:
-            pass  # found again, with the remedy
     _check_open(log, decoder)
     header: Mapping[str, Any] = decoder.header()
     return header
@@ -270,22 +269,21 @@ def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> E
     """Return the end of a log in N-Triples or N-Quads; None if the log must be decoded."""
     dialect = header.get("dialect") or "comment"
     tail = _Tail(log)
-    passed = 0
     while True:
         inside = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
-        if header.get("changes_dialect") or (dialect == "comment" and _OTHER_DIALECT.search(inside)):
+        if header.get("changes_dialect") or (
+            dialect == "comment" and _OTHER_DIALECT.search(inside)
+        ):
             return None
-        passed = 0
-        for start, line in tail.lines():
+        for passed, (start, line) in enumerate(tail.lines()):
             if start == tail.start and tail.start > 0:  # perhaps not the entire line
                 break
-            passed += 1
-            if passed > MOST_LINES:
+            if passed == MOST_LINES:
                 return None
             try:
                 end = _line_kind(log, line, dialect)
             except DecodeError as error:
-                if passed > 1 or tail.ended:
+                if passed > 0 or tail.ended:
                     return None  # decoding reports the error and its position
                 return _cut_statements(log, tail, start, dialect, header, error.reason, repair)
             if end is not None:
@@ -553,9 +551,9 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     if log.format.spec.binary:
         yield _followed(log).end
         return
-    ends = _SEPARATOR_LINE.get(log.format.name) or _DELIMITER_LINE[
-        header.get("dialect") or "comment"
-    ]
+    ends = (
+        _SEPARATOR_LINE.get(log.format.name) or _DELIMITER_LINE[header.get("dialect") or "comment"]
+    )
     tail = _Tail(log)
     known = log.size
     while True:

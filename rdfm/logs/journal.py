@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rdfm.errors import OptionError, visible
+from rdfm.storage.paths import JOURNAL_SUFFIX
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["SUFFIX", "Commit", "Journal", "committed_length", "journal_path"]
+__all__ = ["Commit", "Journal", "committed_length", "journal_path"]
 
-SUFFIX = ".append"
 SLOT_BYTES = 128
 # Number of bytes before the committed length that identify a log.
 CHECKED_BYTES = 4096
@@ -78,7 +78,7 @@ class Journal:
         """
         if fcntl is None:
             raise OptionError("appending needs file locks, which this system does not have")
-        self.path = log.with_name(log.name + SUFFIX)
+        self.path = log.with_name(log.name + JOURNAL_SUFFIX)
         self._number = 0
         self._process = os.getpid()
         self._file = self._locked(visible(str(log)))
@@ -159,7 +159,7 @@ class Journal:
 
 def journal_path(log: str) -> str:
     """Return the path of the journal of a log, through a symbolic link."""
-    return (os.path.realpath(log) if os.path.islink(log) else log) + SUFFIX  # noqa: PTH114
+    return (os.path.realpath(log) if os.path.islink(log) else log) + JOURNAL_SUFFIX  # noqa: PTH114
 
 
 def committed_length(log: str, file: int) -> int | None:
