@@ -69,7 +69,8 @@ class Addition(NamedTuple):
 
     Attributes:
         data: The bytes.
-        end: How the log ends after them, as in `Encoder.continue_log`; None if it cannot end there.
+        end: How the log ends after them, as in `Encoder.continue_log`; empty if that is unknown,
+            and None if it cannot end there.
     """
 
     data: bytes
@@ -113,7 +114,9 @@ class AppendEncoder:
         try:
             data = self._encoder.encode(batch, source)
         except EncodeError as error:
-            error.completed = [Addition(before + error.completed, None)]  # type: ignore[assignment]  # as `encode` gives them
+            inside = batch.continued and error.message_index == batch.first_index
+            data = before + error.completed if error.completed else b""
+            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` gives them
             raise
         if not self._each:
             return [Addition(before + data, None)]
@@ -124,8 +127,8 @@ class AppendEncoder:
         """Return the end of the log. Without a message, a log that exists does not change."""
         if not self._begun:
             return []
-        _, end = self._encoder.pause()
-        return [Addition(self._encoder.finish(), end)]
+        rest, end = self._encoder.pause()
+        return [Addition(rest + self._encoder.finish(), end)]
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data left out so far, by name."""
@@ -198,11 +201,13 @@ class Appended:
             by_suffix = compressions.by_suffix(self.name)
             self._compression = by_suffix if compression is None else _compression(compression)
             return
-        state.file = file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
         left = state.journal.left
-        if left is not None and left.length < size:
-            os.ftruncate(file, left.length)
+        if left is not None:
+            state.uncommitted = left.length < size
             size = left.length
+        state.committed = size
+        state.file = file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
+        state.shorten()
         found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
         self._compression = found
         if compression is not None:
@@ -212,7 +217,6 @@ class Appended:
                     f"compression is {asked}, but {self.name} has {found or 'none'}; leave it out"
                 )
             self._compression = _compression(compression)
-        state.committed = size
         log = StoredLog(file, size, self.name, self._format, found)
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
         if ending.length < size:
@@ -331,6 +335,7 @@ class _State:
         process: The process that opened it.
         file: The file descriptor that is written to; -1 if there is none.
         committed: The committed length; 0 for a new log.
+        uncommitted: Whether the log may have bytes after the committed length.
     """
 
     def __init__(self, name: str, final: Path, journal: Journal) -> None:
@@ -340,16 +345,24 @@ class _State:
         self.process = os.getpid()
         self.file = -1
         self.committed = 0
+        self.uncommitted = False
         self._temporary: Path | None = None  # of a new log
 
     def write(self, data: bytes) -> int:
         """Write all bytes; return their number."""
         if self.file < 0:
             self._create()
+        self.uncommitted = True
         view = memoryview(data)
         while view:
             view = view[os.write(self.file, view) :]
         return len(data)
+
+    def shorten(self) -> None:
+        """Remove what was not committed from the log."""
+        if self.uncommitted:
+            os.ftruncate(self.file, self.committed)
+            self.uncommitted = False
 
     def _create(self) -> None:
         """Create the temporary file of a new log."""
@@ -381,6 +394,7 @@ class _State:
         """Record a committed state of the log."""
         self.journal.commit(commit, self.file, sync=sync)
         self.committed = commit.length
+        self.uncommitted = False
 
     def sync_folder(self) -> None:
         """Wait until the names of the files are on disk."""
@@ -399,9 +413,9 @@ class _State:
             if self._temporary is not None:
                 self._temporary.unlink(missing_ok=True)
                 self._temporary = None
-            elif self.file >= 0 and os.fstat(self.file).st_size > self.committed:
-                os.ftruncate(self.file, self.committed)
-        except OSError:  # the journal stays, so that the next writer removes it
+            else:
+                self.shorten()
+        except OSError:  # the journal stays, so that the next writer does it
             self._close_files()
         else:
             self.close()
