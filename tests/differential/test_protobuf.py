@@ -33,7 +33,8 @@ def test_we_read_the_output_of_protobuf(physical, data):
 @given(log=logs(generalized=True))
 def test_frames_are_the_bytes_that_protobuf_writes(log):
     """Field order and varints are canonical: parsing and serializing again gives the same bytes."""
-    written = encode("jelly", log, generalized=True, rdf_star=True)
+    # Protobuf writes metadata after rows, and marks come before them.
+    written = encode("jelly", log, generalized=True, rdf_star=True, restart_bytes=0)
     assert jelly_proto.delimited(jelly_proto.read_frames(written)) == written
 
 
@@ -52,7 +53,7 @@ def test_namespaces_and_metadata():
     first = {"e": "http://e/", "": "http://d/"}
     last = {"e": "http://other/", "": "http://d/"}
     assert [batch.namespaces(at) for at in range(3)] == [first, first, last]
-    written = formats.find("jelly").encode(batch, namespaces=True)
+    written = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=0)
     frames = jelly_proto.read_frames(written)
     assert frames[0].rows[0].options.version == 2
     assert [dict(frame.metadata) for frame in frames] == [{"key": b"\x00\xff"}, {"only": b""}, {}]

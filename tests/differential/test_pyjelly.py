@@ -2,6 +2,7 @@
 
 import io
 
+import jelly_proto
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,7 +16,15 @@ from pyjelly.options import StreamParameters
 from pyjelly.serialize.streams import SerializerOptions
 from support import assert_same, decode, encode
 
+import rdfm
+from rdfm import EncodeError, formats
+
 RESERVED = "http://www.w3.org/2001/XMLSchema#string"
+TABLES = {
+    "usual": {},
+    "small": {"name_table": 8, "prefix_table": 4, "datatype_table": 2},
+    "no-prefixes": {"name_table": 8, "prefix_table": 0},
+}
 
 
 def theirs(term):
@@ -88,3 +97,67 @@ def test_we_read_the_output_of_pyjelly(graphs, data):
     found, error = decode("jelly", out.getvalue())
     assert error is None
     assert_same(found, log)
+
+
+def written(log, **options):
+    """Returns a log in Jelly, unless a statement needs more entries than the tables have."""
+    try:
+        return encode("jelly", log, generalized=True, rdf_star=True, **options)
+    except EncodeError:
+        return assume(False)
+
+
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
+@given(data=st.data())
+def test_others_read_logs_with_restarts_and_joined_logs(physical, tables, data):
+    first, second = (
+        data.draw(logs(graphs=physical != "triples", generalized=True)) for _ in range(2)
+    )
+    assume(first and second)
+    options = {"physical_type": physical, **tables}
+    restarts = written(first, restart_bytes=1, **options)
+    joined = restarts + written(second, **options)
+    assert_same(read(joined), first + second)
+    assert_same(jelly_proto.decode(joined), first + second)
+    found, error = decode("jelly", joined)
+    assert error is None
+    assert_same(found, first + second)
+
+
+def test_others_read_restarts_after_an_empty_message():
+    quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
+    for log in ([[], [quad], [quad]], [[], []], [[quad], [], [quad]]):
+        restarts = encode("jelly", log, restart_bytes=1)
+        assert_same(read(restarts + restarts), log + log)
+
+
+def test_rdflib_reads_restarts_with_namespaces():
+    """The generic parser of pyjelly has no namespace declarations."""
+    from rdflib import Dataset
+
+    text = "@prefix e: <http://e/> . e:s e:p e:o .\n# @message\n@prefix f: <http://f/> . f:s e:p e:o ."
+    batch = formats.find("trig").decode(text.encode())
+    once = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
+    assert once.count(b"rdfm.restart") == 2
+    found = Dataset()
+    found.parse(data=once + once, format="jelly")
+    assert {tuple(str(term) for term in quad[:3]) for quad in found.quads()} == {
+        ("http://e/s", "http://e/p", "http://e/o"),
+        ("http://f/s", "http://e/p", "http://e/o"),
+    }
+    assert dict(found.namespaces())["f"].toPython() == "http://f/"
+
+
+def test_marks_of_other_writers_are_dropped(tmp_path):
+    """A program that merges logs may copy the mark of a frame."""
+    quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
+    marked = jelly_proto.read_frames(encode("jelly", [[quad]]))[0].metadata
+    assert list(marked) == ["rdfm.restart"]
+    writer = jelly_proto.Writer(1)
+    writer.message([quad], {**marked, "key": b"value"})
+    writer.message([quad], marked)
+    path = tmp_path / "log.jelly"
+    path.write_bytes(jelly_proto.delimited(writer.frames))
+    with rdfm.open_log(path) as log:
+        assert [message.metadata for message in log] == [{"key": b"value"}, {}]

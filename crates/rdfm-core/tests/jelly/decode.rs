@@ -14,7 +14,7 @@ use crate::wire::{
     bnodes, bytes, datatype, frame, iri, name, number, options, prefix, row, varint,
 };
 
-fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
+pub fn decode_with(options: &Options, log: &[u8]) -> (Vec<Message>, Option<String>) {
     decode_every_way(&|| decoder("jelly", options).unwrap(), log)
 }
 
@@ -403,7 +403,7 @@ fn flat_frames_are_one_message() {
     assert!(decode_with(&parts, &cut).1.is_some());
 }
 
-fn metadata(key: &str, value: &str) -> Vec<u8> {
+pub fn metadata(key: &str, value: &str) -> Vec<u8> {
     bytes(15, [bytes(1, key), bytes(2, value)].concat())
 }
 
@@ -413,7 +413,7 @@ fn parts_of(options: &Options) -> Options {
 }
 
 /// The header and the observations at the end of a log.
-fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
+pub fn end(options: &Options, log: &[u8]) -> (Arc<LogHeader>, Noticed) {
     let mut decoder = decoder("jelly", options).unwrap();
     outcome(&mut *decoder, log, log.len());
     (decoder.header(), decoder.noticed())
@@ -996,7 +996,7 @@ fn merged_fields_at_every_level_do_not_exhaust_memory() {
 }
 
 /// A frame with a complete stream: options, entries without ids, and a triple of the first three names.
-fn stream_of_names(names: &[&str]) -> Vec<u8> {
+pub fn stream_of_names(names: &[&str]) -> Vec<u8> {
     let entry = |text: &str| name(0, text);
     let triple = row(
         2,

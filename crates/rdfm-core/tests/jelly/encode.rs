@@ -9,14 +9,14 @@ use crate::model::{Maker, Message, Statement, Term, batch, outcome};
 use crate::support::{Options, decoder, encoder};
 
 /// Frames are messages, and the logical type declares it even if the data differs.
-fn options() -> Options {
+pub fn options() -> Options {
     Options::with("rdf_star", true)
         .and("generalized", true)
         .and("logical_type", "datasets")
 }
 
 /// The log, what was dropped, and the error.
-fn write(
+pub fn write(
     options: &Options,
     batches: &[MessageBatch],
 ) -> (Vec<u8>, Vec<(&'static str, u64)>, Option<EncodeError>) {
@@ -76,7 +76,7 @@ fn typed(text: &str, datatype: &str) -> Term {
 }
 
 /// A small random log: IRIs of few prefixes and names, all kinds of terms, repetitions.
-fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
+pub fn random(seed: u32, messages: usize, features: bool) -> Vec<Message> {
     let mut state = seed;
     let mut next = move |most: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -132,7 +132,7 @@ fn term(position: usize, depth: u32, features: bool, next: &mut dyn FnMut(u32) -
 }
 
 /// The same messages in batches of `size` messages, or in parts of two quads if `size` is 0.
-fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
+pub fn cut(log: &[Message], size: usize) -> Vec<MessageBatch> {
     if size > 0 {
         let mut maker = Maker::new();
         return log
@@ -390,7 +390,10 @@ fn conflicting_options_are_rejected_immediately() {
             options().and("jelly_version", 1).and("namespaces", true),
             "jelly_version=1 has no namespaces",
         ),
-        (options().and("name_table", 7), "the name table has 7 entries"),
+        (
+            options().and("name_table", 7),
+            "the name table has 7 entries",
+        ),
         (options().and("jelly_version", 3), "from 1 to 2, not 3"),
         (options().and("jelly_version", 0), "from 1 to 2, not 0"),
         (

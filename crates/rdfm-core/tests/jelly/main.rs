@@ -9,6 +9,7 @@ mod encode;
 mod json;
 mod model;
 mod patch;
+mod restart;
 #[path = "../support/mod.rs"]
 mod support;
 mod wire;

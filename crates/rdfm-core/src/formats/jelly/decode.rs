@@ -20,7 +20,7 @@ use super::frames::{
 };
 use super::lookup::FrameStart;
 use super::metadata::FrameMetadata;
-use super::options::{Frames as Meaning, OptionsRow, Reading};
+use super::options::{Frames as Meaning, Joins, OptionsRow, Reading};
 use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -102,6 +102,9 @@ pub(super) trait Rows: Send {
         false
     }
 
+    /// Prepares for a new stream with the same options.
+    fn begin_stream(&mut self) {}
+
     /// Ends a frame.
     fn end_frame(&mut self) -> Checked<()> {
         Ok(())
@@ -144,17 +147,20 @@ pub(super) trait Rows: Send {
         self.row(field, payload)
     }
 
-    /// Handles an options row: the first one, or a repetition of it.
+    /// Handles an options row: the first one, or a repetition of it, which begins a stream if
+    /// [`TermReader::begins_stream`] says so.
     fn options(&mut self, bytes: &[u8]) -> Checked<()> {
         let options = read_options::<Self>(bytes)?;
-        if let Some(first) = &self.terms().options {
-            if *first == options {
-                return Ok(());
+        let terms = self.terms();
+        terms.options_rows += 1;
+        if let Some(first) = &terms.options {
+            if *first != options {
+                return Err(other_options::<Self>(first, &options));
             }
-            return Err(malformed(format!(
-                "{} differ from those at the start of the log",
-                Self::OPTIONS
-            )));
+            if std::mem::take(&mut terms.begins_stream) {
+                self.open(&options)?;
+            }
+            return Ok(());
         }
         let (newest, versions) = Self::VERSIONS;
         if options.version == 0 {
@@ -181,6 +187,30 @@ fn read_options<H: Rows + ?Sized>(bytes: &[u8]) -> Checked<OptionsRow> {
     OptionsRow::read(bytes, H::OPTION_NUMBERS, H::OPTIONS)
 }
 
+/// Returns the error for an options row that differs from the first one.
+#[cold]
+fn other_options<H: Rows + ?Sized>(first: &OptionsRow, here: &OptionsRow) -> WireError {
+    let shown = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
+        let differing = values.iter().filter(|value| !others.contains(value));
+        let parts: Vec<String> = differing
+            .map(|(name, value)| match value {
+                Value::Switch(on) => format!("{name}={on}"),
+                Value::Number(number) => format!("{name}={number}"),
+                Value::Text(text) => format!("{name}={text}"),
+                Value::Pairs(pairs) => format!("{name}={pairs:?}"),
+            })
+            .collect();
+        parts.join(", ")
+    };
+    let (before, after) = (H::values(first), H::values(here));
+    malformed(format!(
+        "{} differ from those at the start of the log: expected {}, found {}",
+        H::OPTIONS,
+        shown(&before, &after),
+        shown(&after, &before)
+    ))
+}
+
 #[cold]
 fn before_options<H: Rows + ?Sized>(field: usize) -> WireError {
     if field == 0 {
@@ -205,6 +235,10 @@ pub(super) struct FrameReader<H: Rows> {
     metadata: FrameMetadata,
     /// Whether the metadata of the current frame was read ahead.
     metadata_taken: bool,
+    /// Index of the first frame of the stream.
+    first_frame: u64,
+    /// The first frame that repeats the options, if all frames are one message.
+    repeated: Option<FrameStart>,
     /// Bytes of the frames held before the first row.
     held: u64,
     dropped_metadata: u64,
@@ -224,6 +258,8 @@ impl<H: Rows> FrameReader<H> {
             frames: Frames::new(&reading),
             metadata: FrameMetadata::default(),
             metadata_taken: false,
+            first_frame: 0,
+            repeated: None,
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
@@ -245,6 +281,11 @@ impl<H: Rows> FrameReader<H> {
         } else {
             None
         }
+    }
+
+    /// Whether the metadata of the frame is dropped: the message has that of its first frame.
+    fn omits_metadata(&self) -> bool {
+        self.is_flat() && self.frames.index > self.first_frame
     }
 
     /// Returns the name of the logical type if that type, not an option, makes all frames one
@@ -327,16 +368,41 @@ impl<H: Rows> FrameReader<H> {
             self.decide(input, bytes)?;
         }
         let terms = self.rows.terms();
-        // A frame that repeats the options may begin a new stream.
-        if terms.options.is_some() && begins_with_options(bytes, H::FIELDS) {
-            terms.repeat_options(FrameStart {
-                frame: self.frames.index,
-                offset: input.offset(),
-            });
+        terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
+        if terms.repeats_options {
+            self.repeat_options(input)?;
         }
+        let terms = self.rows.terms();
         if self.ends != Some(Ends::Mark) && !terms.builder.is_open() {
             terms.builder.begin_message(input.offset());
         }
+        Ok(())
+    }
+
+    /// Handles a frame that repeats the options at its start, where a new stream may begin.
+    #[cold]
+    fn repeat_options(&mut self, input: &Buffer) -> Result<(), ReadError> {
+        if self.reading.joins != Joins::New {
+            let at = FrameStart {
+                frame: self.frames.index,
+                offset: input.offset(),
+            };
+            self.rows.terms().repeat_options(at);
+            if self.is_flat() {
+                self.repeated.get_or_insert(at);
+            }
+            return Ok(());
+        }
+        if let Some(reason) = self.rows.unfinished() {
+            return Err(input.error(ErrorClass::Truncated, reason));
+        }
+        self.rows.begin_stream();
+        let terms = self.rows.terms();
+        if terms.builder.is_open() {
+            terms.builder.end_message();
+        }
+        terms.begins_stream = true;
+        self.first_frame = self.frames.index;
         Ok(())
     }
 
@@ -439,7 +505,7 @@ impl<H: Rows> FrameReader<H> {
     /// it. Damage is reported later, when the rest of the frame is read.
     fn metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         let has_metadata = H::FRAME_FIELDS >> METADATA_FIELD & 1 == 1;
-        if !has_metadata || self.metadata_taken || (self.is_flat() && self.frames.index > 0) {
+        if !has_metadata || self.metadata_taken || self.omits_metadata() {
             return Ok(());
         }
         self.metadata_taken = true;
@@ -451,7 +517,7 @@ impl<H: Rows> FrameReader<H> {
             && let Ok((field, payload)) = wire.field(H::FRAME_FIELDS, "the frame")
         {
             if field == METADATA_FIELD {
-                taken = self.metadata.take(payload, builder);
+                taken = self.metadata.take(payload, builder).map(|_| ());
             }
         }
         match taken.and_then(|()| self.metadata.add_to(builder)) {
@@ -465,7 +531,7 @@ impl<H: Rows> FrameReader<H> {
 
     /// Reads the rows of a frame. Returns true if the batch must end before the frame does.
     fn read_rows(&mut self, input: &Buffer, frame: &mut Frame) -> Result<bool, ReadError> {
-        let left_out = self.is_flat() && self.frames.index > 0;
+        let left_out = self.omits_metadata();
         let bytes = &input.bytes[frame.at..frame.end];
         let rows = &mut self.rows;
         let mut wire = Wire::new(bytes);
@@ -500,15 +566,19 @@ impl<H: Rows> FrameReader<H> {
                     }
                 }
                 Ok((METADATA_FIELD, entry)) => {
-                    self.dropped_metadata += u64::from(left_out);
                     let taken = if left_out || self.metadata_taken {
                         FrameMetadata::check(entry)
                     } else {
                         self.metadata.take(entry, &mut rows.terms().builder)
                     };
-                    if let Err(error) = taken {
-                        in_row = true;
-                        break error;
+                    match taken {
+                        Ok(counts) => {
+                            self.dropped_metadata += u64::from(left_out && counts);
+                        }
+                        Err(error) => {
+                            in_row = true;
+                            break error;
+                        }
                     }
                 }
                 Ok(_) => {}
@@ -536,13 +606,15 @@ impl<H: Rows> Reader for FrameReader<H> {
     }
 
     fn reset(&mut self) {
-        self.rows.terms().reset();
+        self.rows.terms().reset(false);
         self.rows.reset();
         self.set_ends(H::ends_asked(&self.reading));
         self.frame = None;
         self.frames.reset();
         self.metadata.clear();
         self.metadata_taken = false;
+        self.first_frame = 0;
+        self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
         self.end = None;
@@ -577,13 +649,29 @@ impl<H: Rows> Reader for FrameReader<H> {
         let flat = self.flat_type().map(|name| {
             format!("{name}: frames read as one message; frames=message reads each as one")
         });
-        let joins = self.rows.terms_read().note_of_joins();
+        let terms = self.rows.terms_read();
+        let joins = terms.note_of_joins();
+        let is_bare = self.frames.is_bare() && terms.options_rows > 1;
+        let repeated = match self.repeated {
+            _ if joins.is_some() => None,
+            Some(FrameStart { frame, offset }) => Some(format!(
+                "frame {frame} repeats the stream options at byte {offset}; if Jelly files were joined there, they \
+                 became one message in which equal blank node labels are one node: joins=new reads a message for each"
+            )),
+            None if is_bare && self.reading.joins != Joins::New => Some(
+                "the frame contains the stream options more than once; if Jelly files without length prefixes were \
+                 joined, they became one message: joins=new reads a message for each"
+                    .to_owned(),
+            ),
+            None => None,
+        };
         Noticed {
             dropped_metadata: self.dropped_metadata,
             end: self.end,
             closed: self.closed(),
             notes: joins
                 .into_iter()
+                .chain(repeated)
                 .chain(flat)
                 .chain(self.rows.note())
                 .collect(),

@@ -9,6 +9,7 @@
 
 use super::frame_writer::FrameWriter;
 use super::options::{Frames, MAX_VERSION, OptionsRow, PhysicalType};
+use super::restart::is_reserved;
 use super::spec::JELLY;
 use super::stream::Stream;
 use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
@@ -56,6 +57,8 @@ struct JellyWriter {
     delimited: bool,
     flat: bool,
     frame_size: FrameSize,
+    /// Output bytes after which the next message restarts the stream; 0 if the log has no marks.
+    restart_bytes: u64,
 
     terms: TermWriter,
     in_graph: bool,
@@ -68,6 +71,8 @@ struct JellyWriter {
     /// Index of the open message.
     number: u64,
     declared: Namespaces,
+    /// Whether the open message must declare the namespaces in force again.
+    redeclares: bool,
     merged_quads: u64,
     /// Whether a namespace that the version lacks is an error.
     keeps_namespaces: bool,
@@ -83,11 +88,14 @@ impl JellyWriter {
             return Err(format!("version is {version}, expected 1 or {MAX_VERSION}").into());
         }
         options.check_types(physical)?;
+        let flat = stream.frames == Frames::Flat;
+        let messages = stream.delimited && !flat && !options.is_flat();
         Ok(Self {
             merge_graphs: stream.merge_graphs,
             delimited: stream.delimited,
-            flat: stream.frames == Frames::Flat,
+            flat,
             frame_size: stream.frame_size,
+            restart_bytes: if messages { stream.restart_bytes } else { 0 },
             terms: TermWriter::new(ENTRIES, &options),
             in_graph: false,
             metadata: Vec::new(),
@@ -95,6 +103,7 @@ impl JellyWriter {
             frames: FrameWriter::new(stream.delimited),
             number: 0,
             declared: Namespaces::default(),
+            redeclares: false,
             merged_quads: 0,
             keeps_namespaces: stream.keeps_namespaces,
             physical,
@@ -138,6 +147,43 @@ impl JellyWriter {
         Ok(())
     }
 
+    /// Begins a restart frame. The term writer refers to nothing before it.
+    fn begin_stream(&mut self) {
+        self.terms.write_options(OPTIONS, &self.options);
+        self.redeclares = self.options.version >= 2 && !self.declared.is_empty();
+        self.frames.marked = self.restart_bytes > 0;
+        self.frames.bytes = 0;
+    }
+
+    /// Declares the namespaces in force again, once after a restart.
+    #[inline]
+    fn redeclare(&mut self) -> Refused<()> {
+        if self.redeclares {
+            self.redeclare_all()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn redeclare_all(&mut self) -> Refused<()> {
+        self.redeclares = false;
+        for (name, iri) in self.declared.clone().iter() {
+            self.namespace(name, iri)?;
+        }
+        Ok(())
+    }
+
+    fn namespace(&mut self, name: &[u8], iri: &[u8]) -> Refused<()> {
+        let terms = &mut self.terms;
+        terms.begin_row();
+        if !name.is_empty() {
+            put_bytes(&mut terms.statement, 0x0a, name);
+        }
+        terms.iri_text(0x12, iri)?;
+        terms.rows.add(NAMESPACE, &terms.statement);
+        Ok(())
+    }
+
     fn end_graph(&mut self) {
         if self.in_graph {
             self.terms.rows.add(GRAPH_END, &[]);
@@ -159,8 +205,12 @@ impl Writer for JellyWriter {
         if self.flat {
             self.terms.set_apart(number, batch.table());
         }
-        if number == 0 {
-            self.terms.write_options(OPTIONS, &self.options);
+        let due = self.restart_bytes > 0 && self.frames.bytes >= self.restart_bytes;
+        if due {
+            self.terms.restart();
+        }
+        if number == 0 || due {
+            self.begin_stream();
         }
     }
 
@@ -181,6 +231,7 @@ impl Writer for JellyWriter {
         if self.declared.get(name) == Some(iri) {
             return Ok(true);
         }
+        self.redeclare()?;
         self.declared.set(name, iri);
         if self.options.version < 2 {
             if self.keeps_namespaces {
@@ -188,13 +239,7 @@ impl Writer for JellyWriter {
             }
             return Ok(false);
         }
-        let terms = &mut self.terms;
-        terms.begin_row();
-        if !name.is_empty() {
-            put_bytes(&mut terms.statement, 0x0a, name);
-        }
-        terms.iri_text(0x12, iri)?;
-        terms.rows.add(NAMESPACE, &terms.statement);
+        self.namespace(name, iri)?;
         Ok(true)
     }
 
@@ -202,7 +247,11 @@ impl Writer for JellyWriter {
     // instructions per quad).
     #[inline(never)]
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
+        self.redeclare()?;
         for entry in batch.metadata(message) {
+            if is_reserved(&entry.key, &entry.value) {
+                return Err(reserved());
+            }
             let target = if !self.flat {
                 &mut self.metadata
             } else if self.number == 0 && self.frames.count == 0 {
@@ -284,6 +333,7 @@ impl Writer for JellyWriter {
         self.dropped_metadata = 0;
         self.frames = FrameWriter::new(self.delimited);
         self.declared = Namespaces::default();
+        self.redeclares = false;
         self.merged_quads = 0;
     }
 
@@ -322,6 +372,14 @@ fn needs_version_2() -> (ErrorClass, Reason) {
             "false",
             "leaves them out",
         )),
+    )
+}
+
+#[cold]
+fn reserved() -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        "metadata that rdfm reserves for restart marks: the key is rdfm.restart, or the value contains a mark".into(),
     )
 }
 

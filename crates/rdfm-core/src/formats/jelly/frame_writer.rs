@@ -4,6 +4,7 @@
 //! - Out: frames; the rows of a rejected message are removed.
 //! - Cost: the rows before a message are copied once if the message takes more than one frame.
 
+use super::restart::{MARK_BYTES, put_mark};
 use super::term_writer::Rows;
 use crate::syntax::wire::put_varint;
 
@@ -14,6 +15,10 @@ pub(super) struct FrameWriter {
     pub metadata: Vec<u8>,
     /// Frames written.
     pub count: u64,
+    /// Bytes written since the last restart.
+    pub bytes: u64,
+    /// Whether the open frame has a restart mark.
+    pub marked: bool,
     delimited: bool,
     /// Number of row bytes in the frame before the open message.
     before: usize,
@@ -38,14 +43,24 @@ impl FrameWriter {
 
     /// Writes the frame.
     pub fn write(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
+        let start = out.len();
+        let mut length = (rows.bytes.len() + self.metadata.len()) as u64;
+        if self.marked {
+            length += MARK_BYTES as u64;
+        }
         if self.delimited {
-            put_varint(out, (rows.bytes.len() + self.metadata.len()) as u64);
+            put_varint(out, length);
+        }
+        if self.marked {
+            put_mark(out, length);
+            self.marked = false;
         }
         out.extend_from_slice(&rows.bytes);
         out.extend_from_slice(&self.metadata);
         rows.clear();
         self.metadata.clear();
         self.count += 1;
+        self.bytes += (out.len() - start) as u64;
     }
 
     /// Writes the frame before the message is complete.

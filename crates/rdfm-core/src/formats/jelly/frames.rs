@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::options::Reading;
+use super::options::{Joins, Reading};
 use crate::codec::input::{Buffer, ReadError};
 use crate::codec::start::{self, Start};
 use crate::model::error::{ErrorClass, Position};
@@ -52,6 +52,8 @@ pub(super) struct Frames {
     /// Whether frames are length-prefixed, if an option says so.
     asked: Option<bool>,
     delimited: Option<bool>,
+    /// Whether a bare frame is cut before each options row.
+    cuts_bare: bool,
     max_bytes: u64,
     /// Index of the current or next frame.
     pub index: u64,
@@ -62,6 +64,7 @@ impl Frames {
         Self {
             asked: options.delimited,
             delimited: options.delimited,
+            cuts_bare: options.joins == Joins::New,
             max_bytes: options.max_frame_bytes,
             index: 0,
         }
@@ -170,10 +173,15 @@ impl Frames {
         if !delimited && !input.finished {
             return Ok(Next::Wait);
         }
+        let length = if self.cuts_bare && !delimited {
+            next_options(rest)
+        } else {
+            length as usize
+        };
         let at = input.at + prefix;
         Ok(Next::Frame(Frame {
             at,
-            end: at + length as usize,
+            end: at + length,
             row: 0,
         }))
     }
@@ -242,6 +250,28 @@ pub(super) fn begins_with_options(frame: &[u8], known: u32) -> bool {
         return false;
     }
     matches!(first_row(frame, known), FirstRow::Row(1, _))
+}
+
+/// Index of the second options row of a bare frame, where another frame was appended; the length of
+/// the frame if there is none.
+fn next_options(frame: &[u8]) -> usize {
+    const OPTIONS: u8 = 1 << 3 | LENGTH;
+    let mut wire = Wire::new(frame);
+    let mut rows = 0;
+    while !wire.is_done() {
+        let at = frame.len() - wire.rest().len();
+        match wire.field(1 << 1, "the frame") {
+            Ok((1, row)) => {
+                if rows > 0 && row.first() == Some(&OPTIONS) {
+                    return at;
+                }
+                rows += 1;
+            }
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    frame.len()
 }
 
 /// Returns the field of a row. If the row has several, the last one counts; repetitions of the same

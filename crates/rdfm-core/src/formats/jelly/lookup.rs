@@ -77,11 +77,16 @@ pub(super) struct Table {
     repeated: Option<FrameStart>,
     /// Whether such an entry continues the table instead of causing an error.
     continues: bool,
+    /// Whether earlier frames were not read, so that the table may lack entries.
+    after_mark: bool,
     /// The first frame in which such an entry continued the table.
     pub continued: Option<FrameStart>,
     /// Text buffers reused from earlier logs. They are small and few, so they are not counted.
     spare: Vec<Vec<u8>>,
 }
+
+/// The previous id if it is unknown. No id follows it.
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// Maximum capacity and number of the text buffers kept for the next log.
 const SPARE_BYTES: usize = 256;
@@ -102,6 +107,7 @@ impl Table {
             serial: 0,
             repeated: None,
             continues: joins == Joins::Warn,
+            after_mark: false,
             continued: None,
             spare: Vec::new(),
         }
@@ -120,7 +126,15 @@ impl Table {
         self.last = 0;
         self.serial = 0;
         self.repeated = None;
-        self.continued = None;
+        self.after_mark = false;
+    }
+
+    /// Like [`reset`](Self::reset), for a log that is read from a restart frame. Entries before that
+    /// frame are unknown, so the first entry and the first reference must have an explicit id.
+    pub fn reset_after_mark(&mut self, size: u32) {
+        self.reset(size);
+        self.last = UNKNOWN;
+        self.after_mark = true;
     }
 
     /// Records that a frame repeats the stream options at its start.
@@ -142,6 +156,9 @@ impl Table {
             id
         };
         if id > self.size || id == 0 {
+            if id == 0 && self.after_mark {
+                return Err(self.not_a_restart("entry"));
+            }
             return Err(self.over(id, "entry"));
         }
         self.last = id;
@@ -219,11 +236,22 @@ impl Table {
 
     #[cold]
     fn undefined(&self, id: u32) -> WireError {
+        if id == UNKNOWN && self.after_mark {
+            return self.not_a_restart("reference");
+        }
         if id > self.size {
             return self.over(id, "reference");
         }
         malformed(format!(
             "{} {id} is referred to, but no entry has set it",
+            self.what
+        ))
+    }
+
+    #[cold]
+    fn not_a_restart(&self, use_: &str) -> WireError {
+        malformed(format!(
+            "the first {} {use_} after a restart mark has id 0, so it depends on frames before the mark",
             self.what
         ))
     }

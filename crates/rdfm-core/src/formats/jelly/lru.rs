@@ -47,6 +47,7 @@ pub(super) struct Lru {
     size: u32,
     slots: Vec<Slot>,
     buckets: Vec<u32>,
+    /// Id of the previous new entry.
     last_set: u32,
     serial: u32,
     bytes: usize,
@@ -57,13 +58,16 @@ pub(super) struct Lru {
 /// Maximum capacity of the text buffers kept for the next log.
 const SPARE_BYTES: usize = 256;
 
+/// The previous id before the first entry. No id follows it, so the first entry has an explicit id.
+const NO_ID: u32 = u32::MAX;
+
 impl Lru {
     pub fn new(size: u32) -> Self {
         Self {
             size,
             slots: vec![Slot::default()],
             buckets: vec![0; 16],
-            last_set: 0,
+            last_set: NO_ID,
             serial: 0,
             bytes: 0,
             spare: Vec::new(),
@@ -81,7 +85,7 @@ impl Lru {
         self.slots[0] = Slot::default();
         self.buckets.clear();
         self.buckets.resize(16, 0);
-        self.last_set = 0;
+        self.last_set = NO_ID;
         self.serial = 0;
         self.bytes = 0;
     }
@@ -185,7 +189,11 @@ impl Lru {
         if self.bytes > MAX_BYTES {
             self.shed(row);
         }
-        let entry = if id == self.last_set + 1 { 0 } else { id };
+        let entry = if id == self.last_set.wrapping_add(1) {
+            0
+        } else {
+            id
+        };
         self.last_set = id;
         Ok(Place {
             id,
@@ -279,7 +287,7 @@ mod tests {
     fn the_least_recently_used_entry_makes_room() {
         let mut lru = Lru::new(2);
         let a = lru.place(b"a", 1).unwrap();
-        assert_eq!((a.id, a.entry), (1, Some(0)));
+        assert_eq!((a.id, a.entry), (1, Some(1)));
         let b = lru.place(b"b", 2).unwrap();
         assert_eq!((b.id, b.entry), (2, Some(0)));
         assert_eq!(lru.place(b"a", 3).unwrap().entry, None);
@@ -289,6 +297,16 @@ mod tests {
         assert!(lru.holds(a.id, a.serial));
         let d = lru.place(b"d", 5).unwrap();
         assert_eq!((d.id, d.entry), (1, Some(1)));
+    }
+
+    #[test]
+    fn the_first_entry_after_a_reset_has_an_explicit_id() {
+        let mut lru = Lru::new(8);
+        for _ in 0..2 {
+            assert_eq!(lru.place(b"a", 1).unwrap().entry, Some(1));
+            assert_eq!(lru.place(b"b", 2).unwrap().entry, Some(0));
+            lru.reset();
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Metadata of the open frame.
 //!
 //! - In: the metadata entries of a frame.
-//! - Out: the metadata of the open message, with the last entry for each key.
+//! - Out: the metadata of the open message, with the last entry for each key, without restart marks.
 
 use std::collections::HashMap;
 
+use super::restart::is_mark;
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
 use crate::syntax::wire::{Checked, Wire, utf8};
@@ -23,9 +24,13 @@ impl FrameMetadata {
         self.keys.clear();
     }
 
-    /// Stores an entry, replacing an earlier one with the same key.
-    pub fn take<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<()> {
+    /// Stores an entry, replacing an earlier one with the same key. Returns false for a restart
+    /// mark, which is not stored.
+    pub fn take<R: Record>(&mut self, bytes: &[u8], builder: &mut LogBuilder<R>) -> Checked<bool> {
         let (key, value) = key_and_value(bytes)?;
+        if is_mark(key, value) {
+            return Ok(false);
+        }
         builder.charge(key.len() + value.len() + 128)?;
         if let Some(&at) = self.keys.get(key) {
             self.entries[at].1 = value.into();
@@ -33,12 +38,12 @@ impl FrameMetadata {
             self.keys.insert(key.into(), self.entries.len());
             self.entries.push((key.into(), value.into()));
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Checks an entry without storing it.
-    pub fn check(bytes: &[u8]) -> Checked<()> {
-        key_and_value(bytes).map(|_| ())
+    /// Checks an entry without storing it. Returns false for a restart mark.
+    pub fn check(bytes: &[u8]) -> Checked<bool> {
+        key_and_value(bytes).map(|(key, value)| !is_mark(key, value))
     }
 
     /// Adds the entries to the open message.

@@ -1,13 +1,15 @@
 //! Jelly-RDF 1.1, binary logs with one frame per message; and [`patch`], Jelly-Patch.
 //!
 //! [`decode`] reads the `frames` of both formats, and `rows` the rows of Jelly-RDF; [`encode`]
-//! writes them. `term_reader` reads terms with the tables of `lookup`, and `term_writer` writes
+//! writes them. [`restart`] defines the marks of frames at
+//! which reading can begin. `term_reader` reads terms with the tables of `lookup`, and `term_writer` writes
 //! them with those of `lru`. `owned` keeps the terms that the next batch may repeat.
 
 pub mod decode;
 pub mod encode;
 pub mod options;
 pub mod patch;
+pub mod restart;
 pub mod sniff;
 pub mod spec;
 pub mod stream;

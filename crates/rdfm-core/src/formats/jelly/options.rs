@@ -86,9 +86,10 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 /// The handling of streams that may have been joined into one log.
 pub const JOINS: OptionSpec = OptionSpec::new(
     "joins",
-    ValueKind::Choice(&["error", "warn"]),
+    ValueKind::Choice(&["error", "warn", "new"]),
     "If a later frame repeats the stream options at its start and an entry without an id would continue a lookup \
-     table: an error, since two files may have been joined there; or continue the table, with a note.",
+     table: an error, since two files may have been joined there; or continue the table, with a note. new: every such \
+     frame begins a new stream with empty tables.",
 )
 .default(Default::Text("error"))
 .group(GROUP);
@@ -117,6 +118,16 @@ pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "Rows a frame where one message is written over many.",
 )
 .default(Default::Number(256))
+.group(GROUP);
+
+/// Distance between restart frames.
+pub const RESTART_BYTES: OptionSpec = OptionSpec::new(
+    "restart_bytes",
+    ValueKind::Bytes(0, 1 << 40),
+    "Bytes of output after which a message restarts the stream, so that readers can begin there; 0: only at the start. \
+     Only with length-prefixed frames that are messages.",
+)
+.default(Default::Number(4 << 20))
 .group(GROUP);
 
 /// The framing of the output.
@@ -237,11 +248,14 @@ pub(super) enum Joins {
     Error,
     /// Read it as the entry after the previous one, and add a note.
     Warn,
+    /// Begin a new stream with empty tables at each frame that repeats the stream options at its
+    /// start.
+    New,
 }
 
 /// Sizes of the lookups, in number of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tables {
+pub(super) struct TableSizes {
     pub name: u32,
     pub prefix: u32,
     pub datatype: u32,
@@ -260,7 +274,7 @@ pub(super) struct Reading {
     /// Maximum size of a frame, in bytes.
     pub max_frame_bytes: u64,
     /// Maximum sizes of the tables that a log may declare.
-    pub largest: Tables,
+    pub largest: TableSizes,
     /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: Joins,
@@ -278,7 +292,7 @@ impl Reading {
             },
             delimited: values.try_switch(&READ_DELIMITED),
             max_frame_bytes: values.number(&MAX_FRAME_BYTES),
-            largest: Tables {
+            largest: TableSizes {
                 name: values.number(&MAX_NAME_TABLE) as u32,
                 prefix: values.number(&MAX_PREFIX_TABLE) as u32,
                 datatype: values.number(&MAX_DATATYPE_TABLE) as u32,
@@ -286,6 +300,7 @@ impl Reading {
             lenient: values.switch(&LENIENT),
             joins: match values.text(&JOINS) {
                 Some("warn") => Joins::Warn,
+                Some("new") => Joins::New,
                 _ => Joins::Error,
             },
         }
@@ -321,7 +336,7 @@ pub(super) struct OptionsRow {
     /// Whether triple terms may occur.
     pub rdf_star: bool,
     /// Sizes of the lookups.
-    pub tables: Tables,
+    pub tables: TableSizes,
     /// Protocol version.
     pub version: u32,
 }
@@ -371,7 +386,7 @@ impl OptionsRow {
     /// The "big" preset of other implementations: 4000 names, 150 prefixes, 32 datatypes.
     pub fn preset() -> Self {
         Self {
-            tables: Tables {
+            tables: TableSizes {
                 name: 4000,
                 prefix: 150,
                 datatype: 32,

@@ -102,6 +102,10 @@ impl Rows for QuadRows {
         options.check_types(self.physical).map_err(malformed)
     }
 
+    fn begin_stream(&mut self) {
+        self.in_graph = false;
+    }
+
     #[inline]
     fn row(&mut self, field: usize, payload: &[u8]) -> Checked<()> {
         match field {
@@ -201,6 +205,11 @@ impl QuadRows {
             )));
         };
         let iri = self.terms.iri_text(&value)?;
+        // A restart frame declares the namespaces in force again.
+        let in_force = self.terms.builder.in_force().get(name.as_bytes());
+        if self.terms.repeats_options && in_force == Some(iri.as_slice()) {
+            return Ok(());
+        }
         self.terms.builder.add_namespace(name.as_bytes(), &iri)?;
         Ok(())
     }

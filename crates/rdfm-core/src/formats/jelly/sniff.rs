@@ -1,19 +1,23 @@
 //! Detects Jelly from the first bytes of a log.
 
+use super::restart::begins_log;
 use crate::codec::sniff::Sniff;
 use crate::syntax::wire::length_at;
 
 /// Tag of the rows in a frame, of the options in a row, and of the name in the options.
 const FIRST: u8 = 0x0a;
 
-/// Whether the first row of a delimited or bare frame contains stream options.
+/// Whether the first frame has a restart mark, or is delimited or bare and its first row contains
+/// stream options.
 pub fn sniff(head: &[u8], complete: bool) -> Sniff {
     let delimited = || {
         let (length, at) = length_at(head, 0)?;
         head.get(at..).map(|frame| has_options(frame, length))
     };
     Sniff::of(
-        has_options(head, usize::MAX) || delimited() == Some(true),
+        begins_log(head) == Some(true)
+            || has_options(head, usize::MAX)
+            || delimited() == Some(true),
         complete,
     )
 }

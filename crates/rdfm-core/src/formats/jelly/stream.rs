@@ -8,7 +8,7 @@
 
 use super::options::{
     Frames, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow, PHYSICAL_TYPE,
-    PhysicalType, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
@@ -27,6 +27,8 @@ pub(super) struct Stream {
     pub frame_size: FrameSize,
     /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
+    /// Output bytes after which the next message restarts the stream; 0 for never.
+    pub restart_bytes: u64,
     pub merge_graphs: bool,
     /// Whether a namespace that the version lacks is an error.
     pub keeps_namespaces: bool,
@@ -93,6 +95,7 @@ impl Stream {
             frames,
             frame_size: FrameSize::of(values, usize::MAX),
             delimited: values.switch(&WRITE_DELIMITED),
+            restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
             keeps_namespaces: source.is_some_and(|source| source.continued)
                 && wanted != Some(false),

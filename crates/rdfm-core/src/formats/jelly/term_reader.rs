@@ -6,8 +6,8 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{Budget, FrameStart, Table};
-use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, Tables};
+use super::lookup::{Budget, FrameStart, Table, UNKNOWN};
+use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
 use crate::model::error::counted;
@@ -49,8 +49,14 @@ pub(super) struct TermReader<R: Record> {
     pub builder: LogBuilder<R>,
     /// The options row of the log, after it was read.
     pub options: Option<OptionsRow>,
+    /// Number of options rows read.
+    pub options_rows: u64,
+    /// Whether the current frame repeats the options at its start.
+    pub repeats_options: bool,
+    /// Whether the next options row begins a new stream.
+    pub begins_stream: bool,
     /// Maximum sizes of the tables that the options may declare.
-    largest: Tables,
+    largest: TableSizes,
     budget: Budget,
     names: Table,
     prefixes: Table,
@@ -65,6 +71,8 @@ pub(super) struct TermReader<R: Record> {
     /// The positions that every statement must have, given or repeated, as a bit set.
     required: u8,
     forbids_triple_terms: bool,
+    /// Whether earlier frames of the log were not read.
+    after_mark: bool,
     max_depth: u32,
     languages: Vec<Language>,
     next_language: usize,
@@ -75,6 +83,9 @@ impl<R: Record> TermReader<R> {
         Self {
             builder: LogBuilder::new(options.limits.clone()),
             options: None,
+            options_rows: 0,
+            repeats_options: false,
+            begins_stream: false,
             largest: options.largest,
             budget: Budget::new(options.limits.max_message_bytes),
             names: Table::new("name", 0, options.joins),
@@ -87,31 +98,59 @@ impl<R: Record> TermReader<R> {
             kept: [const { None }; 4],
             required: 0,
             forbids_triple_terms: false,
+            after_mark: false,
             max_depth: options.limits.max_depth,
             languages: Vec::new(),
             next_language: 0,
         }
     }
 
-    /// Prepares for the next log; the builder has already been reset.
-    pub fn reset(&mut self) {
+    /// Prepares for the next log; the builder has already been reset. `after_mark`: the log is read
+    /// from a restart frame in its middle.
+    pub fn reset(&mut self, after_mark: bool) {
         self.options = None;
-        self.budget.reset();
-        self.names.reset(0);
-        self.prefixes.reset(0);
-        self.datatypes.reset(0);
-        self.last_name = 0;
-        self.last_prefix = 0;
-        self.last = [TermId::DEFAULT_GRAPH; 4];
-        self.live = 0;
-        self.kept = [const { None }; 4];
+        self.options_rows = 0;
+        self.repeats_options = false;
+        self.begins_stream = false;
+        self.after_mark = after_mark;
+        self.begin_stream(TableSizes::default());
+        for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
+            table.continued = None;
+        }
         self.required = 0;
         self.forbids_triple_terms = false;
         self.languages.clear();
         self.next_language = 0;
     }
 
-    /// Creates the tables of a log with these options. `graphs`: whether statements have a graph.
+    /// Forgets all entries, ids and terms, and sets the sizes of the tables.
+    fn begin_stream(&mut self, sizes: TableSizes) {
+        self.budget.reset();
+        for (table, size) in [
+            (&mut self.names, sizes.name),
+            (&mut self.prefixes, sizes.prefix),
+            (&mut self.datatypes, sizes.datatype),
+        ] {
+            if self.after_mark {
+                table.reset_after_mark(size);
+            } else {
+                table.reset(size);
+            }
+        }
+        self.last_name = 0;
+        self.last_prefix = 0;
+        if self.after_mark {
+            self.last_name = UNKNOWN;
+            if sizes.prefix > 0 {
+                self.last_prefix = UNKNOWN;
+            }
+        }
+        self.last = [TermId::DEFAULT_GRAPH; 4];
+        self.live = 0;
+        self.kept = [const { None }; 4];
+    }
+
+    /// Begins a stream with these options. `graphs`: whether statements have a graph.
     pub fn open(&mut self, options: &OptionsRow, graphs: bool) -> Checked<()> {
         let tables = options.tables;
         if tables.name < MIN_NAME_TABLE {
@@ -138,9 +177,7 @@ impl<R: Record> TermReader<R> {
                 )));
             }
         }
-        self.names.reset(tables.name);
-        self.prefixes.reset(tables.prefix);
-        self.datatypes.reset(tables.datatype);
+        self.begin_stream(tables);
         // The option for generalized statements applies to writers only: files of Jelly-JVM contain
         // such statements without it.
         self.forbids_triple_terms = !options.rdf_star;

@@ -25,6 +25,8 @@ use crate::syntax::wire::{put_bytes, put_number, put_varint, varint_size};
 const ROW: u8 = 0x0a;
 /// Index of the graph in a statement.
 pub(super) const GRAPH: usize = 3;
+/// The previous name before the first IRI. No name follows it, so the first name id is explicit.
+const NO_NAME: u32 = u32::MAX;
 /// Limit in bytes of a message that is one frame, which is collected in memory.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 30;
 
@@ -58,6 +60,7 @@ pub(super) struct TermWriter {
     names: Lru,
     prefixes: Lru,
     datatypes: Lru,
+    /// Ids of the previous IRI, which must not be known at a restart: [`NO_NAME`], and prefix 0.
     last_name: u32,
     last_prefix: u32,
     pub last: Repeats,
@@ -126,7 +129,7 @@ impl TermWriter {
             names: Lru::new(tables.name),
             prefixes: Lru::new(tables.prefix),
             datatypes: Lru::new(tables.datatype),
-            last_name: 0,
+            last_name: NO_NAME,
             last_prefix: 0,
             last: Repeats::default(),
             row: 0,
@@ -150,28 +153,39 @@ impl TermWriter {
 
     /// Prepares for the next log.
     pub fn reset(&mut self) {
-        self.names.reset();
-        self.prefixes.reset();
-        self.datatypes.reset();
-        self.last_name = 0;
-        self.last_prefix = 0;
-        self.last = Repeats::default();
+        self.restart();
         self.row = 0;
         self.rows.clear();
     }
 
+    /// Forgets all entries, ids and terms, so that what follows refers to nothing before it.
+    pub fn restart(&mut self) {
+        self.names.reset();
+        self.prefixes.reset();
+        self.datatypes.reset();
+        self.last_name = NO_NAME;
+        self.last_prefix = 0;
+        self.last = Repeats::default();
+        self.new_epoch();
+    }
+
     /// Discards the memos of the previous batch.
     pub fn begin_batch<R: Record>(&mut self, batch: &LogBatch<R>) {
-        self.epoch = self.epoch.wrapping_add(1);
-        if self.epoch == 0 {
-            self.memos.clear();
-            self.datatype_memos.clear();
-            self.epoch = 1;
-        }
+        self.new_epoch();
         let terms = batch.table().terms().len();
         if self.memos.len() < terms {
             self.memos.resize(terms, Memo::default());
             self.datatype_memos.resize(terms, Memo::default());
+        }
+    }
+
+    /// Discards all memos.
+    fn new_epoch(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.memos.fill(Memo::default());
+            self.datatype_memos.fill(Memo::default());
+            self.epoch = 1;
         }
     }
 
@@ -494,7 +508,11 @@ impl TermWriter {
         } else {
             prefix
         };
-        let written_name = if name == self.last_name + 1 { 0 } else { name };
+        let written_name = if name == self.last_name.wrapping_add(1) {
+            0
+        } else {
+            name
+        };
         self.last_prefix = prefix;
         self.last_name = name;
         let out = &mut self.statement;

@@ -504,7 +504,10 @@ fn tables_that_are_too_small_are_reported() {
     let reason = encoder("jelly-patch", &with(&[("name_table", "7")]))
         .err()
         .unwrap();
-    assert_eq!(reason.text(), "the name table has 7 entries, expected 8 or more");
+    assert_eq!(
+        reason.text(),
+        "the name table has 7 entries, expected 8 or more"
+    );
     let mut maker = Maker::new();
     maker.0.begin_message(0);
     let one = maker.iri("http://one/a");

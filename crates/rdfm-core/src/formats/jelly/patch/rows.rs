@@ -150,6 +150,10 @@ impl Rows for PatchRows {
         std::mem::take(&mut self.marked)
     }
 
+    fn begin_stream(&mut self) {
+        self.in_transaction = false;
+    }
+
     fn end_frame(&mut self) -> Checked<()> {
         if self.stream_type == StreamType::Frame {
             self.end_patch()?;

@@ -1,0 +1,330 @@
+//! Restart frames, their marks, and logs that were joined.
+
+use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, Search, is_marked};
+
+use crate::decode::{decode_with, end, stream_of_names};
+use crate::encode::{cut, options, random, write};
+use crate::model::{Maker, Message, Statement, batch};
+use crate::support::Options;
+use crate::wire::{bnodes, bytes, frame, iri, name, options as options_row, prefix, row, varint};
+
+/// Options for every physical type with small, usual and no tables.
+fn ways() -> Vec<Options> {
+    let mut ways = Vec::new();
+    for physical_type in ["triples", "quads", "graphs"] {
+        for (names, prefixes) in [(8, 150), (40, 4), (4000, 150), (40, 0)] {
+            for namespaces in [false, true] {
+                ways.push(
+                    options()
+                        .and("physical_type", physical_type)
+                        .and("logical_type", "unspecified")
+                        .and("merge_graphs", physical_type == "triples")
+                        .and("name_table", names)
+                        .and("prefix_table", prefixes)
+                        .and("namespaces", namespaces),
+                );
+            }
+        }
+    }
+    ways
+}
+
+/// Logs whose statements need at most 8 names, the first of them with an empty first message.
+fn logs() -> [Vec<Message>; 2] {
+    let mut logs = [7, 23].map(|seed| random(seed, 12, false));
+    logs[0][0] = Message::default();
+    logs
+}
+
+fn decoded(log: &[u8]) -> Vec<Message> {
+    let (messages, error) = decode_with(&Options::default(), log);
+    assert_eq!(error, None);
+    messages
+}
+
+fn written(options: &Options, log: &[Message]) -> Vec<u8> {
+    let (bytes, _, error) = write(options, &[batch(log)]);
+    assert_eq!(error, None);
+    bytes
+}
+
+/// Statements and metadata.
+fn content(messages: &[Message]) -> Vec<(&[Statement], &[(String, Vec<u8>)])> {
+    let parts = messages
+        .iter()
+        .map(|message| (&message.statements[..], &message.metadata[..]));
+    parts.collect()
+}
+
+/// Offsets of the marked frames.
+fn marks(log: &[u8]) -> Vec<usize> {
+    let finder = MarkFinder::new();
+    let (mut found, mut from) = (Vec::new(), 0);
+    while let Search::Found(start) = finder.find(log, from) {
+        found.push(start);
+        from = start + 1;
+    }
+    found
+}
+
+#[test]
+fn joined_logs_are_read_one_after_the_other() {
+    for options in ways() {
+        let [first, second] = logs().map(|log| written(&options, &log));
+        let joined = [first.as_slice(), &second, &first].concat();
+        let expected = [decoded(&first), decoded(&second), decoded(&first)].concat();
+        assert_eq!(
+            content(&decoded(&joined)),
+            content(&expected),
+            "{options:?}"
+        );
+        let (_, noticed) = end(&Options::default(), &joined);
+        assert_eq!(noticed.notes, [""; 0]);
+    }
+}
+
+#[test]
+fn a_log_can_be_read_from_every_mark() {
+    for options in ways() {
+        let [log, _] = logs();
+        let single = written(&options, &log);
+        for restart_bytes in [1, 200, 4 << 20] {
+            let bytes = written(&options.clone().and("restart_bytes", restart_bytes), &log);
+            let whole = decoded(&bytes);
+            assert_eq!(content(&whole), content(&decoded(&single)));
+            let starts = marks(&bytes);
+            match restart_bytes {
+                1 => assert_eq!(starts.len(), log.len()),
+                200 => assert!((3..log.len()).contains(&starts.len()), "{starts:?}"),
+                _ => assert_eq!(starts, [0]),
+            }
+            for start in starts {
+                let at = whole
+                    .iter()
+                    .position(|message| message.position == start as u64)
+                    .expect("a message begins at the mark");
+                let suffix = decoded(&bytes[start..]);
+                assert_eq!(content(&suffix), content(&whole[at..]), "{options:?}");
+                for (found, expected) in suffix.iter().zip(&whole[at..]) {
+                    assert_eq!(found.namespaces, expected.namespaces);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn restarts_do_not_depend_on_the_batches() {
+    let log = random(3, 40, true);
+    for restart_bytes in [1, 300] {
+        let options = options()
+            .and("restart_bytes", restart_bytes)
+            .and("namespaces", true);
+        let whole = written(&options, &log);
+        for size in [1, 2, 7, 0] {
+            let (bytes, _, error) = write(&options, &cut(&log, size));
+            assert_eq!(error, None);
+            assert!(bytes == whole, "in batches of {size}");
+        }
+    }
+}
+
+#[test]
+fn only_delimited_logs_of_frames_that_are_messages_have_marks() {
+    let log = [Message::default()];
+    assert_eq!(marks(&written(&options(), &log)), [0]);
+    for unmarked in [
+        options().and("restart_bytes", 0),
+        options().and("delimited", false),
+        options().and("frames", "flat"),
+        options().and("logical_type", "flat_quads"),
+    ] {
+        let bytes = written(&unmarked, &log);
+        assert!(!bytes.windows(MAGIC.len()).any(|window| window == MAGIC));
+        assert_eq!(decoded(&bytes).len(), 1);
+    }
+}
+
+#[test]
+fn restarts_declare_namespaces_again_but_readers_do_not_deliver_them_again() {
+    let declared = |name: &str| (name.to_owned(), "http://ns/".to_owned());
+    let log: Vec<Message> = [Some("a"), None, Some("b"), None]
+        .map(|name| Message {
+            namespaces: name.into_iter().map(declared).collect(),
+            ..Message::default()
+        })
+        .into();
+    let restarting = options().and("namespaces", true).and("restart_bytes", 1);
+    let bytes = written(&restarting, &log);
+    assert_eq!(marks(&bytes).len(), 4);
+    let changes = |log: &[u8]| {
+        let mut decoder = crate::support::decoder("jelly", &Options::default()).unwrap();
+        decoder.feed(log);
+        decoder.finish();
+        let batch =
+            rdfm_core::codec::batch::NextOf::next_of::<rdfm_core::model::term::Quad>(&mut *decoder);
+        let batch = batch.unwrap().unwrap();
+        let messages = batch.namespace_changes().iter();
+        messages.map(|change| change.message).collect::<Vec<_>>()
+    };
+    assert_eq!(changes(&bytes), [0, 2]);
+    let last = *marks(&bytes).last().unwrap();
+    assert_eq!(changes(&bytes[last..]), [0, 0]);
+}
+
+#[test]
+fn marks_are_not_metadata_and_their_key_is_reserved() {
+    let bytes = written(&options(), &[Message::default()]);
+    assert_eq!(decoded(&bytes)[0].metadata, []);
+    // Also in frames that are no restarts, and in logs that are one message.
+    let mark = bytes[1..][..42].to_vec();
+    let others = [
+        frame(&[mark.clone(), options_row(1, &[]), bnodes("s", "p", "o")]),
+        frame(&[mark, bnodes("s", "p", "o")]),
+    ]
+    .concat();
+    assert!(
+        decoded(&others)
+            .iter()
+            .all(|message| message.metadata.is_empty())
+    );
+    let flat = Options::with("frames", "flat");
+    let (_, noticed) = end(&flat, &others);
+    assert_eq!(noticed.dropped_metadata, 0);
+
+    let with_magic = [b"x".as_slice(), &MAGIC, b"x"].concat();
+    for (key, value) in [(KEY, b"x".to_vec()), ("key", with_magic)] {
+        let mut maker = Maker::new();
+        maker.builder.begin_message(0);
+        maker.builder.add_metadata(key, &value).unwrap();
+        maker.builder.end_message();
+        let (out, _, error) = write(&options(), &[maker.take()]);
+        assert_eq!(out, b"");
+        let error = error.unwrap().to_string();
+        assert!(error.contains("reserves for restart marks"), "{error}");
+    }
+}
+
+#[test]
+fn a_marked_frame_has_its_own_length() {
+    let bytes = written(&options(), &[Message::default()]);
+    let content = &bytes[1..];
+    assert!(is_marked(content));
+    assert!(!is_marked(&content[..content.len() - 1]));
+    assert!(!is_marked(&[content, b"\n\0"].concat()));
+}
+
+#[test]
+fn new_streams_have_empty_tables() {
+    let first = stream_of_names(&["a", "p", "o"]);
+    let second = stream_of_names(&["b", "q", "x"]);
+    let joined = [first.clone(), second.clone()].concat();
+    let new = Options::with("joins", "new");
+    let (messages, error) = decode_with(&new, &joined);
+    assert_eq!(error, None);
+    let expected = [decoded(&first), decoded(&second)].concat();
+    assert_eq!(content(&messages), content(&expected));
+    assert_eq!(end(&new, &joined).1.notes, [""; 0]);
+    // Nothing of the first stream is in force.
+    let reference = row(
+        2,
+        [
+            bytes(1, iri(1, 1)),
+            bytes(5, iri(0, 2)),
+            bytes(9, iri(0, 3)),
+        ]
+        .concat(),
+    );
+    let depends = [first.clone(), frame(&[options_row(1, &[]), reference])].concat();
+    let error = decode_with(&new, &depends).1.unwrap();
+    assert!(
+        error.contains("prefix 1 is referred to, but no entry has set it"),
+        "{error}"
+    );
+    let repeats = row(2, bytes(2, "s"));
+    let depends = [first, frame(&[options_row(1, &[]), repeats])].concat();
+    let error = decode_with(&new, &depends).1.unwrap();
+    assert!(error.contains("leaves out its predicate"), "{error}");
+}
+
+#[test]
+fn joined_flat_logs_are_one_message_with_a_note_or_one_for_each() {
+    let flat = |label: &str| {
+        let logical = [vec![14 << 3], varint(1)].concat();
+        let rows = [options_row(1, &[logical]), bnodes(label, "p", "o")];
+        [frame(&rows), frame(&[bnodes(label, "p", "x")])].concat()
+    };
+    let joined = [flat("a"), flat("a")].concat();
+    let offset = flat("a").len();
+    let (messages, error) = decode_with(&Options::default(), &joined);
+    assert_eq!((messages.len(), error), (1, None));
+    let (_, noticed) = end(&Options::default(), &joined);
+    assert_eq!(
+        noticed.notes[0],
+        format!(
+            "frame 2 repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
+             message in which equal blank node labels are one node: joins=new reads a message for each"
+        )
+    );
+    for batch_quads in [1, 1000] {
+        let new = Options::with("joins", "new").and("batch_quads", batch_quads);
+        for new in [new.clone(), new.parts(true)] {
+            let (messages, error) = decode_with(&new, &joined);
+            assert_eq!(error, None);
+            let sizes: Vec<usize> = messages
+                .iter()
+                .map(|message| message.statements.len())
+                .collect();
+            assert_eq!(sizes, [2, 2]);
+            let starts: Vec<u64> = messages.iter().map(|message| message.position).collect();
+            assert_eq!(starts, [0, offset as u64]);
+        }
+    }
+}
+
+#[test]
+fn joined_bare_logs_are_one_message_with_a_note_or_one_for_each() {
+    let bare = |names: &[&str]| stream_of_names(names)[1..].to_vec();
+    let joined = [bare(&["a", "p", "o"]), bare(&["b", "q", "x"])].concat();
+    let (messages, error) = decode_with(&Options::default(), &joined);
+    assert_eq!((messages.len(), error), (1, None));
+    let note = end(&Options::default(), &joined).1.notes.remove(0);
+    assert!(
+        note.contains("without length prefixes were joined, they became one message"),
+        "{note}"
+    );
+    let new = Options::with("joins", "new");
+    let (messages, error) = decode_with(&new, &joined);
+    assert_eq!(error, None);
+    let expected = [
+        decoded(&bare(&["a", "p", "o"])),
+        decoded(&bare(&["b", "q", "x"])),
+    ]
+    .concat();
+    assert_eq!(content(&messages), content(&expected));
+    assert_eq!(end(&new, &joined).1.notes, [""; 0]);
+}
+
+#[test]
+fn other_options_are_an_error_that_shows_both() {
+    let sizes = |size: u64| [vec![9 << 3], varint(size)].concat();
+    let streams = [8, 4000].map(|size| {
+        let rows = [
+            options_row(1, &[sizes(size)]),
+            prefix(1, "http://e/"),
+            name(1, "a"),
+        ];
+        frame(&rows)
+    });
+    for joins in ["error", "warn", "new"] {
+        let options = Options::with("joins", joins);
+        let error = decode_with(&options, &streams.concat()).1.unwrap();
+        assert!(
+            error.contains(
+                "the stream options differ from those at the start of the log: expected name_table=8, found \
+                 name_table=4000 (frame 1, row 0"
+            ),
+            "{error}"
+        );
+    }
+}
