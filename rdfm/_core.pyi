@@ -51,6 +51,7 @@ __all__ = [
     "format_spec",
     "is_lexical_form",
     "isomorphism",
+    "last_mark",
     "option_value",
     "parquet_columns",
     "parse_term",
@@ -709,6 +710,9 @@ def option_value(
     choices: list[tuple[str, int]],
     given: object,
 ) -> Any: ...
+
+# Index of the last frame in a part of a log that is marked as a restart.
+def last_mark(format: str, part: bytes) -> int | None: ...
 
 # Whether a log's first bytes show that it is of a format; None if more of them are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...

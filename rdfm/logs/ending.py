@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rdfm._core import LengthChain
+from rdfm._core import LengthChain, last_mark
 from rdfm.errors import DecodeError, OptionError, Remedy, TruncatedError, UnsupportedError
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.storage import compression as compressions
@@ -27,6 +27,8 @@ PIECE_BYTES = 1 << 20
 # The part of the log that is searched for its last line at first, and at most.
 TAIL_BYTES = 1 << 16
 MOST_TAIL_BYTES = 1 << 26
+# The part that is searched for the last mark at first: more than there is between two marks.
+MARKED_BYTES = 5 << 20
 # Comments and blank lines at the end of a log to pass over.
 MOST_LINES = 1000
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -420,6 +422,8 @@ def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
 
 def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     """Return the end of a log whose messages have lengths."""
+    if log.compression is None and _is_complete_after_mark(log):
+        return Ending(log.size, "content", header)
     if log.compression is None:
         chain, size = _followed(log), log.size
     else:
@@ -440,6 +444,37 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
         return Ending(log.size, "content", header)
     reason = f"{size - chain.end} bytes follow the last complete one"
     return _cut(log, chain.end, "content", header, reason, repair)
+
+
+def _is_complete_after_mark(log: StoredLog) -> bool:
+    """Whether the log is complete from its last mark on, which is decoded.
+
+    Without a mark near its end, or if something is wrong, the log is read from its start.
+    """
+    length = MARKED_BYTES
+    while True:
+        start = max(log.size - length, 0)
+        data = b"".join(log.raw(start))
+        mark = last_mark(log.format.name, data)
+        if mark is not None:
+            break
+        length *= 4
+        if start == 0 or length > MOST_TAIL_BYTES:
+            return False
+    data = data[mark:]
+    chain = LengthChain()
+    chain.feed(data)
+    if chain.broken or chain.end != len(data):
+        return False
+    decoder = log.decoder()
+    decoder.feed(data)
+    decoder.finish()
+    try:
+        while decoder.next_batch() is not None:
+            pass
+    except DecodeError:
+        return False
+    return True
 
 
 def _followed(log: StoredLog) -> LengthChain:

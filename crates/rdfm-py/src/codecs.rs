@@ -13,7 +13,7 @@ use rdfm_core::codec::batch::{Batch, BatchRef};
 use rdfm_core::codec::chain;
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
-use rdfm_core::codec::spec::FormatSpec;
+use rdfm_core::codec::spec::{Append, FormatSpec};
 use rdfm_core::codec::{self, Dialect, LogEnd, LogHeader, Noticed, Opening, Parts, Split};
 use rdfm_core::registry;
 
@@ -741,6 +741,21 @@ fn sniff(format: &str, head: &[u8], complete: bool) -> PyResult<Option<bool>> {
     })
 }
 
+/// Return the index of the last marked frame in a part of a log, from which decoding can begin.
+///
+/// Args:
+///     format: Name of the format.
+///     part: The part of the log.
+/// Returns:
+///     The index of its first byte, or None if no frame is marked or the format has no marks.
+#[pyfunction]
+fn last_mark(format: &str, part: &[u8]) -> PyResult<Option<usize>> {
+    Ok(match find(format)?.append {
+        Append::Lengths(Some(last_mark)) => last_mark(part),
+        _ => None,
+    })
+}
+
 /// Return the specification of a native format: the fields of `rdfm.formats.FormatSpec`.
 #[pyfunction]
 fn format_spec<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
@@ -754,6 +769,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LengthChain>()?;
     module.add_function(wrap_pyfunction!(sniff, module)?)?;
     module.add_function(wrap_pyfunction!(format_names, module)?)?;
+    module.add_function(wrap_pyfunction!(last_mark, module)?)?;
     module.add_function(wrap_pyfunction!(format_spec, module)?)?;
     module.add_function(wrap_pyfunction!(options::option_value, module)?)
 }

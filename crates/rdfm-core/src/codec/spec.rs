@@ -78,14 +78,15 @@ impl FormatSpec {
 }
 
 /// Whether messages can be appended to a log, and how to find its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Append {
     /// No, for this reason.
     Never(&'static str),
     /// The last line shows how the log ends.
     LastLine,
-    /// The log is a chain of messages with length prefixes.
-    Lengths,
+    /// The log is a chain of messages with length prefixes. The function, if any, returns the index
+    /// of the last frame that does not depend on earlier ones, if it is marked.
+    Lengths(Option<fn(&[u8]) -> Option<usize>>),
     /// The log must be decoded, unless its last line is a delimiter.
     Decode,
 }

@@ -8,6 +8,7 @@ use super::options::{
     OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
     RESTART_BYTES, Reading, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
+use super::restart::last_mark;
 use super::rows::QuadRows;
 use super::sniff::sniff;
 use crate::codec::carries::Carries;
@@ -70,5 +71,5 @@ pub static JELLY: FormatSpec = FormatSpec {
     },
     encoder,
     splitter: None,
-    append: Append::Lengths,
+    append: Append::Lengths(Some(last_mark)),
 };
