@@ -206,7 +206,7 @@ class Appended:
             state.uncommitted = left.length < size
             size = left.length
         state.committed = size
-        state.file = file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
+        file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
         state.shorten()
         found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
         self._compression = found
@@ -218,6 +218,9 @@ class Appended:
                 )
             self._compression = _compression(compression)
         log = StoredLog(file, size, self.name, self._format, found)
+        if found is not None and log.is_empty():
+            state.begin_anew()
+            return
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
         if ending.length < size:
             removed = size - ending.length
@@ -357,6 +360,11 @@ class _State:
         while view:
             view = view[os.write(self.file, view) :]
         return len(data)
+
+    def begin_anew(self) -> None:
+        """Replace the log, which has no content, by the one that is written."""
+        os.close(self.file)
+        self.file, self.committed = -1, 0
 
     def shorten(self) -> None:
         """Remove what was not committed from the log."""

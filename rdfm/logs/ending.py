@@ -101,6 +101,10 @@ class StoredLog:
             return raw
         return compressions.decompress(self.compression, raw, self.name)
 
+    def is_empty(self) -> bool:
+        """Whether the log has no bytes, decompressed."""
+        return not any(self.pieces())
+
     def decoder(self, **options: Any) -> Any:
         """Return a decoder that accepts what a lenient writer may have written."""
         known = self.format.spec.options("read")
@@ -316,7 +320,7 @@ def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
     last = 0
     while (batch := decoder.next_batch()) is not None:
         if len(batch):
-            last = len(batch[len(batch) - 1])
+            last = len(batch.quads(len(batch) - 1))
     return {1: "delimiter", 2: None}.get(last, "content")
 
 

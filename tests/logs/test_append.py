@@ -24,6 +24,11 @@ def message(number, text=""):
     return [rdfm.Quad(S, P, rdfm.Literal(f"{number}{text}"))]
 
 
+def patch(number):
+    (quad,) = message(number)
+    return rdfm.Patch([("A", None, *quad)])
+
+
 def append(path, *messages, **options):
     with rdfm.create_log(path, append=True, **options) as log:
         for each in messages:
@@ -86,7 +91,7 @@ def test_turtle_declares_what_the_appended_part_uses(tmp_path):
     path = tmp_path / "log.trig"
     path.write_text("PREFIX e: <http://other/>\nBASE <http://base/>\n<a> e:b e:c .\n")
     append(path, message(1), prefixes={"e": "http://e/"})
-    assert path.read_text().endswith('# @message\nPREFIX e: <http://e/>\ne:s e:p "1" .\n')
+    assert path.read_text().endswith('PREFIX e: <http://e/>\n# @message\ne:s e:p "1" .\n')
     with rdfm.open_log(path) as log:
         assert next(iter(list(log)[1])).subject == S
 
@@ -157,7 +162,7 @@ TRUNCATED = {
     "nq": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http:",
     "nt": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> "x',
     "ttl": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http://e/p> ",
-    "trig": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> """\n# @message\n',
+    "trig": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> """\n# @message\nx',
     "ndjsonld": b'{"@id": "http://e/s", "http://e/p": "0"}\n{"@id": "http:',
     "rdf-patch": b"A " + LINE % 0 + b"Z .\nTX .\nA " + LINE % 1,
 }
@@ -167,7 +172,7 @@ TRUNCATED = {
 def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
     path.write_bytes(TRUNCATED[name])
-    more = rdfm.Patch([("A", *message(5)[0])]) if name == "rdf-patch" else message(5)
+    more = patch(5) if name == "rdf-patch" else message(5)
     with pytest.raises(rdfm.TruncatedError, match=r"ends inside a message: .*repair=True") as error:
         append(path, more)
     assert str(path) in str(error.value)
@@ -188,10 +193,7 @@ def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name)
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdfxml", "jelly-patch"])
 def test_cut_frames_and_documents_are_repaired(tmp_path, name):
     path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
-    more = [
-        rdfm.Patch([("A", *message(n)[0])]) if name == "jelly-patch" else message(n)
-        for n in range(3)
-    ]
+    more = [patch(n) if name == "jelly-patch" else message(n) for n in range(3)]
     append(path, *more[:2])
     whole = path.read_bytes()
     path.write_bytes(whole[:-3])
@@ -564,7 +566,7 @@ def test_a_full_disk_leaves_what_was_committed(tmp_path, sync):
 def test_appending_takes_constant_memory(tmp_path):
     """The part of a large file before its last line is not read."""
     path = tmp_path / "log.nq"
-    path.write_bytes(LINE % 0)
+    path.write_bytes(LINE % 0 + DELIMITED)
     with path.open("r+b") as file:
         file.truncate(1 << 32)
         file.seek(1 << 32)

@@ -43,11 +43,14 @@ def cuts(draw, log):
     return [log[a:b] for a, b in zip([0, *places], [*places, len(log)], strict=True)]
 
 
-def append(path, name, batch, **options):
-    # The options of the first run are those of the log.
-    found = {} if path.exists() and path.stat().st_size else WRITING.get(name, {})
-    with rdfm.create_log(path, name, append=True, **found, **options) as log:
-        log.write_batch(batch)
+def append(path, name, runs, **options):
+    # The options of the first run with messages are those of the log.
+    first = WRITING.get(name, {})
+    for run in runs:
+        batch = patches.as_batch(run) if name in PATCHES else as_batch(run)
+        with rdfm.create_log(path, name, append=True, **first, **options) as log:
+            log.write_batch(batch)
+        first = {} if run else first
 
 
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)
@@ -58,8 +61,7 @@ def test_a_log_in_runs_equals_a_log_at_once(name, dialect, data):
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
-        for run in cuts(data.draw, log):
-            append(path, name, as_batch(run), sync=sync, **options)
+        append(path, name, cuts(data.draw, log), sync=sync, **options)
         found = path.read_bytes()
         assert [file.name for file in Path(folder).iterdir()] == ["log"]
     assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
@@ -75,8 +77,7 @@ def test_a_compressed_log_gets_members(name, compression, data):
     log = data.draw(carried(name))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.gz" if compression == "gzip" else "log.zst")
-        for run in cuts(data.draw, log):
-            append(path, name, as_batch(run))
+        append(path, name, cuts(data.draw, log))
         if compression == "gzip":
             found = gzip.decompress(path.read_bytes())
             assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
@@ -91,8 +92,7 @@ def test_patches_in_runs_equal_patches_at_once(name, data):
     sync = data.draw(st.booleans())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
-        for run in cuts(data.draw, log):
-            append(path, name, patches.as_batch(run), sync=sync)
+        append(path, name, cuts(data.draw, log), sync=sync)
         with rdfm.open_log(path, name) as reader:
             found = [[patches.of_operation(tuple(each)) for each in patch] for patch in reader]
     assert found == log
@@ -116,7 +116,7 @@ def test_logs_of_other_programs_are_continued(name, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log")
         path.write_bytes(text)
-        append(path, name, as_batch(more))
+        append(path, name, [more])
         found = path.read_bytes()
     if text:
         assert found.startswith(text) or not more
