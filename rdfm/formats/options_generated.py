@@ -31,7 +31,7 @@ class ReadOptions(TypedDict, total=False):
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
@@ -85,6 +85,7 @@ class WriteOptions(TypedDict, total=False):
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -107,6 +108,9 @@ class ConvertOptions(TypedDict, total=False):
     split_bytes: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
+    append: bool | str | None
+    sync: bool | str | None
+    repair: bool | str | None
     group_by: str | None
     skolemize: str | None
     default_graph_as: str | None
@@ -139,7 +143,7 @@ class ConvertOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -173,6 +177,7 @@ class ConvertOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -197,7 +202,7 @@ class ConvertOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
-    from_joins: Literal["error", "warn"] | None
+    from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -246,6 +251,7 @@ class ConvertOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
@@ -290,7 +296,7 @@ class ChangeOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -324,6 +330,7 @@ class ChangeOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -348,7 +355,7 @@ class ChangeOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
-    from_joins: Literal["error", "warn"] | None
+    from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -397,6 +404,7 @@ class ChangeOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None

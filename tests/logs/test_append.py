@@ -490,15 +490,14 @@ with rdfm.create_log(path, append=True, sync=sync) as log:
 
 def killed(path, first, delay, *, sync=True, size=100):
     """Appends messages from `first` on until it is killed; returns the last one that was written."""
-    run = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(first), "sync" if sync else "", str(size)],
-        stdout=subprocess.PIPE,
-    )
-    assert run.stdout.readline() == b"begun\n"
-    time.sleep(delay)
-    run.send_signal(signal.SIGKILL)
-    said = run.stdout.read().split()
-    run.wait()
+    command = [sys.executable, "-c", WRITER, str(path), str(first)]
+    with subprocess.Popen(
+        [*command, "sync" if sync else "", str(size)], stdout=subprocess.PIPE
+    ) as run:
+        assert run.stdout.readline() == b"begun\n"
+        time.sleep(delay)
+        run.send_signal(signal.SIGKILL)
+        said = run.stdout.read().split()
     return int(said[-1]) if said and said[-1].isdigit() else first - 1
 
 
