@@ -12,6 +12,8 @@ use crate::model::remedy::Reason;
 
 /// A codec made from options, or why the options do not fit.
 pub type Made<T> = Result<Box<T>, Reason>;
+/// Returns the index of the last marked frame in a part of a log.
+pub type LastMark = fn(&[u8]) -> Option<usize>;
 /// Creates a counter of the delimiters of a split.
 pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 
@@ -86,7 +88,7 @@ pub enum Append {
     LastLine,
     /// The log is a chain of messages with length prefixes. The function, if any, returns the index
     /// of the last frame that does not depend on earlier ones, if it is marked.
-    Lengths(Option<fn(&[u8]) -> Option<usize>>),
+    Lengths(Option<LastMark>),
     /// The log must be decoded, unless its last line is a delimiter.
     Decode,
 }
