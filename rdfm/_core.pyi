@@ -58,12 +58,12 @@ __all__ = [
     "sniff",
 ]
 
-_Object: TypeAlias = object  # where `object` is a property
+_Object: TypeAlias = object  # for classes with a property `object`
 
 __version__: str
-debug_build: bool  # built without optimization: slow
+debug_build: bool  # built without optimization, and slow
 
-# --- terms: immutable, hashable, ordered; str() gives canonical N-Triples ---
+# --- terms: immutable, hashable, ordered; str() returns canonical N-Triples ---
 
 @final
 class Iri:
@@ -146,7 +146,7 @@ Term: TypeAlias = Iri | Bnode | Literal | TripleTerm
 @final
 class Quad:
     __match_args__: ClassVar[tuple[str, str, str, str]]
-    # graph None is the default graph; iterating gives (s, p, o, g); str() is the N-Quads line without newline
+    # graph None is the default graph; iteration yields (s, p, o, g); str() returns the N-Quads line without newline
     def __new__(
         cls, subject: Term, predicate: Term, object: Term, graph: Term | None = None
     ) -> Quad: ...
@@ -169,7 +169,7 @@ class Quad:
 
 def parse_term(text: str, *, max_depth: int = 64) -> Term: ...
 
-# For pickles: terms, and for each triple term the places of its parts among the steps before.
+# For pickles: terms, and for each triple term the indexes of its parts among the previous steps.
 def build_triple_term(steps: tuple[Term | tuple[int, int, int], ...]) -> TripleTerm: ...
 
 # --- batches ---
@@ -198,19 +198,21 @@ class MessageBatch:
     def quad_counts(self) -> list[int]: ...
     def quad_count_of(self, message: int) -> int: ...
     def metadata(self, message: int) -> dict[str, bytes]: ...
-    def namespaces(self, message: int) -> dict[str, str]: ...  # those in force
+    def namespaces(self, message: int) -> dict[str, str]: ...  # all in scope
     def has_namespaces(self, message: int) -> bool: ...
-    # those that messages declare: number of the message, name, IRI
+    # declarations in messages: number of the message, name, IRI
     def declarations(self) -> list[tuple[int, str, str]]: ...
     def position(self, message: int) -> int: ...
-    def index_of(self, message: int) -> int: ...  # its index in the log, by its number here
+    def index_of(
+        self, message: int
+    ) -> int: ...  # index in the log of the message with this number in the batch
     def slice(self, start: int, stop: int) -> MessageBatch: ...
-    # raises OptionError: the name is no absolute IRI
+    # raises OptionError: the name is not an absolute IRI
     def with_default_graph(self, name: str) -> MessageBatch: ...
     def predicate_counts(self) -> dict[str, int]: ...
     def datatype_counts(self) -> dict[str, int]: ...
-    # Arrow, one row a message; columns: source offset quads metadata [position namespaces]
-    # or with rows="quads" one row a quad: source message subject predicate object graph
+    # Arrow, one row per message; columns: source offset quads metadata [position namespaces]
+    # or with rows="quads" one row per quad: source message subject predicate object graph
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -257,7 +259,7 @@ class PatchBatch:
     def code_counts(self) -> list[tuple[str, int]]: ...
     def position(self, patch: int) -> int: ...
     def slice(self, start: int, stop: int) -> PatchBatch: ...
-    # Arrow, one row a patch; columns: source offset operations metadata [position namespaces]
+    # Arrow, one row per patch; columns: source offset operations metadata [position namespaces]
     def to_arrow(
         self,
         columns: list[str] | None = None,
@@ -300,10 +302,10 @@ class ResultBatch:
     def rows(self) -> list[tuple[Term | None, ...]]: ...
     def position(self, row: int) -> int: ...
     def slice(self, start: int, stop: int) -> ResultBatch: ...
-    # the rows behind cells for a log's name and the index of each row's message; `first` more is its number over all
-    # logs, which the labels of its blank nodes begin with
+    # the rows, preceded by cells for the name of the log and the index of the row's message; `first` plus the index is
+    # the number over all logs, with which blank node labels begin
     def labelled(self, source: str, messages: Sequence[int], first: int) -> ResultBatch: ...
-    # Arrow, one column a variable; ValueError where it is the answer of an ASK query
+    # Arrow, one column per variable; ValueError for the answer of an ASK query
     def to_arrow(self, *, terms: str = "ntriples") -> ArrowBatch: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
@@ -320,7 +322,7 @@ class ResultBatch:
 
 # --- changes ---
 
-# A dataset in memory, which patches change; blank nodes are known by their labels.
+# A dataset in memory, which patches change; blank nodes are identified by their labels.
 @final
 class Dataset:
     def __new__(cls) -> Dataset: ...
@@ -329,10 +331,10 @@ class Dataset:
     def apply(self, batch: PatchBatch, /, *, chain: bool = True) -> None: ...
     def applied(self) -> dict[str, int]: ...
     def has_namespaces(self) -> bool: ...
-    # one message, handed over batch by batch
+    # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes the dataset, which is empty then.
+# Takes the quads of the dataset, which is empty afterwards.
 @final
 class Difference:
     def __new__(cls, old: Dataset, /, *, index: int = 0, parts: bool = False) -> Difference: ...
@@ -355,17 +357,17 @@ class ToMessages:
     def take(self) -> MessageBatch | None: ...
     def dropped(self) -> dict[str, int]: ...
 
-# The rules of those who apply patches: the order of transactions, and the chain.
+# Rules for applying patches: the order of transactions, and the chain of ids.
 @final
 class PatchRules:
     def __new__(cls) -> PatchRules: ...
-    def begin_log(self) -> None: ...  # the patches that follow are of another log
+    def begin_log(self) -> None: ...  # the following patches are from another log
     def skip(self) -> None: ...  # patches are missing here
     def links(self) -> int: ...  # patches with prev
     # "transaction", "unfinished", "chain" or "chain-of-logs"; patch, row, byte; text
     def check(self, batch: PatchBatch, /) -> list[tuple[str, int, int, int, str]]: ...
 
-# Of two logs, 0 (old) and 1 (new); or with `snapshots` from each message of log 1 to the next.
+# Differences between the messages of log 0 (old) and log 1 (new); with `snapshots`, between consecutive messages of log 1.
 @final
 class MessageDifferences:
     def __new__(cls, *, snapshots: bool = False) -> MessageDifferences: ...
@@ -375,13 +377,13 @@ class MessageDifferences:
     def next_batch(self) -> PatchBatch | None: ...
     def counts(self) -> tuple[int, int]: ...  # deleted, added
 
-# Gives blocks of opposite operations, which are stored and then read backward.
+# Returns blocks of inverse operations, which the caller stores and then passes to BackwardPatches in reverse order.
 @final
 class InversePatches:
     def __new__(
         cls, *, chain: bool = True, max_message_bytes: int = 67108864
     ) -> InversePatches: ...
-    # blocks to store; numbers of blocks to forget
+    # blocks to store, and numbers of blocks to discard
     def add(self, batch: PatchBatch, /) -> list[PatchBatch | int]: ...
     def done(self) -> dict[str, int]: ...
     def finish(self, *, parts: bool = False) -> tuple[PatchBatch | None, BackwardPatches]: ...
@@ -392,8 +394,8 @@ class BackwardPatches:
     def finish(self) -> PatchBatch | None: ...
     def counts(self) -> tuple[int, int]: ...  # deletes, adds
 
-# Cuts batches into slices, each for a log of its own; it begins with the namespaces in force, with those alone that
-# its messages declare or use where more than 256 are.
+# Cuts batches into slices, each for a separate log, which begins with the namespaces in scope. If there are more than
+# 256, it begins only with those that its messages declare or use.
 @final
 class Slices:
     def __new__(cls) -> Slices: ...
@@ -401,15 +403,15 @@ class Slices:
         self, batch: MessageBatch, start: int, stop: int, begins: bool
     ) -> list[MessageBatch]: ...
 
-# Predicates, datatypes and keys of messages or patches; the report is a dict of lists, each a dict of `counts` (the most
-# frequent), `number` (of names that are held) and `others` (how often other names occur).
+# Predicates, datatypes and keys of messages or patches. The report is a dict of lists; each list is a dict of `counts`
+# (the most frequent names), `number` (of stored names) and `others` (occurrences of other names).
 @final
 class NameListing:
     def __new__(cls) -> NameListing: ...
     def add(self, batch: AnyBatch, /) -> None: ...
     def report(self, top: int) -> dict[str, Any]: ...
 
-# Counts over the batches of logs; the report is a dict of numbers, as rdfm.analysis.statistics takes it.
+# Statistics of logs; the report is a dict of numbers for rdfm.analysis.statistics.
 @final
 class StatisticsCounter:
     def __new__(cls) -> StatisticsCounter: ...
@@ -429,13 +431,13 @@ class ArrowBatch:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Batches of a decoder's size from Arrow rows, read on when asked for; an error comes after the rows before it. Of
-# messages, or of patches where there is a column `operations`.
+# Yields batches of the decoders' size from Arrow rows, on demand; an error is raised after the rows before it. Batches
+# contain messages, or patches if there is a column `operations`.
 def batches_from_arrow(
     rows: Any, *, first_index: int = 0, max_depth: int = 64, max_message_bytes: int | None = None
 ) -> Iterator[MessageBatch] | Iterator[PatchBatch]: ...
 
-# Several batches as one Arrow batch. LimitError if the strings pass 2 GiB.
+# Several batches as one Arrow batch. LimitError if the strings exceed 2 GiB.
 def coalesce(
     batches: list[MessageBatch],
     columns: list[str] | None = None,
@@ -445,7 +447,7 @@ def coalesce(
     terms: str = "ntriples",
 ) -> ArrowBatch: ...
 
-# Regroups rows: every ArrowBatch has max_rows rows or about max_bytes of strings, the last one less.
+# Resizes batches: every ArrowBatch has max_rows rows or about max_bytes of strings, except a smaller last one.
 @final
 class ArrowCoalescer:
     def __new__(
@@ -460,10 +462,10 @@ class ArrowCoalescer:
     ) -> ArrowCoalescer: ...
     def push(self, batch: AnyBatch, source: str | None = None) -> list[ArrowBatch]: ...
     def finish(self) -> ArrowBatch | None: ...
-    # of rows of quads: messages without quads, entries of metadata, messages not told from the one before
+    # for rows of quads: messages without quads, metadata entries, messages indistinguishable from the previous one
     def dropped(self) -> tuple[int, int, int]: ...
 
-# Messages of rows of quads: consecutive ones with the same source and message are a message.
+# Converts rows of quads to messages: consecutive rows with the same source and message are one message.
 @final
 class QuadRows:
     def __new__(
@@ -476,16 +478,18 @@ class QuadRows:
     ) -> QuadRows: ...
     def feed(self, rows: Any) -> None: ...
     def finish(self) -> None: ...
-    def next_batch(self) -> MessageBatch | None: ...  # None: feed me; after finish: done
+    def next_batch(
+        self,
+    ) -> MessageBatch | None: ...  # None: more input is needed; after finish: done
     @property
     def row(self) -> int | None: ...
 
-# Of each column of each row group: values, number of the compression, bytes, offsets of the first data page and of the
-# dictionary page.
+# For each column of each row group: number of values, number of the compression, bytes, offset of the first data page,
+# offset of the dictionary page.
 def parquet_columns(footer: bytes) -> list[list[tuple[int, int, int, int, int | None]]]: ...
 
-# The pages of one column of a row group of a Parquet file, and bounds of what they decode to. A page is its offset, its
-# bytes in the file and decompressed, those of levels that are not compressed, and whether the others are.
+# The pages of one column of a row group of a Parquet file, and upper bounds of their decoded size. A page is its offset,
+# its size in the file, its decompressed size, the size of its uncompressed levels, and whether its values are compressed.
 @final
 class ParquetColumn:
     def __new__(
@@ -497,7 +501,7 @@ class ParquetColumn:
         width: int | None,
         max_row_bytes: int,
     ) -> ParquetColumn: ...
-    def add(self, offset: int, header: bytes) -> int | None: ...  # None: the header is cut off
+    def add(self, offset: int, header: bytes) -> int | None: ...  # None: the header is truncated
     @property
     def complete(self) -> bool: ...
     @property
@@ -523,7 +527,7 @@ class ArrowArray:
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-# Bytes to lists of quads or operations and back, each value a whole log of one message; see rdfm.values.
+# Convert bytes to lists of quads or operations, and back; each value is a complete log of one message. See rdfm.values.
 def decode_values(
     decoder: Decoder | Callable[[bytes], Iterable[AnyBatch]],
     values: Any,
@@ -541,7 +545,7 @@ def encode_values(
 
 # --- comparison ---
 
-# Compares two logs, a batch of each at a time. Sides are 0 and 1; what differs is a sum of 1 (records), 2 (metadata),
+# Compares two logs, a batch of each at a time. Sides are 0 and 1; a difference is a sum of 1 (records), 2 (metadata),
 # 4 (namespaces) and 8 (undecided).
 @final
 class Comparer:
@@ -555,12 +559,12 @@ class Comparer:
         max_total_steps: int,
     ) -> Comparer: ...
     def set_columns(self, a: list[int | None], b: list[int | None]) -> None: ...
-    # pairs that are the same, records of a in them, what differs in the next pair
+    # number of equal pairs, records of a in them, difference of the next pair
     def run(self, a: AnyBatch, i: int, b: AnyBatch, j: int, most: int) -> tuple[int, int, int]: ...
     def rest(self, a: AnyBatch, i: int, b: AnyBatch, j: int) -> int: ...
     def redeclared(self) -> list[tuple[str, str | None, str | None]]: ...
     def namespaces_differ(self) -> bool: ...
-    # the bounds that were reached: max_steps, max_total_steps
+    # whether each limit was reached: max_steps, max_total_steps
     def reached(self) -> tuple[bool, bool]: ...
     def signatures(self, side_number: int, batch: AnyBatch, start: int, stop: int) -> bytes: ...
     def collect(self, side_number: int, batch: AnyBatch) -> list[int]: ...
@@ -572,12 +576,12 @@ def isomorphism(
     a: MessageBatch, b: MessageBatch, *, max_steps: int
 ) -> list[tuple[str, str]] | None: ...
 
-# --- codecs; options are keywords, an unknown one or a value that does not fit is an OptionError ---
+# --- codecs; an unknown option or invalid value is an OptionError ---
 
 @final
 class Decoder:
     # split: start, stop (or None) and dialect
-    # context_loader: takes a URL, gives (document, final URL), or None where it has none
+    # context_loader: takes a URL, returns (document, final URL), or None if it is not available
     def __new__(
         cls,
         format: str,
@@ -595,22 +599,22 @@ class Decoder:
     def finish(self) -> None: ...
     def next_batch(self) -> AnyBatch | None: ...
     def skip_message(self) -> bytes | None: ...
-    def reset(self) -> None: ...  # to the start of another log
-    # reset, feed, finish and all batches at once; False: next_batch raises the error that follows, or goes on after a stop
+    def reset(self) -> None: ...  # for another log
+    # reset, feed, finish, and return all batches; False: next_batch raises the error that follows, or continues after a stop
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
     # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message can follow
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
-    def done(self) -> bool: ...  # what is fed from now on belongs to other splits
-    # dialect, version_label, options (of the stream, by the names of the encoder's options); absent keys are unknown
-    # look_alikes: comments that look like delimiters and are none; look_alike_offsets: where the first of them begin
-    # notes: what whoever reads the log should know, a sentence each
-    # trailing_namespaces, at the end: declarations behind the last message, which no message carries
+    def done(self) -> bool: ...  # all further input belongs to other splits
+    # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
+    # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: offsets of the first ones
+    # notes: notes for readers of the log, one sentence each
+    # trailing_namespaces, at the end: number of declarations after the last message, which belong to no message
     def header(self) -> Mapping[str, Any]: ...
 
-# Counts the delimiters of a split, fed as a decoder of the split; takes the decoder's options.
+# Counts the delimiters of a split. It takes the same input and options as a decoder of the split.
 @final
 class DelimiterCounter:
     def __new__(
@@ -631,7 +635,9 @@ class DelimiterCounter:
     @property
     def content_first(self) -> bool: ...  # a message begins before the first of them
     @property
-    def strayed(self) -> bool: ...  # the dialect changes behind the log's head: no splits
+    def strayed(
+        self,
+    ) -> bool: ...  # the dialect changes after the log's head, so the log cannot be split
 
 # Follows the lengths of messages; feed bytes from `next` on.
 @final
@@ -649,7 +655,7 @@ class LengthChain:
 
 @final
 class Encoder:
-    # source: carries, dialect, options, asked, namespaces, flat, continued of the log that messages come from
+    # source: carries, dialect, options, asked, namespaces, flat and continued of the log from which the messages come
     def __new__(
         cls,
         format: str,
@@ -666,11 +672,11 @@ class Encoder:
     def pause(
         self,
     ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
-    def reset(self) -> None: ...  # to the start of another log
+    def reset(self) -> None: ...  # for another log
     def dropped(self) -> dict[str, int]: ...
-    def notes(self) -> list[str]: ...  # what whoever reads the log should know
+    def notes(self) -> list[str]: ...  # notes for readers of the log
 
-# Members of a tar archive: name (None: it goes on), bytes, whether it ends there, why it is refused.
+# Members of a tar archive: name (None: continuation), bytes, whether the member ends, reason for a refusal.
 @final
 class TarMembers:
     def __new__(cls) -> TarMembers: ...
@@ -678,7 +684,7 @@ class TarMembers:
     def finish(self) -> None: ...
     def parts(self) -> list[tuple[str | None, bytes, bool, str | None]]: ...
 
-# Moves the boundaries of messages: as a decoder, but fed with batches.
+# Moves message boundaries. Used like a decoder, but fed with batches.
 @final
 class Regrouper:
     def __new__(
@@ -695,13 +701,13 @@ class Regrouper:
     def next_batch(self) -> MessageBatch | None: ...
     def dropped(self) -> dict[str, int]: ...
 
-# The native formats, in the order in which they are asked and listed.
+# Names of the native formats, in the order of detection and listing.
 def format_names() -> list[str]: ...
 
-# The fields of rdfm.formats.FormatSpec, options as the fields of OptionSpec.
+# The fields of rdfm.formats.FormatSpec; options are dicts of the fields of OptionSpec.
 def format_spec(name: str) -> dict[str, Any]: ...
 
-# The checked value of an option, from a value or a text.
+# The checked value of an option, given as a value or as text.
 def option_value(
     name: str,
     kind: str,
@@ -714,18 +720,18 @@ def option_value(
 # Index of the last frame in a part of a log that is marked as a restart.
 def last_mark(format: str, part: bytes) -> int | None: ...
 
-# Whether a log's first bytes show that it is of a format; None if more of them are needed.
+# Whether a log's first bytes are those of a format; None if more bytes are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...
 
 # --- warnings ---
 
-# Finds what is legal and suspicious; gives `limit` findings of each rule, and counts the others.
+# Finds valid but suspicious data; returns `limit` findings per rule, and counts the others.
 @final
 class Checker:
     def __new__(cls, limit: int) -> Checker: ...
-    # labels and prefixes are of one log; own: what IRIs begin with that the log's address completed
+    # labels and prefixes are scoped to one log; own: prefix of the IRIs that were resolved against the log's URL
     def begin_log(self, own: str) -> None: ...
-    # rule, message, its first byte, text, how the term is written in text logs
+    # rule, message, offset of the message, text, the term as written in text logs
     def check(
         self,
         batch: MessageBatch | PatchBatch | ResultBatch,
@@ -741,27 +747,27 @@ def checked_datatypes() -> list[str]: ...
 
 @final
 class Filter:
-    # prefixes: names and IRIs for prefixed names, before those that logs declare
+    # prefixes: names and IRIs for prefixed names; they take precedence over declarations in logs
     def __new__(cls, prefixes: Mapping[str, str]) -> Filter: ...
     def begin_pattern(self) -> None: ...
-    # position: "subject", "predicate", "object", "graph" or "any"; raises OptionError: the text is no term
+    # position: "subject", "predicate", "object", "graph" or "any"; raises OptionError: the text is not a term
     def term(self, position: str, text: str) -> None: ...
     def default_graph(self) -> None: ...
     def contains(self, text: str) -> None: ...
     def matches(self, expression: str) -> None: ...  # raises OptionError
-    # of xsd:dateTime or xsd:date; raises OptionError: they are none
+    # values of xsd:dateTime or xsd:date; raises OptionError: one is not such a value
     def within(self, first: str | None, end: str | None) -> None: ...
-    # the messages that hold what is asked for, or those that do not
+    # the messages that match, or those that do not
     def messages(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    # the messages with the quads that match alone, or with those that do not; those without any are left out
+    # the messages with only the quads that match, or only those that do not; messages without any are left out
     def quads(self, batch: MessageBatch, inverted: bool) -> list[MessageBatch]: ...
-    def prefixes(self) -> list[str]: ...  # those whose namespaces are those of the logs
-    def undeclared(self) -> list[str]: ...  # those of them that no log declared so far
+    def prefixes(self) -> list[str]: ...  # prefixes whose namespaces come from the logs
+    def undeclared(self) -> list[str]: ...  # those of them that no log has declared so far
 
 @final
 class Query:
-    # prefixes: for those that the query does not declare; timeout: seconds of a message, or of a whole dataset;
-    # max_rows: of a message, or of a whole dataset; raises QueryError: no query, or one that is not evaluated
+    # prefixes: those that the query does not declare; timeout: in seconds, per message or for the whole dataset;
+    # max_rows: per message or for the whole dataset; raises QueryError: the query is invalid or not supported
     def __new__(
         cls,
         text: str,
@@ -771,21 +777,21 @@ class Query:
         union_graphs: bool = False,
         timeout: float | None = None,
         max_rows: int | None = None,
-        native: bool = True,  # whether patterns that are covered are matched without the evaluator
+        native: bool = True,  # whether supported patterns are matched without the evaluator
     ) -> Query: ...
     @property
     def kind(self) -> str: ...  # "select", "construct" or "ask"
     @property
-    def asks_default(self) -> bool: ...  # not by FROM, and of some of its patterns
+    def asks_default(self) -> bool: ...  # whether a pattern queries the default graph, without FROM
     @property
     def variables(self) -> list[str]: ...  # of a SELECT, or of the template of a CONSTRUCT
     @property
     def prefixes(self) -> dict[str, str]: ...  # that the query declares
-    # Each message by itself, from one on, until it is much: go on at `done`.
+    # Evaluate each message separately, from `start` until the result is large; continue at `done`.
     def solutions(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
     def construct(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
     def holds(self, batch: MessageBatch, start: int = 0) -> Evaluated: ...
-    # the messages that a CONSTRUCT makes of rows, one of each; None of no rows
+    # the messages that a CONSTRUCT creates from rows, one per row; None if there are no rows
     def instantiate(self, results: ResultBatch) -> MessageBatch | None: ...
     # the first batch of rows may be empty
     def whole(self, dataset: QueryDataset) -> WholeResult: ...
@@ -796,26 +802,26 @@ class Evaluated:
     @property
     def rows(self) -> ResultBatch | None: ...  # of a SELECT
     @property
-    def messages(self) -> list[int]: ...  # the message in the batch of each row
+    def messages(self) -> list[int]: ...  # for each row, the number of its message in the batch
     @property
     def constructed(
         self,
-    ) -> MessageBatch | None: ...  # as many messages as were evaluated; None of none
+    ) -> MessageBatch | None: ...  # one message per evaluated message; None if there are none
     @property
     def answers(self) -> list[bool]: ...  # of an ASK
     @property
     def done(self) -> int: ...  # the first message that was not evaluated
-    # why the message `done` ended the evaluation, and the option that allows more
+    # why the evaluation ended at the message `done`, and the option that raises the limit
     @property
     def error(self) -> tuple[str, str | None] | None: ...
     @property
-    def has_named(self) -> bool: ...  # whether a message had named graphs
+    def has_named(self) -> bool: ...  # whether a message has named graphs
 
-# The columns of rows of a SELECT: source and message, where they are of messages, and the variables.
+# The columns of the rows of a SELECT: source and message (unless all messages are one dataset), and the variables.
 @final
 class TypedColumns:
-    # types: by variable string, iri, boolean, integer, decimal, float, double, dateTime, date, time or duration; the
-    # others are terms as N-Triples. Raises OptionError: there is no such type or variable, or two columns have one name
+    # types: by variable, one of string, iri, boolean, integer, decimal, float, double, dateTime, date, time or duration; other
+    # columns contain terms as N-Triples. Raises OptionError: unknown type or variable, or duplicate column name
     def __new__(
         cls,
         variables: Sequence[str],
@@ -824,8 +830,8 @@ class TypedColumns:
         messages: bool = True,
     ) -> TypedColumns: ...
     def __arrow_c_schema__(self) -> Any: ...
-    # the rows, and how many values are null since they do not fit; raises UnsupportedError: a value does not fit
-    # (message_index is its message), LimitError: the texts pass 2 GiB
+    # the rows, and the number of values that are null because they do not match the type; raises UnsupportedError: a value
+    # does not match (message_index is its message), LimitError: the strings exceed 2 GiB
     def of_messages(
         self,
         evaluated: Evaluated,
@@ -845,7 +851,7 @@ class TypedColumns:
 
 @final
 class WholeResult:
-    # rows, messages (one of each row), or the answer of an ASK; raises LimitError: what ended the evaluation
+    # yields rows, messages (one per row), or the answer of an ASK; raises LimitError: a limit ended the evaluation
     def __iter__(self) -> WholeResult: ...
     def __next__(self) -> ResultBatch | MessageBatch | bool: ...
     def close(self) -> None: ...

@@ -257,7 +257,9 @@ def test_namespaces_and_versions_apply_to_one_value():
 
 
 def test_invalid_options_are_refused():
-    with pytest.raises(OptionError, match="no option 'parts'; reading N-Quads takes announced"):
+    with pytest.raises(
+        OptionError, match="no option 'parts'; the options for reading N-Quads are announced"
+    ):
         decode_values("nq", pa.array([b""]), parts=True)
     with pytest.raises(OptionError, match="the option dialect is for writing N-Triples"):
         encode_values("jelly", column(), dialect="plain")

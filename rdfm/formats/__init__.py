@@ -76,7 +76,7 @@ def _built_in(name: str) -> Format:
 def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """The plug-ins of installed packages, and the errors of those that do not load, by entry point.
 
-    The first plug-in with a name wins; none replaces a built-in format. One that does not load is ignored with a warning,
+    The first plug-in with a name wins; none replaces a built-in format. One that cannot be loaded is ignored with a warning,
     since another format may be meant.
     """
     from importlib.metadata import entry_points
@@ -90,7 +90,7 @@ def _entry_points() -> tuple[dict[str, Format], dict[str, str]]:
             format = _checked(entry_point.load())
         except Exception as error:
             plug_in = f"the plug-in '{entry_point.name}' ({entry_point.value})"
-            text = f"{plug_in} does not load: {type(error).__name__}: {error}"
+            text = f"{plug_in} cannot be loaded: {type(error).__name__}: {error}"
             broken[entry_point.name] = text
             _warn(f"{text}; its format is ignored")
             continue
@@ -111,7 +111,7 @@ def _checked(format: object) -> Format:
         OptionError: If the name of one of its options is reserved.
     """
     if not isinstance(format, Format):
-        raise TypeError(f"it is a {type(format).__name__}, expected rdfm.formats.Format")
+        raise TypeError(f"expected an rdfm.formats.Format, found {type(format).__name__}")
     from rdfm.formats.reserved import refuse_reserved
 
     refuse_reserved(format.spec)
@@ -181,7 +181,7 @@ def find(name: str) -> Format:
         name: Such as `nq`, `N-Quads`, `.nq` or `application/n-quads`.
 
     Raises:
-        UnknownFormatError: If no format has that name, or its plug-in does not load; the text lists the names or gives
+        UnknownFormatError: If no format has that name, or its plug-in cannot be loaded; the text lists the names or gives
             the reason.
 
     Example:
@@ -189,7 +189,9 @@ def find(name: str) -> Format:
         'ttl'
     """
     if not isinstance(name, str):
-        raise UnknownFormatError(f"a format is given by its name, such as 'nq', not {name!r}")
+        raise UnknownFormatError(
+            f"the name of a format must be a string such as 'nq', not {name!r}"
+        )
     wanted = _key(name)
     if wanted in _BUILT_IN:
         return _built_in(wanted)
@@ -197,7 +199,7 @@ def find(name: str) -> Format:
         if wanted in _keys(format.spec):
             return format
     broken = _entry_points()[1].get(name)
-    raise UnknownFormatError(broken or f"no format is called '{name[:40]}'; {_advice(wanted)}")
+    raise UnknownFormatError(broken or f"there is no format '{name[:40]}'; {_advice(wanted)}")
 
 
 def _advice(wanted: str) -> str:
@@ -209,7 +211,7 @@ def _advice(wanted: str) -> str:
     alike = [keys[key] for key in get_close_matches(wanted, keys)]
     meant = list(dict.fromkeys(f"{spec.title} ({spec.name})" for spec in inside or alike))[:3]
     if not meant:
-        return f"there are {', '.join(names())}"
+        return f"the formats are {', '.join(names())}"
     *most, last = meant
     return f"did you mean {', '.join(most)} or {last}?" if most else f"did you mean {last}?"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats.arrow_sizes import Sizes
+from rdfm.formats.arrow_sizes import ArrowSizes
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -22,7 +22,7 @@ from rdfm.formats.rows import (
 )
 from rdfm.formats.spec import FormatSpec, OptionSpec
 
-__all__ = ["FORMAT", "Decoder", "Encoder"]
+__all__ = ["FORMAT", "ArrowDecoder", "ArrowEncoder"]
 
 _MAGIC = b"ARROW1"
 _FILE_HEAD = 8
@@ -38,7 +38,7 @@ _STREAM_MAGIC = b"\xff\xff\xff\xff"
 _ENDS = (b"\xff\xff\xff\xff\x00\x00\x00\x00", b"\x00\x00\x00\x00")
 
 
-class Decoder(RowDecoder):
+class ArrowDecoder(RowDecoder):
     """Decodes Arrow files and streams of rows; options as keywords, see `spec.reads`."""
 
     format = "arrow"
@@ -74,14 +74,14 @@ class Decoder(RowDecoder):
     def _file_rows(self, file: BinaryIO, size: int) -> Iterator[Any]:
         from pyarrow import ipc
 
-        lent = _lent(file, size)
-        rows = ipc.open_file(lent)
+        passed = _file_for_pyarrow(file, size)
+        rows = ipc.open_file(passed)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
-        checked = Sizes(file, self._max_bytes).blocks(size)
+        checked = ArrowSizes(file, self._max_bytes).blocks(size)
         for number in range(count):
             next(checked, None)
-            if lent is not file:
+            if passed is not file:
                 # The position, for progress.
                 file.seek(size * (number + 1) // count)
             yield _valid(rows.get_batch(number).select(columns))
@@ -89,7 +89,7 @@ class Decoder(RowDecoder):
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
 
-        checked = Sizes(file, self._max_bytes).messages(file.tell())
+        checked = ArrowSizes(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             while True:
@@ -121,7 +121,7 @@ class Decoder(RowDecoder):
         )
 
 
-def _lent(file: BinaryIO, size: int) -> Any:
+def _file_for_pyarrow(file: BinaryIO, size: int) -> Any:
     """A file for pyarrow, which reads the footer in a separate thread.
 
     That thread may keep the file open a little longer. If the process ends meanwhile and the file is a Python object,
@@ -144,7 +144,7 @@ def _valid(rows: Any) -> Any:
     return rows
 
 
-class Encoder(RowEncoder):
+class ArrowEncoder(RowEncoder):
     """Encodes Arrow files or streams of rows; options as keywords, see `spec.writes`."""
 
     format = "arrow"
@@ -183,6 +183,6 @@ FORMAT = RowFormat(
         reads=READS,
         writes=(*WRITES, _STREAM),
     ),
-    Decoder,
-    Encoder,
+    ArrowDecoder,
+    ArrowEncoder,
 )

@@ -1,6 +1,6 @@
 """Decoded sizes of Arrow's messages: dictionaries and record batches, whose buffers may be compressed.
 
-In: the file, where a message begins. Out: an error if its buffers would decode to too much.
+In: the file, and the offset of a message. Out: an error if its buffers would decode to too many bytes.
 Cost: the metadata of a message, and eight bytes for each of its buffers if they are compressed.
 Law: nothing is decompressed before its declared size is checked.
 """
@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 from rdfm.errors import DecodeError, LimitError, Remedy
 
-__all__ = ["Sizes"]
+__all__ = ["ArrowSizes"]
 
-# Decoded bytes of a record batch and the dictionaries, in messages of the largest size.
+# Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message limit.
 BATCHES = 4
 _CONTINUED = b"\xff\xff\xff\xff"
 _MAGIC = b"ARROW1"
@@ -24,16 +24,16 @@ _DICTIONARY, _RECORDS = 2, 3  # kinds of messages
 _MAX_METADATA = 64 << 20
 # More bytes than a file has.
 _END = 1 << 60
-# The key of a message's metadata that says how its buffers are compressed.
+# The metadata key for the compression of the buffers before Arrow 1.0.
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
 
-class Sizes:
-    """The messages of a file or stream, checked one after the other.
+class ArrowSizes:
+    """Checks the messages of a file or stream one after the other.
 
     Args:
-        file: The file, whose position stays.
-        max_message_bytes: The limit that the bound is a multiple of.
+        file: The file. Its position is not changed.
+        max_message_bytes: The message limit, of which the bound is a multiple.
     """
 
     def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:
@@ -42,11 +42,11 @@ class Sizes:
         self._dictionaries: dict[int, int] = {}
 
     def blocks(self, size: int) -> Iterator[None]:
-        """Check the dictionaries of a file, then a record batch each time.
+        """Check the dictionaries of a file, then one record batch per step.
 
         Raises:
-            DecodeError: The footer is broken.
-            LimitError: The buffers decode to too much.
+            DecodeError: If the footer is broken.
+            LimitError: If the buffers decode to too many bytes.
         """
         try:
             dictionaries, batches = self._footer(size)
@@ -59,11 +59,11 @@ class Sizes:
             yield
 
     def messages(self, offset: int) -> Iterator[None]:
-        """Check the messages of a stream from a byte on, up to the next record batch each time.
+        """Check the messages of a stream from an offset on, up to the next record batch per step.
 
         Raises:
-            DecodeError: A message is broken.
-            LimitError: The buffers decode to too much.
+            DecodeError: If a message is broken.
+            LimitError: If the buffers decode to too many bytes.
         """
         at: int | None = offset
         while at is not None:
@@ -91,19 +91,19 @@ class Sizes:
         return data
 
     def _footer(self, size: int) -> tuple[list[int], list[int]]:
-        """The offsets of dictionaries and record batches."""
+        """Return the offsets of dictionaries and record batches."""
         tail = self._read(max(size - 10, 0), 10)
         (length,) = struct.unpack_from("<i", tail)
         if not 0 < length <= min(size - 10, _MAX_METADATA):
             raise _broken("the length of its footer")
-        footer = _Table.root(self._read(size - 10 - length, length))
+        footer = _FlatbufferTable.root(self._read(size - 10 - length, length))
         dictionaries, batches = (
             [footer.int64(at) for at in footer.vector(number, 24)] for number in (2, 3)
         )
         return dictionaries, batches
 
     def _check(self, offset: int) -> tuple[int | None, int]:
-        """Check a message; gives where the next one is, if there is one, and its kind."""
+        """Check a message; return the offset of the next one, or None at the end, and its kind."""
         head = self._read(offset, 8)
         prefix = 8 if head.startswith(_CONTINUED) else 4
         if len(head) < prefix:
@@ -114,7 +114,7 @@ class Sizes:
         if not 0 < length <= _MAX_METADATA:
             raise _broken("the length of a message")
         metadata = self._read(offset + prefix, length)
-        message = _Table.root(metadata)
+        message = _FlatbufferTable.root(metadata)
         kind = message.byte(1)
         before_1_0 = _BEFORE_1_0 in metadata
         body = offset + prefix + length
@@ -130,8 +130,8 @@ class Sizes:
             self._limit(0)
         return body + max(message.field_int64(3), 0), kind
 
-    def _decoded(self, batch: _Table, body: int, before_1_0: bool) -> int:
-        """The bytes of the compressed buffers of a batch once they are decoded."""
+    def _decoded(self, batch: _FlatbufferTable, body: int, before_1_0: bool) -> int:
+        """Return the decoded bytes of the compressed buffers of a batch."""
         if batch.table(3) is None and not before_1_0:
             return 0
         total = 0
@@ -153,7 +153,7 @@ class Sizes:
             )
 
 
-class _Table:
+class _FlatbufferTable:
     """A table of a flatbuffer."""
 
     def __init__(self, data: bytes, at: int) -> None:
@@ -163,17 +163,17 @@ class _Table:
         self._size = self._unpack("<H", self._fields)
 
     @classmethod
-    def root(cls, data: bytes) -> _Table:
+    def root(cls, data: bytes) -> _FlatbufferTable:
         return cls(data, struct.unpack_from("<I", data)[0])
 
     def _unpack(self, layout: str, at: int) -> int:
-        if at < 0:  # from the end, for Python
+        if at < 0:  # Python would count from the end
             raise struct.error("an offset is negative")
         value: int = struct.unpack_from(layout, self._data, at)[0]
         return value
 
     def _field(self, number: int) -> int | None:
-        """Where a field is; None if it has its default."""
+        """Return the offset of a field; None if it has its default."""
         entry = 4 + 2 * number
         if entry + 2 > self._size:
             return None
@@ -191,19 +191,19 @@ class _Table:
         at = self._field(number)
         return 0 if at is None else self._unpack("<q", at)
 
-    def table(self, number: int) -> _Table | None:
+    def table(self, number: int) -> _FlatbufferTable | None:
         at = self._field(number)
-        return None if at is None else _Table(self._data, at + self._unpack("<I", at))
+        return None if at is None else _FlatbufferTable(self._data, at + self._unpack("<I", at))
 
     def vector(self, number: int, size: int) -> range:
-        """Where the structs of a vector are."""
+        """Return the offsets of the structs of a vector."""
         at = self._field(number)
         if at is None:
             return range(0)
         start = at + self._unpack("<I", at)
         count = self._unpack("<I", start)
         if start + 4 + count * size > len(self._data):
-            raise struct.error("a vector is cut off")
+            raise struct.error("a vector is truncated")
         return range(start + 4, start + 4 + count * size, size)
 
 

@@ -282,7 +282,7 @@ class Format:
         return self.encoder(options)
 
     def decoder(self, options: Mapping[str, Any], opening: Opening = Opening()) -> DecoderLike:  # noqa: B008 - immutable
-        """Return a decoder, as `Decoder` does, for a log that is opened as `opening` says."""
+        """Return a decoder, as `Decoder` does, for a log that is opened according to `opening`."""
         if self._decoder is None:
             raise TypeError(f"{self.spec.title} cannot be read")
         return self._make_decoder(self.spec.values("read", options), opening)

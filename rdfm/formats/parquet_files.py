@@ -22,7 +22,7 @@ from rdfm.formats.rows import (
 )
 from rdfm.formats.spec import FormatSpec
 
-__all__ = ["FORMAT", "Decoder", "Encoder"]
+__all__ = ["FORMAT", "ParquetDecoder", "ParquetEncoder"]
 
 _BUFFER_BYTES = 1 << 20
 # Each column of each row group gets its own Zstandard context, which takes 40 µs. For results with many variables that
@@ -30,7 +30,7 @@ _BUFFER_BYTES = 1 << 20
 WIDE_COLUMNS = 1024
 
 
-class Decoder(RowDecoder):
+class ParquetDecoder(RowDecoder):
     """Decodes Parquet files of rows; options as keywords, see `spec.reads`."""
 
     format = "parquet"
@@ -82,7 +82,7 @@ def _rows_at_once(metadata: Any, most: int) -> int:
     return max(1, min(most, int(READ_BYTES / max(largest, 1))))
 
 
-class Encoder(RowEncoder):
+class ParquetEncoder(RowEncoder):
     """Encodes Parquet files of rows; options as keywords, see `spec.writes`."""
 
     format = "parquet"
@@ -114,6 +114,6 @@ FORMAT = RowFormat(
         reads=READS,
         writes=WRITES,
     ),
-    Decoder,
-    Encoder,
+    ParquetDecoder,
+    ParquetEncoder,
 )

@@ -1,8 +1,8 @@
-"""How many rows of a Parquet file may be decoded at once.
+"""Numbers of rows of a Parquet file that can be decoded at once.
 
-In: the file, its metadata, the columns to read. Out: for some row groups the rows of a batch, and the first row that is
-too large. Cost: the headers of the pages; pages are decompressed only if a row group may decode to more than
-`GROUP_BYTES`, and of those pages first the ones that can be larger than they look.
+In: the file, its metadata, the columns to read. Out: for groups of row groups, the rows of a batch and the first row
+that is too large. Cost: the page headers. Pages are decompressed only if a row group may decode to more than
+`GROUP_BYTES`, beginning with those that can be larger than they appear.
 Law: a batch never decodes to more than `GROUP_BYTES`, whatever the file declares.
 """
 
@@ -15,17 +15,17 @@ from typing import Any, BinaryIO, NamedTuple
 from rdfm._core import ParquetColumn, parquet_columns
 from rdfm.errors import DecodeError, LimitError, Remedy
 
-__all__ = ["Plan", "plans"]
+__all__ = ["RowGroupPlan", "plans"]
 
-# A row group of at most so many decoded bytes is read without a look at its pages.
+# A row group of at most this number of decoded bytes is read without inspecting its pages.
 GROUP_BYTES = 128 << 20
-# What a batch of larger row groups takes, unless its rows are larger.
+# Decoded bytes of a batch of larger row groups, unless its rows are larger.
 BATCH_BYTES = 32 << 20
-# The pages that are open at once, in messages of the largest size.
+# Limit for the pages that are open at once, as a multiple of the message limit.
 PAGES = 4
 HEADER_BYTES = 1 << 12
 MAX_HEADER_BYTES = 16 << 20
-# Bytes of a value, but of texts and of those that declare a length.
+# Bytes of a value, except for text and types that declare a length.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 
 
@@ -40,17 +40,17 @@ _CODECS = {
     7: "lz4_raw",
 }
 
-# Values, number of the compression, bytes, offsets of the first data page and of the dictionary page.
-_Place = tuple[int, int, int, int, "int | None"]
+# Number of values, number of the compression, bytes, offset of the first data page, offset of the dictionary page.
+_ColumnChunk = tuple[int, int, int, int, "int | None"]
 
 
-class Plan(NamedTuple):
-    """Row groups that are read alike.
+class RowGroupPlan(NamedTuple):
+    """Row groups that are read in the same way.
 
     Attributes:
         groups: Their numbers.
-        rows: The most rows of a batch; None for any number.
-        too_large: The first row, in the row groups, that has too many bytes.
+        rows: Maximum number of rows of a batch; None for any number.
+        too_large: Number, within the row groups, of the first row that has too many bytes.
     """
 
     groups: list[int]
@@ -60,12 +60,12 @@ class Plan(NamedTuple):
 
 def plans(
     file: BinaryIO, metadata: Any, columns: list[str], max_message_bytes: int
-) -> Iterator[Plan]:
-    """Give the row groups in their order, each as it is come to.
+) -> Iterator[RowGroupPlan]:
+    """Yield plans for the row groups, in order and on demand.
 
     Raises:
-        DecodeError: A page is broken.
-        LimitError: The pages of a row group are too large.
+        DecodeError: If a page is broken.
+        LimitError: If the pages of a row group are too large.
     """
     leaves = [
         at
@@ -74,7 +74,7 @@ def plans(
     ]
     footer = _footer(file)
     if len(footer) != metadata.num_row_groups:
-        raise _error("its footer can be read in two ways")
+        raise _error("its footer is ambiguous")
     small: list[int] = []
     total = 0
     for number in range(metadata.num_row_groups):
@@ -84,10 +84,10 @@ def plans(
         except (DecodeError, LimitError):
             # Rows before an error come first.
             if small:
-                yield Plan(small)
+                yield RowGroupPlan(small)
             raise
         if small and (bound is None or total + bound > GROUP_BYTES):
-            yield Plan(small)
+            yield RowGroupPlan(small)
             small, total = [], 0
         if bound is None:
             yield group.plan()
@@ -95,16 +95,16 @@ def plans(
             small.append(number)
             total += bound
     if small:
-        yield Plan(small)
+        yield RowGroupPlan(small)
 
 
-def _footer(file: BinaryIO) -> list[list[_Place]]:
-    """The columns of each row group. pyarrow ends the process if those of a broken file contradict each other."""
+def _footer(file: BinaryIO) -> list[list[_ColumnChunk]]:
+    """Return the columns of each row group. pyarrow aborts the process if those of a broken file are inconsistent."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - 8, 0))
     length = int.from_bytes(file.read(4), "little")
     if length > size - 8:
-        raise _error("its footer is cut off")
+        raise _error("its footer is truncated")
     file.seek(size - 8 - length)
     with _broken():
         return parquet_columns(file.read(length))
@@ -118,26 +118,26 @@ class _Group:
         file: BinaryIO,
         schema: Any,
         number: int,
-        places: list[_Place],
+        chunks: list[_ColumnChunk],
         leaves: list[int],
         max_message_bytes: int,
     ) -> None:
         self._file = file
         self._number = number
         self._max_message_bytes = max_message_bytes
-        if len(places) != len(schema):
-            raise _error(f"row group {number} has {len(places)} columns, not {len(schema)}")
-        self._columns = [self._column(places[at], schema.column(at)) for at in leaves]
+        if len(chunks) != len(schema):
+            raise _error(f"row group {number} has {len(chunks)} columns, not {len(schema)}")
+        self._columns = [self._column(chunks[at], schema.column(at)) for at in leaves]
         pages = sum(column.page_bytes for column, _ in self._columns)
         if pages > PAGES * max_message_bytes:
             raise LimitError(
-                f"the pages of row group {number} take {pages} bytes at once, "
+                f"the pages of row group {number} need {pages} bytes at once, "
                 f"more than {PAGES} times {max_message_bytes}",
                 remedies=[Remedy("read", "max_message_bytes", None, "if the source is trusted")],
                 format="parquet",
             )
 
-    def _column(self, place: _Place, leaf: Any) -> tuple[ParquetColumn, str]:
+    def _column(self, place: _ColumnChunk, leaf: Any) -> tuple[ParquetColumn, str]:
         values, codec, size, at, dictionary = place
         kind = leaf.physical_type
         width = leaf.length if kind == "FIXED_LEN_BYTE_ARRAY" else _WIDTHS.get(kind)
@@ -166,7 +166,7 @@ class _Group:
             if after is not None:
                 return after
             if len(header) < size or size > MAX_HEADER_BYTES:
-                raise _error("a page header is cut off")
+                raise _error("a page header is truncated")
             size *= 8
 
     def _read(self, at: int, size: int) -> bytes:
@@ -174,26 +174,26 @@ class _Group:
             return b""
         self._file.seek(at)
         data = self._file.read(size)
-        # A raw file may give less than there is.
+        # A raw file may return fewer bytes than requested.
         while len(data) < size and (more := self._file.read(size - len(data))):
             data += more
         return data
 
     def _page(self, compression: str, place: tuple[int, int, int, int, bool]) -> bytes:
-        """The bytes of a page, decompressed."""
+        """Return the decompressed bytes of a page."""
         import pyarrow as pa
 
         at, compressed, size, levels, is_compressed = place
         data = self._read(at, compressed)
         if len(data) < compressed:
-            raise _error("a page is cut off")
+            raise _error("a page is truncated")
         if compression == "none" or not is_compressed:
             return data
         head, data = data[:levels], data[levels:]
         if not data:
             return head
         if not compression:
-            raise _error("a page is compressed in a way that cannot be measured")
+            raise _error("a page has an unsupported compression")
         try:
             values: bytes = pa.Codec(compression).decompress(data, size - levels, asbytes=True)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -201,7 +201,7 @@ class _Group:
         return head + values if head else values
 
     def bound(self) -> int | None:
-        """A bound of the decoded bytes; None if they may be too many to be read without a look at the rows."""
+        """Return an upper bound of the decoded bytes; None if the rows must be scanned first."""
         if (bound := self._sum()) <= GROUP_BYTES:
             return bound
         share = GROUP_BYTES // max(len(self._columns), 1)
@@ -230,8 +230,8 @@ class _Group:
             with _broken():
                 column.scan_dictionary(self._page(compression, place))
 
-    def plan(self) -> Plan:
-        """How rows are read, once they are scanned."""
+    def plan(self) -> RowGroupPlan:
+        """Scan the rows, and return how to read them."""
         sums: list[int] = []
         too_large: int | None = None
         for column, compression in self._columns:
@@ -248,7 +248,7 @@ class _Group:
             sums = [a + b for a, b in zip(sums, windows, strict=True)] if sums else windows
             if row is not None and (too_large is None or row < too_large):
                 too_large = row
-        # A few large rows do not make all batches small.
+        # A few large rows must not make all batches small.
         most = max(BATCH_BYTES, min(2 * sums[0], GROUP_BYTES))
         rows = 1
         for level, bytes in enumerate(sums):
@@ -256,11 +256,11 @@ class _Group:
                 rows = 1 << level
         while too_large and too_large % rows:
             rows >>= 1
-        return Plan([self._number], rows, too_large)
+        return RowGroupPlan([self._number], rows, too_large)
 
 
 class _broken:
-    """Pages that contradict themselves are errors of the file."""
+    """Converts errors of inconsistent pages to errors of the file."""
 
     def __enter__(self) -> None:
         pass

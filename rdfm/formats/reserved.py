@@ -123,5 +123,5 @@ def refuse_reserved(spec: FormatSpec) -> None:
         for name in spec.options(side):
             if name in RESERVED or name.startswith(("from_", "to_")):
                 raise OptionError(
-                    f"the format {spec.name} has an option {name}, a name that rdfm uses; choose another name"
+                    f"the format {spec.name} has an option named {name}, which is reserved; choose another name"
                 )

@@ -329,7 +329,7 @@ class RowDecoder(FileDecoder):
                     max_message_bytes=self._max_bytes,
                 ):
                     given += len(batch)
-                    self.position = self._behind(start, given, rows.num_rows)
+                    self.position = self._position_after(start, given, rows.num_rows)
                     yield batch
             self._index = self._row = self._row + rows.num_rows
         if self._of == "quads":
@@ -345,14 +345,14 @@ class RowDecoder(FileDecoder):
             while (batch := quads.next_batch()) is not None:
                 given = count if quads.row is None else quads.row
                 if count:
-                    self.position = self._behind(start, given, count)
+                    self.position = self._position_after(start, given, count)
                 self._index = batch.first_index + len(batch) - batch.continues
                 yield batch
         if count:
-            self.position = self._behind(start, count, count)
+            self.position = self._position_after(start, count, count)
             self._row += count
 
-    def _behind(self, start: int, given: int, count: int) -> int:
+    def _position_after(self, start: int, given: int, count: int) -> int:
         """The approximate byte after the first `given` of the last `count` rows, which begin at `start`."""
         if self._rows:
             return self._size * (self._row + given) // self._rows
@@ -451,7 +451,9 @@ class RowEncoder(Encoder):
         """
         extra(self.format)
         if rows == "quads" and namespaces:
-            raise OptionError("namespaces is for rows that are messages; rows of quads have none")
+            raise OptionError(
+                "namespaces applies to rows of messages; rows of quads have no namespaces"
+            )
         self._quads = rows == "quads"
         self._terms = terms
         self._asked = namespaces
@@ -492,7 +494,7 @@ class RowEncoder(Encoder):
             self._regrouper.feed(batch)
             self._take_regrouped(self._regrouper)
         else:
-            raise self._refused(batch, f"the option flat is for messages, not {batch.kind}")
+            raise self._refused(batch, f"the option flat applies to messages, not {batch.kind}")
         return self._sink.take()
 
     def _take(self, batch: AnyBatch) -> None:
@@ -506,7 +508,7 @@ class RowEncoder(Encoder):
         ):
             raise self._refused(
                 batch,
-                "rows of results without variables, whose number the file could not store",
+                "the results have no variables, and the file cannot store the number of rows without columns",
             )
         try:
             coalescer = self._begin(batch)
@@ -548,7 +550,9 @@ class RowEncoder(Encoder):
         }
         for name, given in asked.items():
             if given:
-                raise OptionError(f"the option {name} is for logs, not for the results of a query")
+                raise OptionError(
+                    f"the option {name} applies to logs, not to the results of a query"
+                )
         if not schema.names and not self.counts_rows:
             raise OptionError(
                 "the query has no variables, and a file without columns cannot store the number of rows"
@@ -615,7 +619,7 @@ class RowEncoder(Encoder):
             elif self._asked:
                 raise self._refused(
                     empty,
-                    f"the option namespaces is for messages; {empty.kind} have no such column",
+                    f"the option namespaces applies to messages; {empty.kind} have no such column",
                 )
             else:
                 schema = empty.to_arrow(**how)

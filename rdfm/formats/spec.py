@@ -132,7 +132,7 @@ class OptionSpec:
             )
         if self.kind not in KINDS:
             raise OptionError(
-                f"the option {self.name} is of the kind '{self.kind}'; kinds are {', '.join(KINDS)}"
+                f"the option {self.name} has the unknown kind '{self.kind}'; the kinds are {', '.join(KINDS)}"
             )
         if self.kind.startswith("choice") and not self.choices:
             raise OptionError(f"the option {self.name} is a choice, but has no choices")
@@ -187,7 +187,7 @@ class OptionSpec:
             except ValueError:
                 names = "names and IRIs" if self.kind == "namespaces" else "URLs and files"
                 raise OptionError(
-                    f"{called} is a JSON object of {names}, not '{given[:60]}'"
+                    f"{called} must be a JSON object of {names}, not '{given[:60]}'"
                 ) from None
         numbers = self.numbers or range(len(self.choices))
         choices = list(zip(self.choices, numbers, strict=True))
@@ -205,10 +205,10 @@ class OptionSpec:
             if re.fullmatch("-?[0-9]{1,9}", text) and lowest <= int(text) <= highest:
                 return int(text)
             raise OptionError(
-                f"{called} is {word} with a level from {lowest} to {highest}, such as {word}:{highest}, "
+                f"{called} must be {word} with a level from {lowest} to {highest}, such as {word}:{highest}, "
                 f"not '{word}:{text[:40]}'"
             )
-        raise OptionError(f"{called} is {word} without a level, not '{word}:{text[:40]}'")
+        raise OptionError(f"{called} must be {word} without a level, not '{word}:{text[:40]}'")
 
 
 def _moment(called: str, given: Any) -> datetime:
@@ -219,7 +219,7 @@ def _moment(called: str, given: Any) -> datetime:
         moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
     except (TypeError, ValueError):
         raise OptionError(
-            f"{called} is a date and time, such as 2026-06-01T13:00:00 (UTC) or "
+            f"{called} must be a date and time, such as 2026-06-01T13:00:00 (UTC) or "
             f"2026-06-01T13:00:00+02:00, not '{str(given)[:40]}'"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -229,7 +229,9 @@ def _texts(called: str, given: Any) -> list[str]:
     """One text or several, as a list."""
     found = [given] if isinstance(given, str) else given
     if not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
-        raise OptionError(f"{called} is a text, or a list of texts, not {type(given).__name__}")
+        raise OptionError(
+            f"{called} must be a string or a list of strings, not {type(given).__name__}"
+        )
     return list(found)
 
 
@@ -262,7 +264,7 @@ def decoded(called: str, text: str) -> str:
         'café'
         >>> decoded("any", "caf\udce9")
         Traceback (most recent call last):
-        rdfm.errors.OptionError: any is not a text in UTF-8: found \xe9 in 'caf\xe9'
+        rdfm.errors.OptionError: any is not UTF-8 text: found \xe9 in 'caf\xe9'
     """
     if text.isascii():
         return text
@@ -273,7 +275,7 @@ def decoded(called: str, text: str) -> str:
     except UnicodeDecodeError as error:
         found = error.object[error.start : error.start + 1].decode("utf-8", "surrogateescape")
     raise OptionError(
-        f"{called} is not a text in UTF-8: found {visible(found)} in '{visible(text[:40])}'"
+        f"{called} is not UTF-8 text: found {visible(found)} in '{visible(text[:40])}'"
     )
 
 
@@ -282,7 +284,7 @@ def _files(called: str, given: Mapping[Any, Any]) -> dict[str, str]:
     files = {}
     for url, file in given.items():
         if not isinstance(url, str) or not isinstance(file, (str, os.PathLike)):
-            raise OptionError(f"{called} is a dict of URLs and files, not {repr(given)[:40]}")
+            raise OptionError(f"{called} must be a dict of URLs and files, not {repr(given)[:40]}")
         files[decoded(f"a URL of {called}", url)] = os.fspath(file)
     return files
 
@@ -294,7 +296,7 @@ def _object(called: str, given: Any) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, Mapping):
-        raise OptionError(f'{called} is a JSON object, such as {{"key": "value"}}')
+        raise OptionError(f'{called} must be a JSON object, such as {{"key": "value"}}')
     return dict(found)
 
 
@@ -372,11 +374,11 @@ class FormatSpec:
             for option in listed:
                 if not isinstance(option, OptionSpec):
                     raise OptionError(
-                        f"an option of the format {self.name} is a {type(option).__name__}, not an OptionSpec"
+                        f"an option of the format {self.name} must be an OptionSpec, not {type(option).__name__}"
                     )
             options = {option.name: option for option in listed}
             if len(options) < len(listed):
-                raise OptionError(f"the format {self.name} has an option twice")
+                raise OptionError(f"the format {self.name} declares an option twice")
             object.__setattr__(self, side, options)
 
     def options(self, side: Side) -> Mapping[str, OptionSpec]:
@@ -414,15 +416,15 @@ class FormatSpec:
             return [spec.title for spec in formats.specs() if name in spec.options(side)]
 
         doing, undone = ("reading", "writing") if side == "read" else ("writing", "reading")
-        others = "formats that are read" if several else self.title
+        others = "the input formats" if several else self.title
         if here := takers(side):
             return f"the option {spelled(name)} is for {doing} {listed(here)}, not {others}"
         if there := takers("write" if side == "read" else "read"):
             return f"the option {spelled(name)} is for {undone} {listed(there)}, not for {doing}"
         if several:
-            return f"no format takes the option '{name[:40]}'"
-        takes = ", ".join(sorted(self.options(side))) or "none"
-        return f"there is no option '{name[:40]}'; {doing} {self.title} takes {takes}"
+            return f"no format has the option '{name[:40]}'"
+        known = ", ".join(sorted(self.options(side))) or "none"
+        return f"there is no option '{name[:40]}'; the options for {doing} {self.title} are {known}"
 
     def takes_parts(self, options: Mapping[str, Any]) -> bool:
         """Whether an encoder with these options takes a message in parts."""

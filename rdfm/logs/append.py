@@ -25,7 +25,7 @@ from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import local_target, no_path
+from rdfm.storage.paths import local_target, describe_invalid_path
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -475,7 +475,11 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     """
     if not isinstance(target, (str, os.PathLike)):
         shown = getattr(target, "name", None)
-        what = f"{shown} is a stream" if isinstance(shown, str) else f"{no_path(target)} is no path"
+        what = (
+            f"{shown} is a stream"
+            if isinstance(shown, str)
+            else f"{describe_invalid_path(target)} is no path"
+        )
         raise OptionError(f"cannot append: {what}; name a local file")
     path = local_target(os.fspath(target))
     if path is None:

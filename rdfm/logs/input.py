@@ -34,7 +34,7 @@ from rdfm.storage import compression as compressions
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
-from rdfm.storage.paths import is_url, local_path, no_path
+from rdfm.storage.paths import describe_invalid_path, is_url, local_path
 
 __all__ = ["Input", "MemberInput", "Readable", "as_inputs", "files_of", "holds_files"]
 
@@ -492,7 +492,7 @@ def _open(
         name = getattr(source, "name", None)
         if not hasattr(source, "read"):
             raise OptionError(
-                f"cannot read {no_path(source)}; expected a path, a URL, bytes or a binary file object"
+                f"cannot read {describe_invalid_path(source)}; expected a path, a URL, bytes or a binary file object"
             )
         return source, name if isinstance(name, str) else "input", None, None, False
     path = os.fspath(source) if path is None else path

@@ -36,7 +36,7 @@ from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import local_target, no_path
+from rdfm.storage.paths import describe_invalid_path, local_target
 
 __all__ = [
     "FolderOutput",
@@ -82,7 +82,7 @@ class Output:
                 raise
         elif not hasattr(target, "write"):
             raise OptionError(
-                f"cannot write to {no_path(target)}; expected a path or a binary file object"
+                f"cannot write to {describe_invalid_path(target)}; expected a path or a binary file object"
             )
         else:
             self.name = visible(str(getattr(target, "name", "output")))
@@ -624,7 +624,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
-        else f"{path}: the suffix does not identify a format",
+        else f"{path}: the name does not identify a format",
         remedies=[remedies.named_format("to_format", names)],
     )
 

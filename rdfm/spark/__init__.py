@@ -17,7 +17,7 @@ from rdfm.errors import OptionError
 from rdfm.formats.spec import key
 from rdfm.spark.versions import check_pyspark
 from rdfm.spark.workers import check_workers
-from rdfm.storage.paths import no_path
+from rdfm.storage.paths import describe_invalid_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -172,7 +172,7 @@ def query(
 
         if options:
             raise OptionError(
-                f"the option {next(iter(options))} is for reading logs, not for a DataFrame"
+                f"the option {next(iter(options))} applies to reading logs, not to a DataFrame"
             )
         return query_rows(cast("DataFrame", logs), given)
     session = spark or SparkSession.getActiveSession()
@@ -231,7 +231,7 @@ def _named(columns: Sequence[str] | None) -> dict[str, str]:
     if columns is None:
         return {}
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
-        raise OptionError(f"columns is a list of names, not {no_path(columns)}")
+        raise OptionError(f"columns must be a list of names, not {describe_invalid_path(columns)}")
     return {"columns": ",".join(columns)}
 
 
@@ -246,7 +246,7 @@ def _path(given: object) -> str:
     """A path or URL as text."""
     path = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(path, str):
-        raise OptionError(f"a path is a text or a Path, not {no_path(given)}")
+        raise OptionError(f"a path must be a string or a Path, not {describe_invalid_path(given)}")
     return path
 
 
@@ -256,8 +256,10 @@ def _schema(schema: StructType | str | None) -> StructType | None:
 
     wanted = DataType.fromDDL(schema) if isinstance(schema, str) else schema
     if wanted is not None and not isinstance(wanted, StructType):
-        found = wanted.simpleString() if isinstance(wanted, DataType) else no_path(wanted)
-        raise OptionError(f"the schema is {found}; give columns with types")
+        found = (
+            wanted.simpleString() if isinstance(wanted, DataType) else describe_invalid_path(wanted)
+        )
+        raise OptionError(f"the schema must have columns with types, but it is {found}")
     return wanted
 
 
@@ -277,6 +279,6 @@ def remove_abandoned(
     Returns:
         The names of the removed jobs.
     """
-    from rdfm.spark.commit import Target
+    from rdfm.spark.commit import CommitTarget
 
-    return Target.of(path, options).remove_abandoned(untouched)
+    return CommitTarget.of(path, options).remove_abandoned(untouched)

@@ -33,7 +33,14 @@ from rdfm.logs.plan import MAX_THREADS
 from rdfm.storage.files import File, Storage, storage_of
 from rdfm.storage.listing import find_files, holders, is_glob
 
-__all__ = ["ABANDONED_SECONDS", "Commit", "Target", "find_settled", "settle_around", "stream_job"]
+__all__ = [
+    "ABANDONED_SECONDS",
+    "Commit",
+    "CommitTarget",
+    "find_settled",
+    "settle_around",
+    "stream_job",
+]
 
 # Staging files that are older belong to a driver that died.
 ABANDONED_SECONDS = 7 * 24 * 3600.0
@@ -91,7 +98,7 @@ def stream_job(query: str, batch: int, attempt: str) -> str:
     return f"{_STREAM}{query}-{batch}-{attempt}"
 
 
-class Target:
+class CommitTarget:
     """A folder that logs are written to, with the records of its writes."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
@@ -102,7 +109,7 @@ class Target:
         self._shown: set[str] = set()
 
     @classmethod
-    def of(cls, path: str, options: Mapping[str, Any] | None = None) -> Target:
+    def of(cls, path: str, options: Mapping[str, Any] | None = None) -> CommitTarget:
         """Return the target of a path or URL; `options` are those of fsspec."""
         return cls(*storage_of(path, options))
 
@@ -481,7 +488,7 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     paths, storage = list(paths), options.get("options")
     found: dict[str, File] = {}
     folders: list[str] = []
-    targets: dict[str, Target] = {}
+    targets: dict[str, CommitTarget] = {}
     # Files that a glob would match may be in a commit that is not complete.
     around = [folder for path in paths if is_glob(path) for folder in holders(path, storage)]
 
@@ -499,10 +506,12 @@ def find_settled(paths: Iterable[str], *, whole: bool = True, **options: Any) ->
     def settle(names: list[str]) -> bool | None:
         for folder in _folders([*folders, *around], names):
             if folder not in targets:
-                targets[folder] = Target.of(folder, storage)
+                targets[folder] = CommitTarget.of(folder, storage)
         # Each check may be a network request, so several run at a time.
         with ThreadPoolExecutor(MAX_THREADS) as pool:
-            ours = zip(targets.values(), pool.map(Target.is_ours, targets.values()), strict=True)
+            ours = zip(
+                targets.values(), pool.map(CommitTarget.is_ours, targets.values()), strict=True
+            )
         busy = [target.settle(reads=True) for target, is_ours in ours if is_ours]
         return any(busy) if busy else None
 
@@ -523,7 +532,7 @@ def settle_around(path: str, options: Mapping[str, Any] | None = None) -> bool:
     Returns:
         Whether there were any, so that a missing file may exist now.
     """
-    targets = [Target.of(folder, options) for folder in holders(path, options)]
+    targets = [CommitTarget.of(folder, options) for folder in holders(path, options)]
     return any([target.settle(reads=True) for target in targets if target.is_ours()])
 
 

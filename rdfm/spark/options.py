@@ -261,7 +261,7 @@ class Options:
         self.taken: list[str] = []
         for name, value in given.items():
             if key(name) in self.rest:
-                raise OptionError(f"the option {name} is given twice; leave one out")
+                raise OptionError(f"the option {name} is given twice; remove one of them")
             self.rest[key(name)] = value
 
     def pop(self, name: str) -> str | None:
@@ -330,8 +330,8 @@ class Options:
             return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
         doing = "reading" if side == "read" else "writing"
         whose = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        own = f"{doing} takes {', '.join(sorted(self.taken))}, and " if self.taken else ""
-        return f"there is no option '{written[:40]}'; {own}{whose} {', '.join(names) or 'none'}"
+        own = f"the options for {doing} are {', '.join(sorted(self.taken))}; " if self.taken else ""
+        return f"there is no option '{written[:40]}'; {own}those of {whose} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
         """Take the paths of `load`: one, or several in Spark's JSON form.
@@ -353,7 +353,7 @@ class Options:
         # Spark passes a table's properties when it creates the table, but nothing when it reads it.
         if not found or {"owner", "provider"} <= self.rest.keys():
             raise OptionError(
-                "there is no path; load(path) needs one. Catalog tables pass no options "
+                "no path is given; use load(path). Catalog tables pass no options "
                 "to Python sources; create a view instead: "
                 "CREATE TEMPORARY VIEW name USING rdfm OPTIONS (path '...')"
             )

@@ -76,7 +76,7 @@ class SparkQuery:
         for name, kind in (("types", "select"), ("skip_empty", "construct")):
             if self.options.get(name) and query.kind != kind:
                 raise OptionError(
-                    f"{name} is for {kind.upper()}, but the query is {query.kind.upper()}"
+                    f"{name} applies to {kind.upper()}, but the query is {query.kind.upper()}"
                 )
         object.__setattr__(self, "schema", _schema(query, self.columns(query)))
 
@@ -202,7 +202,7 @@ class Evaluation:
             OptionError: If the batch does not contain messages.
         """
         if not isinstance(batch, MessageBatch):
-            raise other_kind(source or "the log", batch.kind, "messages are queried")
+            raise other_kind(source or "the log", batch.kind, "only messages can be queried")
         done = 0
         while done < len(batch):
             found: Evaluated = self._evaluate(batch, done)
@@ -252,7 +252,7 @@ class QueryRows:
         self._mode = mode
         self._index = "offset" if asked.kind == "construct" else "message"
         self._evaluation = Evaluation(asked, lenient=mode != "FAILFAST")
-        self._held: list[pa.RecordBatch] = []
+        self._collected: list[pa.RecordBatch] = []
         self._rows = 0
 
     def add(self, batch: AnyBatch, source: str) -> Iterator[pa.RecordBatch]:
@@ -269,7 +269,7 @@ class QueryRows:
                     raise table
                 yield from self.add_error(source, table.message_index, str(table))
             else:
-                yield from self._hold(self._shaped(table))
+                yield from self._collect(self._shaped(table))
 
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
@@ -278,7 +278,7 @@ class QueryRows:
             pa.array([values.get(name)], each.type)
             for name, each in zip(self._columns, self._schema, strict=True)
         ]
-        yield from self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        yield from self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Return the remaining rows."""
@@ -296,17 +296,17 @@ class QueryRows:
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
-    def _hold(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def _collect(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         if batch.num_rows:
-            self._held.append(batch)
+            self._collected.append(batch)
             self._rows += batch.num_rows
         if self._rows >= ROWS:
             yield from self._together()
 
     def _together(self) -> Iterator[pa.RecordBatch]:
-        if self._held:
-            table = pa.Table.from_batches(self._held, self._schema)
-            self._held, self._rows = [], 0
+        if self._collected:
+            table = pa.Table.from_batches(self._collected, self._schema)
+            self._collected, self._rows = [], 0
             yield from table.combine_chunks().to_batches()
 
 

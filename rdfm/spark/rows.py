@@ -138,7 +138,7 @@ class SparkReading(FromDriver):
             compression=compression(values["compression"]),
             storage=values["storage_options"] or {},
             mode=mode,
-            filter=_asked(values["filter"]),
+            filter=_filter_arguments(values["filter"]),
             query=SparkQuery.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
@@ -332,7 +332,7 @@ class SparkReading(FromDriver):
                 try:
                     batch = next(batches, None)
                 except DecodeError as error:
-                    yield from errors.met(log, error)
+                    yield from errors.handle(log, error)
                     if errors.ended:
                         break
                     batches = log.batches()
@@ -388,7 +388,7 @@ def _names(given: str | None) -> list[str] | None:
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
-def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The arguments of the filter, checked here in the driver.
 
     Raises:
@@ -429,7 +429,7 @@ class _Rows:
         opened = batch.variables if isinstance(batch, ResultBatch) else batch.kind
         if self._coalescer is None or opened != self._open:
             if (rest := self._finish()) is not None:
-                self._hold(rest)
+                self._collect(rest)
             self._open = opened
             self._coalescer = ArrowCoalescer(
                 None if batch.kind == "results" else [name for name in self._columns if name],
@@ -450,7 +450,7 @@ class _Rows:
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
         """Add a row for a message that could not be read."""
         if (rest := self._finish()) is not None:
-            self._hold(rest)
+            self._collect(rest)
         values: dict[str | None, Any] = {None: text}
         if self._kind != "results":
             values |= {"source": source, "offset": index, "message": index}
@@ -458,7 +458,7 @@ class _Rows:
             pa.array([values.get(name)], field.type)
             for name, field in zip(self._columns, self._schema, strict=True)
         ]
-        self._hold(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         if self._small_rows >= BATCH_ROWS or self._small_bytes >= BATCH_BYTES:
             yield from self._together()
 
@@ -488,7 +488,7 @@ class _Rows:
         rest = None if self._coalescer is None else self._coalescer.finish()
         return None if rest is None else self._shaped(rest)
 
-    def _hold(self, batch: pa.RecordBatch) -> None:
+    def _collect(self, batch: pa.RecordBatch) -> None:
         self._small.append(batch)
         self._small_rows += batch.num_rows
         self._small_bytes += batch.nbytes
@@ -530,7 +530,7 @@ def _check_rows(batch: ResultBatch, source: str) -> None:
     """
     if batch.boolean is not None:
         raise OptionError(
-            f"{source} is the answer of an ASK query, which has no rows; rdfm.open_results reads it"
+            f"{source} is the answer of an ASK query, which has no rows; use rdfm.open_results"
         )
 
 
@@ -564,7 +564,7 @@ class _Errors:
         self._dropped = 0
         self._first: DecodeError | None = None
 
-    def met(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
+    def handle(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
         """Handle an error according to the mode.
 
         Raises:

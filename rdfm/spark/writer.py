@@ -33,7 +33,7 @@ from rdfm.formats.spec import key
 from rdfm.logs import remedies
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
-from rdfm.spark.commit import Commit, Target, stream_job
+from rdfm.spark.commit import Commit, CommitTarget, stream_job
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
 from rdfm.spark.remedies import in_spark
@@ -93,7 +93,7 @@ class WritePlan(FromDriver):
         path = options.texts(["path"]).get("path")
         if path is None:
             raise OptionError(
-                "there is no path; save(path) and start(path) need one, and catalog tables pass no path "
+                "no path is given; use save(path) or start(path); catalog tables pass no path "
                 "to Python sources"
             )
         if not path:  # an overwrite would empty Spark's working folder
@@ -125,9 +125,9 @@ class WritePlan(FromDriver):
             options=encoder,
         )
 
-    def target(self) -> Target:
+    def target(self) -> CommitTarget:
         """Return the folder."""
-        return Target.of(self.path, self.storage)
+        return CommitTarget.of(self.path, self.storage)
 
 
 @dataclass
@@ -221,7 +221,7 @@ class LogSourceWriter(DataSourceArrowWriter):
         """Remove the files that tasks wrote."""
         self.plan.target().drop(self.job)
 
-    def _warn_done(self, target: Target) -> None:
+    def _warn_done(self, target: CommitTarget) -> None:
         _log.warning(
             "%s: nothing was written, since the write with the writeId %s was completed on %s; other rows "
             "need another writeId",
@@ -311,7 +311,9 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
 class _Task:
     """Writes the parts of one attempt of a task."""
 
-    def __init__(self, plan: WritePlan, target: Target, job: str, stem: str, suffix: str) -> None:
+    def __init__(
+        self, plan: WritePlan, target: CommitTarget, job: str, stem: str, suffix: str
+    ) -> None:
         context = TaskContext.get()
         self.partition = context.partitionId() if context else 0
         self._plan, self._target, self._job = plan, target, job

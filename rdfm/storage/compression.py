@@ -159,7 +159,7 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
         if members and not _may_begin(name, head):
             raise _garbage(name, source)
         raise TruncatedError(
-            f"the {name} data ends before its end mark; the file is cut off, get it again",
+            f"the {name} data ends before its end mark; the file is truncated, so obtain a complete copy",
             source=source,
         )
 
@@ -202,14 +202,14 @@ def _level_of(compression: str) -> tuple[str, int | None]:
     level = int(text) if re.fullmatch("-?[0-9]{1,9}", text) else highest + 1
     if not lowest <= level <= highest:
         raise OptionError(
-            f"the level of {name} is a number from {lowest} to {highest}, not '{text[:40]}'"
+            f"the level of {name} must be an integer from {lowest} to {highest}, not '{text[:40]}'"
         )
     return name, level
 
 
 def _unknown(name: str) -> OptionError:
     return OptionError(
-        f"no compression is called '{name[:40]}'; there are {', '.join(COMPRESSIONS)}"
+        f"there is no compression '{name[:40]}'; supported are {', '.join(COMPRESSIONS)}"
     )
 
 
@@ -274,7 +274,7 @@ def _may_begin(name: str, head: bytes) -> bool:
 
 def _garbage(name: str, source: str | None) -> DecodeError:
     return DecodeError(
-        f"there is trailing garbage after the {name} data; cut it off, or get the file again",
+        f"trailing garbage after the {name} data; remove it, or obtain a new copy of the file",
         source=source,
     )
 
@@ -284,13 +284,13 @@ def _explained(name: str, error: Exception, source: str | None) -> DecodeError:
     if name == "xz" and "emory" in text:
         return LimitError(
             f"the xz data needs more than {XZ_MEMORY_BYTES >> 20} MiB of memory to decompress; "
-            "decompress it on its own first (xz -dc FILE)",
+            "decompress it first (xz -dc FILE)",
             source=source,
         )
     if name == "zstd" and "memory" in text:
         return LimitError(
             f"the zstd data needs a window over {1 << (ZSTD_WINDOW_LOG - 20)} MiB; "
-            "decompress it on its own first (zstd -dc --long=31 FILE)",
+            "decompress it first (zstd -dc --long=31 FILE)",
             source=source,
         )
     return DecodeError(f"the {name} data is broken: {text}", source=source)

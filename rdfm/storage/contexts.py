@@ -190,7 +190,7 @@ def context_text(given: object, option: str = "compact_with") -> str:
         try:
             return json.dumps(given, ensure_ascii=False)
         except (TypeError, ValueError) as error:
-            raise OptionError(f"{option} is a context in JSON: {error}") from error
+            raise OptionError(f"{option} cannot be converted to JSON: {error}") from error
     if isinstance(given, str) and is_context_text(given):
         return given
     if not isinstance(given, (str, os.PathLike)):
@@ -239,7 +239,7 @@ def fetch(url: str) -> tuple[bytes, str]:
             if other is None:
                 return _body(response, deadline), final
             url = urljoin(final, other)
-    raise OSError("its Link headers lead to no JSON-LD")
+    raise OSError("its Link headers do not lead to JSON-LD")
 
 
 def _opener() -> Any:
@@ -288,9 +288,9 @@ def _body(response: HTTPResponse, deadline: float) -> bytes:
         parts.append(part)
         size += len(part)
         if size > MAX_BYTES:
-            raise OSError(f"it is larger than {MAX_BYTES} bytes")
+            raise OSError(f"the document is larger than {MAX_BYTES} bytes")
         if time.monotonic() > deadline:
-            raise OSError(f"it takes more than {MAX_SECONDS} seconds")
+            raise OSError(f"the request takes more than {MAX_SECONDS} seconds")
     return b"".join(parts)
 
 

@@ -157,13 +157,13 @@ class LocalStorage:
 
     def write_whole(self, path: str, data: bytes) -> None:
         """Write a small file under a temporary name, and rename it when it is on disk."""
-        with self._beside(path, data) as temporary:
+        with self._temporary_file(path, data) as temporary:
             temporary.replace(path)
-        _keep_names(Path(path).parent)
+        _sync_folder(Path(path).parent)
 
     def create_whole(self, path: str, data: bytes) -> bool:
         """Write a small file under a temporary name, and link it to its name when it is on disk."""
-        with self._beside(path, data) as temporary:
+        with self._temporary_file(path, data) as temporary:
             try:
                 Path(path).hardlink_to(temporary)
             except FileExistsError:
@@ -172,11 +172,11 @@ class LocalStorage:
                 if self.exists(path):
                     return False
                 temporary.replace(path)
-        _keep_names(Path(path).parent)
+        _sync_folder(Path(path).parent)
         return True
 
     @contextlib.contextmanager
-    def _beside(self, path: str, data: bytes) -> Iterator[Path]:
+    def _temporary_file(self, path: str, data: bytes) -> Iterator[Path]:
         """A temporary file with these bytes in the folder of a path, for the duration of the block."""
         final = Path(path)
         temporary = final.with_name(f".{final.name}.{os.urandom(6).hex()}.tmp")
@@ -238,7 +238,7 @@ class RemoteStorage:
         return found
 
     def status(self, path: str) -> File | None:
-        """A file, or None where the URL is a folder."""
+        """Return a file, or None if the path is a folder."""
         return self._file(self._files.info(path), path)
 
     def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
@@ -300,7 +300,7 @@ class RemoteStorage:
         if not self._renames:
             self._files.pipe_file(path, data)
             return
-        with self._beside(path, data) as temporary:
+        with self._temporary_file(path, data) as temporary:
             self._files.mv(temporary, path)
 
     def create_whole(self, path: str, data: bytes) -> bool:
@@ -316,14 +316,14 @@ class RemoteStorage:
             except FileExistsError:
                 return False
             return True
-        with self._beside(path, data) as temporary:
+        with self._temporary_file(path, data) as temporary:
             if self.exists(path):
                 return False
             self._files.mv(temporary, path)
         return True
 
     @contextlib.contextmanager
-    def _beside(self, path: str, data: bytes) -> Iterator[str]:
+    def _temporary_file(self, path: str, data: bytes) -> Iterator[str]:
         """A temporary file with these bytes in the folder of a path, for the duration of the block."""
         folder, _, name = path.rpartition("/")
         temporary = f"{folder}/.{name}.{os.urandom(6).hex()}.tmp"
@@ -383,7 +383,7 @@ def _modified(info: Mapping[str, Any]) -> float | None:
     return float(modified) if isinstance(modified, (int, float)) else None
 
 
-def _keep_names(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Sync a folder to disk, if the system supports it."""
     with contextlib.suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)

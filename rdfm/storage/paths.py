@@ -11,7 +11,7 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["JOURNAL_SUFFIX", "is_url", "local_path", "local_target", "no_path"]
+__all__ = ["JOURNAL_SUFFIX", "describe_invalid_path", "is_url", "local_path", "local_target"]
 
 # After the name of a log that is being appended to: its journal.
 JOURNAL_SUFFIX = ".append"
@@ -46,7 +46,7 @@ def local_path(path: str) -> str | None:
         ('/logs/a.nq', None)
     """
     if not path:  # for example an unset shell variable; never the working folder
-        raise OptionError("a path is empty; write . for the folder that you are in")
+        raise OptionError("the path is empty; write . for the current folder")
     if (start := _FILE_URL.match(path)) is None:
         if is_url(path):
             return None
@@ -92,11 +92,11 @@ def _one_slash(path: str) -> OptionError:
     )
 
 
-def no_path(given: object) -> str:
+def describe_invalid_path(given: object) -> str:
     """Describe a value that is not a valid path, for errors.
 
     Example:
-        >>> no_path(5)
+        >>> describe_invalid_path(5)
         '5 (int)'
     """
     return f"{repr(given)[:40]} ({type(given).__name__})"

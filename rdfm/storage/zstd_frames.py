@@ -25,7 +25,7 @@ def plain_frame(data: memoryview, at: int) -> tuple[int, bytes] | None:
 
     Args:
         data: The bytes.
-        at: Where the frame begins.
+        at: Offset of the frame.
 
     Returns:
         The end of the frame, and its content of at most 64 KiB; None if the decompressor must read it.

@@ -216,7 +216,9 @@ def test_filters_of_filters(rdfm):
         assert [message.index for message in found] == [0]
     with (
         library.open_log("log.trig") as log,
-        pytest.raises(library.OptionError, match="any is a text, or a list of texts, not int"),
+        pytest.raises(
+            library.OptionError, match="any must be a string or a list of strings, not int"
+        ),
     ):
         log.filter(any=5)
 

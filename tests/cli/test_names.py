@@ -99,10 +99,10 @@ def test_compression_levels_are_accepted(rdfm, compression):
 @pytest.mark.parametrize(
     ("compression", "text"),
     [
-        ("zstd:23", "is zstd with a level from -7 to 22, such as zstd:22, not 'zstd:23'"),
-        ("gzip:0", "is gzip with a level from 1 to 9, such as gzip:9, not 'gzip:0'"),
-        ("xz:", "is xz with a level from 0 to 9, such as xz:9, not 'xz:'"),
-        ("none:1", "is none without a level, not 'none:1'"),
+        ("zstd:23", "must be zstd with a level from -7 to 22, such as zstd:22, not 'zstd:23'"),
+        ("gzip:0", "must be gzip with a level from 1 to 9, such as gzip:9, not 'gzip:0'"),
+        ("xz:", "must be xz with a level from 0 to 9, such as xz:9, not 'xz:'"),
+        ("none:1", "must be none without a level, not 'none:1'"),
         ("lz4:1", "is one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
     ],
 )
@@ -131,7 +131,7 @@ def test_invalid_levels_are_refused(rdfm, compression, text):
         ("out.zip", ["zip archives are not supported", "out.tar.gz", "out/"]),
         ("out.nq.br", ["Brotli compression (.br) is not supported; gzip (.gz), zstd"]),
         ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
-        ("out.foo", ["out.foo: the suffix does not identify a format; --to nt, nq"]),
+        ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
 def test_outputs_of_unknown_format(rdfm, name, texts):

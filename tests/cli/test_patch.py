@@ -301,7 +301,7 @@ def test_standard_input_and_output(data):
         ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
         ("apply none.nq c.rdfp -o out.nq", 1, "none.nq: No such file or directory"),
         ("apply old.nq c.rdfp -o none/out.nq", 1, "No such folder"),
-        ("apply old.nq c.rdfp -o out.what", 2, "the suffix does not identify a format; --to nt"),
+        ("apply old.nq c.rdfp -o out.what", 2, "the name does not identify a format; --to nt"),
         (
             "apply old.nq old -o out.nq",
             2,
@@ -319,7 +319,7 @@ def test_standard_input_and_output(data):
             2,
             "the option --max-name-table is for reading Jelly",
         ),
-        ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "no format is called 'nosuch'"),
+        ("apply old.nq c.rdfp -o out.nq --patch-format nosuch", 2, "there is no format 'nosuch'"),
         ("apply old.nq c.rdfp -o out.nq --per-message", 2, "No such option '--per-message'"),
         ("diff old.nq -o out.rdfp", 2, "expected OLD and NEW, found 1"),
         ("diff old.nq b.nq a.nq -o out.rdfp", 2, "expected OLD and NEW, found 3"),

@@ -77,13 +77,13 @@ def test_the_package_in_the_documentation_works(install):
     [
         ("", "my_package.jsonq", "No module named 'my_package.jsonq'"),
         ("import nowhere", "my_package:jsonq", "No module named 'nowhere'"),
-        ("", "my_package", "it is a module, expected rdfm.formats.Format"),
-        ("jsonq = 1", "my_package:jsonq", "it is a int, expected rdfm.formats.Format"),
+        ("", "my_package", "expected an rdfm.formats.Format, found module"),
+        ("jsonq = 1", "my_package:jsonq", "expected an rdfm.formats.Format, found int"),
         (
             "from rdfm.formats import *\n"
             "jsonq = Format(FormatSpec('jsonq', 'J', reads=[OptionSpec('skip')]), None, None)",
             "my_package:jsonq",
-            "has an option skip, a name that rdfm uses",
+            "has an option named skip, which is reserved",
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_broken_plug_in_is_skipped_with_a_warning(install, code, value, reason
     assert re.search(r"^arrow +Arrow IPC", listed.stdout, re.M)
     assert "jsonq" not in listed.stdout
     (warning,) = listed.stderr.splitlines()
-    assert warning.startswith(f"rdfm: warning: the plug-in 'jsonq' ({value}) does not load: "), (
+    assert warning.startswith(f"rdfm: warning: the plug-in 'jsonq' ({value}) cannot be loaded: "), (
         warning
     )
     assert reason in warning

@@ -18,9 +18,9 @@ import pytest
         ("convert a.nq b.nq -o ./b.nq", "./b.nq is also an input"),
         (
             "convert a.nq out.foo",
-            "out.foo: the suffix does not identify a format; --to nt, nq",
+            "out.foo: the name does not identify a format; --to nt, nq",
         ),
-        ("convert a.nq out.nt --to hdt", "no format is called 'hdt'; there are nt, nq"),
+        ("convert a.nq out.nt --to hdt", "there is no format 'hdt'; the formats are nt, nq"),
         ("convert a.nq out.nt --frobnicate", "No such option '--frobnicate'"),
         ("convert a.nq out.nt --to-dialect loud", "dialect is one of 'comment', 'directive'"),
         (
@@ -111,7 +111,7 @@ import pytest
         ("validate a.nq --max-warnings few", "max_warnings is a number from 0 on, not 'few'"),
         ("validate a.nq --format xml", "--format must be text, json or github, not 'xml'"),
         ("validate a.nq --json --format github", "--json and --format github cannot be combined"),
-        ("validate a.nq --from hdt", "no format is called 'hdt'; there are nt, nq"),
+        ("validate a.nq --from hdt", "there is no format 'hdt'; the formats are nt, nq"),
         ("validate a.nq --frames flat", "the option --frames is for reading Jelly"),
         ("validate a.nq b.nq --frames flat", "the option --frames is for reading Jelly"),
         ("validate a.nq --stric", "No such option '--stric'; did you mean --strict?"),
@@ -164,7 +164,7 @@ import pytest
         ("diff a.nq b.nq --limit few", "limit is a number from 0 on, not 'few'"),
         ("diff a.nq b.nq --window 0", "window is a number from 1 to 100000, not '0'"),
         ("diff a.nq b.nq --max-steps 0", "max_steps is a number from 1 on, not '0'"),
-        ("diff a.nq b.nq --from hdt", "no format is called 'hdt'"),
+        ("diff a.nq b.nq --from hdt", "there is no format 'hdt'"),
         (
             "diff a.nq b.nq --from nq --from-b nq",
             "a format of both logs and one of A or B: leave one",
@@ -260,7 +260,7 @@ def test_inspect_continues_after_a_missing_file(rdfm):
             "convert a.nq . --to nt",
             "the input a.nq is in the output folder .; write to another folder",
         ),
-        ("convert a.nq out/", "out/: the suffix does not identify a format; --to nt, nq"),
+        ("convert a.nq out/", "out/: the name does not identify a format; --to nt, nq"),
         ("convert a.nq out.tar --split-messages 2", "an archive has a member for each message"),
         ("convert a.nq c.nq --overwrite", "overwrite applies to folders"),
     ],

@@ -325,8 +325,8 @@ def test_inputs_of_the_wrong_type_are_refused():
         ({"take": "five"}, "take is a number from 0 on, not 'five'"),
         ({"skip": 1.5}, "skip is a number from 0 on, not 1.5"),
         ({"group_by": 5}, "group_by is a string without lone surrogates, not 5"),
-        ({"from_format": 5}, "a format is given by its name, such as 'nq', not 5"),
-        ({"to_format": 5}, "a format is given by its name, such as 'nq', not 5"),
+        ({"from_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
+        ({"to_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
     ],
 )
 def test_options_of_the_wrong_type_are_refused(tmp_path, options, text):
@@ -351,7 +351,7 @@ def test_an_empty_path_is_not_the_current_folder(tmp_path, monkeypatch):
         lambda: rdfm.open_log(""),
         lambda: rdfm.inspect(""),
     ):
-        with pytest.raises(OptionError, match="a path is empty"):
+        with pytest.raises(OptionError, match="the path is empty"):
             use()
     assert [path.name for path in tmp_path.iterdir()] == ["keep.nq"]
 

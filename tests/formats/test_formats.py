@@ -30,7 +30,9 @@ def test_formats_are_found_by_common_names(given, name):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UnknownFormatError, match="no format is called 'hdt'; there are nt, nq, "):
+    with pytest.raises(
+        UnknownFormatError, match="there is no format 'hdt'; the formats are nt, nq, "
+    ):
         formats.find("hdt")
 
 
@@ -145,7 +147,7 @@ def test_plug_ins_never_replace_a_built_in(module):
 @pytest.mark.parametrize("name", ["skip", "from_base", "to_x", "format"])
 def test_options_must_not_use_names_of_rdfm(name):
     format = plug_in("mine", reads=[OptionSpec(name)])
-    with pytest.raises(OptionError, match=f"has an option {name}, a name that rdfm uses"):
+    with pytest.raises(OptionError, match=f"has an option named {name}, which is reserved"):
         formats.register(format)
 
 

@@ -113,7 +113,10 @@ def test_a_log_contains_one_kind(tmp_path, name):
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize(
     ("option", "reason"),
-    [("flat", "the option flat is for messages"), ("namespaces", "the option namespaces is for")],
+    [
+        ("flat", "the option flat applies to messages"),
+        ("namespaces", "the option namespaces applies to"),
+    ],
 )
 def test_options_of_messages_are_refused(name, option, reason):
     batches = PatchBatch.from_patches(LOG), ResultBatch.from_rows(ROWS, ["a", "b"])
@@ -185,7 +188,7 @@ def test_results_are_not_read_back(tmp_path, name):
         DecodeError, match=r"found a string; a table of results cannot be read, .*\(\.srt\)"
     ):
         read(tmp_path / "t", name)
-    with pytest.raises(OptionError, match=r"not read back, since nothing.*results-thrift"):
+    with pytest.raises(OptionError, match=r"cannot be read back, since nothing.*results-thrift"):
         rdfm.open_results(tmp_path / "t", name)
     # They are not read as messages either, regardless of variable names.
     with rdfm.create_results(tmp_path / "u", ["quads"], name) as results:
@@ -248,7 +251,7 @@ def test_rows_without_variables_are_counted_or_refused():
     batch = ResultBatch.from_rows([[], []], [])
     assert table(formats.arrow.encode(batch), "arrow").num_rows == 2
     assert pa.record_batch(batch).num_rows == 2
-    with pytest.raises(EncodeError, match="rows of results without variables"):
+    with pytest.raises(EncodeError, match="the results have no variables"):
         formats.parquet.encode(batch)
     assert formats.parquet.encode(batch.slice(0, 0))
 

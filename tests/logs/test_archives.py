@@ -214,7 +214,7 @@ def test_files_and_members_that_are_not_logs_are_refused_separately(tmp_path):
 def test_options_apply_to_the_formats_that_support_them():
     data = tar(("a.nq", line(1)), ("b.ttl", b"<s> <p> '2' ."))
     assert len(read(data, base="http://e/", generalized=True)) == 2
-    with pytest.raises(OptionError, match="no format takes the option 'frobnicate'"):
+    with pytest.raises(OptionError, match="no format has the option 'frobnicate'"):
         rdfm.open_log(data, frobnicate=1)
     with pytest.raises(DecodeError, match="base"):
         read(data)
@@ -305,7 +305,7 @@ def test_folders_of_fsspec_are_read_like_local_folders():
         storage.rm("/archives", recursive=True)
 
 
-def test_parts_are_whole_logs(tmp_path):
+def test_parts_are_complete_logs(tmp_path):
     with rdfm.create_log(f"{tmp_path}/out/", "jelly", split_messages=4, compression="gzip") as log:
         for number in range(10):
             log.write(quads(number))
@@ -396,7 +396,7 @@ def test_options_for_folders_are_refused_for_files(tmp_path):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
     with pytest.raises(OptionError, match="at least 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
-    with pytest.raises(UnknownFormatError, match=r"suffix does not identify a format.*to_format"):
+    with pytest.raises(UnknownFormatError, match=r"name does not identify a format.*to_format"):
         rdfm.create_log(f"{tmp_path}/out/")
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.commit import Commit, Target, find_settled
+from rdfm.spark.commit import Commit, CommitTarget, find_settled
 from rdfm.storage.files import LocalStorage
 
 STEPS = (
@@ -117,7 +117,7 @@ def names_of(job):
 @given(seed=st.integers(0, 1 << 32), overwrites=st.booleans(), deaths=st.integers(0, 3))
 def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
     with tempfile.TemporaryDirectory() as folder, in_steps():
-        target = Target.of(folder)
+        target = CommitTarget.of(folder)
         for name in OLD:
             Path(folder, name).write_bytes(b"")
         views = []

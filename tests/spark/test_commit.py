@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rdfm.spark.commit import Commit, Target, find_settled, stream_job
+from rdfm.spark.commit import Commit, CommitTarget, find_settled, stream_job
 from rdfm.storage.files import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
@@ -50,7 +50,7 @@ def target(request, tmp_path):
     storage.make_folder(f"{path}/sub")
     for name in OLD:
         storage.write_whole(f"{path}/{name}", b"old")
-    yield Target(storage, path)
+    yield CommitTarget(storage, path)
     storage.remove_folder(path)
 
 
@@ -73,7 +73,7 @@ def do(target, kind="append", job="job", names=NEW, watched=None, **more):
     """Runs a write from the beginning; `watched` is called at the steps of the commit."""
     commit = Commit(job, stage(target, job, names), **more)
     storage = Watched(target.storage, watched) if watched else target.storage
-    return Target(storage, target.folder).commit(commit, replaces=kind == "overwrite")
+    return CommitTarget(storage, target.folder).commit(commit, replaces=kind == "overwrite")
 
 
 def logs(target):
@@ -195,7 +195,7 @@ def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
 def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
     from rdfm.storage.files import LocalStorage
 
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     for name in OLD:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
@@ -219,7 +219,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(commit, "_UNSTEADY", 0.01)
     monkeypatch.setattr(commit, "_TRIES", 2)
-    Target.of(str(tmp_path)).begin("job")
+    CommitTarget.of(str(tmp_path)).begin("job")
     found = itertools.count()
     monkeypatch.setattr(
         commit,
@@ -232,7 +232,7 @@ def test_a_folder_that_keeps_changing_is_an_error(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_many_processes_may_settle_at_once(tmp_path):
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for turn in range(10):
         commit = Commit(f"job{turn}", stage(target, f"job{turn}", names), query="q", batch=turn)
@@ -316,7 +316,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
 
     monkeypatch.setattr(commit, "_UNSTEADY", 0.0)
     monkeypatch.setattr(commit, "_TRIES", 1)
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     parts, turns, visible = stage(target), itertools.count(), target._visible
     target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
     assert target.commit(Commit("job", parts), replaces=True)
@@ -441,7 +441,7 @@ def test_finished_commits_are_visible_from_any_path(target, path, recursive, set
     """From a parent folder, by a glob, or by name, with or without other files."""
     root = target.folder
     for name in ("out", "a/out2"):
-        crash_at(Target(target.storage, f"{root}/{name}"), "rename")
+        crash_at(CommitTarget(target.storage, f"{root}/{name}"), "rename")
         if others:
             target.storage.write_whole(f"{root}/{name}/other.nq", b"")
     found = {file.path for file in find_settled([f"{root}/{path}"], recursive=recursive)}
@@ -473,7 +473,7 @@ def test_a_dropped_job_is_closed(target):
 
 
 def test_only_old_jobs_are_abandoned(tmp_path):
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     stage(target, "old")
     stage(target, "young")
     week_ago = time.time() - 7 * 24 * 3600 - 1
@@ -488,14 +488,14 @@ def test_only_old_jobs_are_abandoned(tmp_path):
 
 
 def test_jobs_that_cannot_be_removed_are_not_reported_as_removed(tmp_path, monkeypatch):
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     stage(target, "stays")
     monkeypatch.setattr(type(target.storage), "remove_folder", lambda *_: None)
     assert target.remove_abandoned(0) == []
 
 
 def test_a_late_attempt_does_not_reopen_a_closed_job(tmp_path):
-    target = Target.of(str(tmp_path))
+    target = CommitTarget.of(str(tmp_path))
     stage(target)
     target.drop("job")
     with pytest.raises(FileNotFoundError):
@@ -524,7 +524,7 @@ def test_staging_folders_of_finished_batches_are_removed(target):
 @pytest.mark.skipif(os.name == "nt", reason="no such names")
 def test_an_overwrite_removes_names_with_backslashes_too(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
-    do(Target.of(str(tmp_path)), "overwrite")
+    do(CommitTarget.of(str(tmp_path)), "overwrite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
 
 
@@ -547,7 +547,7 @@ def test_folders_without_commits_are_listed_once(tmp_path, monkeypatch):
 
 
 def test_globs_ignore_unfinished_commits(tmp_path):
-    target = Target.of(str(tmp_path / "out"))
+    target = CommitTarget.of(str(tmp_path / "out"))
     target.begin("job")
     (tmp_path / "out" / "a.nq").write_bytes(b"")
     (tmp_path / "out" / "_SUCCESS").write_bytes(b"")
@@ -559,8 +559,8 @@ def test_globs_ignore_unfinished_commits(tmp_path):
 
 def test_only_folders_are_checked_for_running_commits(tmp_path, monkeypatch):
     asked = []
-    real = Target.is_ours
-    monkeypatch.setattr(Target, "is_ours", lambda it: asked.append(it.folder) or real(it))
+    real = CommitTarget.is_ours
+    monkeypatch.setattr(CommitTarget, "is_ours", lambda it: asked.append(it.folder) or real(it))
     paths = [tmp_path / f"{number}.nq" for number in range(20)]
     for path in paths:
         path.write_bytes(b"")

@@ -115,7 +115,7 @@ def test_a_stray_file_is_an_error_with_remedies(tmp_path):
     (tmp_path / "a.nq").write_text(COMMENTS)
     (tmp_path / "README.md").write_text("About these files\n")
     with pytest.raises(
-        UnknownFormatError, match=r"README.md shows .*pathGlobFilter.*ignoreCorrupt"
+        UnknownFormatError, match=r"README.md has an unknown format.*pathGlobFilter.*ignoreCorrupt"
     ):
         offsets(tmp_path)
     assert offsets(tmp_path, pathGlobFilter="*.nq") == list(range(20))

@@ -112,7 +112,9 @@ def test_messages_before_an_error_are_delivered(tmp_path):
 
 def test_options_of_a_plug_in_are_checked():
     rdfm.open_log(b"", "jsonq", shout=True).close()
-    with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
+    with pytest.raises(
+        rdfm.OptionError, match="no option 'loud'; the options for reading JSON quads are shout"
+    ):
         rdfm.open_log(b"", "jsonq", loud=True)
 
 
@@ -135,5 +137,7 @@ def test_a_folder_of_logs_of_a_plug_in_is_inspected(tmp_path):
     (tmp_path / "a.jsonq").write_bytes(b"[]\n[]\n")
     for format in (None, "jsonq"):  # which lacks options of other formats, such as parts
         assert rdfm.inspect(tmp_path, format).messages == 2
-    with pytest.raises(rdfm.OptionError, match="no option 'loud'; reading JSON quads takes shout"):
+    with pytest.raises(
+        rdfm.OptionError, match="no option 'loud'; the options for reading JSON quads are shout"
+    ):
         rdfm.inspect(tmp_path, "jsonq", loud=True)

@@ -417,7 +417,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
     """
     import pyarrow
 
-    from rdfm.spark.commit import Target
+    from rdfm.spark.commit import CommitTarget
     from rdfm.spark.schema import default_schema
     from rdfm.spark.writer import LogSourceWriter
 
@@ -451,7 +451,7 @@ def test_a_late_attempt_leaves_no_files(tmp_path):
         writer.write(iter([rows]))
     assert len(messages_in(tmp_path)) == 1
     assert left_in(tmp_path) == []
-    assert not Target.of(str(tmp_path)).is_open(writer.job)
+    assert not CommitTarget.of(str(tmp_path)).is_open(writer.job)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_an_ask_query_selects_messages(spark, log):
     assert [
         row.offset for row in rdfm.spark.read(spark, log, filter={"where": where}).collect()
     ] == [7]
-    with pytest.raises(OptionError, match="the option filter: where is an ASK query"):
+    with pytest.raises(OptionError, match="the option filter: where must be an ASK query"):
         rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
 
 
@@ -73,14 +73,14 @@ def test_filters_in_streams(spark, log, tmp_path):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ("oops", "the option filter is a JSON object"),
+        ("oops", "the option filter must be a JSON object"),
         ({}, "the option filter: no criterion is given"),
         (
             {"objekt": "<x:y>"},
             "the option filter: there is no criterion 'objekt'; the criteria are subject",
         ),
         ({"object": "http://e/crane"}, "an IRI without its brackets"),
-        ({"any": 5}, "any is a text, or a list of texts, not int"),
+        ({"any": 5}, "any must be a string or a list of strings, not int"),
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],
 )

@@ -208,7 +208,7 @@ def test_rows_without_messages_are_refused(spark, log):
     with pytest.raises(OptionError, match="the rows have no column quads"):
         rdfm.spark.query(spark.range(3), SELECT)
     with pytest.raises(
-        OptionError, match="the option mode is for reading logs, not for a DataFrame"
+        OptionError, match="the option mode applies to reading logs, not to a DataFrame"
     ):
         rdfm.spark.query(rdfm.spark.read(spark, log), SELECT, mode="PERMISSIVE")
     with pytest.raises(

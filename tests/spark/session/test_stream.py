@@ -17,7 +17,7 @@ import rdfm
 from rdfm import formats
 from rdfm.errors import DecodeError, OptionError
 from rdfm.spark import read_stream
-from rdfm.spark.commit import Target
+from rdfm.spark.commit import CommitTarget
 from rdfm.spark.options import Options
 from rdfm.spark.rows import SparkReading
 from rdfm.spark.schema import default_schema
@@ -648,7 +648,7 @@ def test_an_interrupted_commit_is_finished_before_listing_files(place, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Target, "_carry_out", dies)
+        patch.setattr(CommitTarget, "_carry_out", dies)
         writer.commit(written)
     assert [path for path in place.logs.iterdir() if path.name[0] != "_"] == []
     assert numbers(engine.again().rows()) == [0]

@@ -131,7 +131,7 @@ def test_invalid_options_are_refused_at_once(spark):
         to_rdf("v", "jelly", dialect="plain")
     with pytest.raises(OptionError, match="max_depth"):
         to_rdf("v", "jelly", max_depth=0)
-    with pytest.raises(UnknownFormatError, match="no format is called 'avro'"):
+    with pytest.raises(UnknownFormatError, match="there is no format 'avro'"):
         from_rdf("v", "avro")
 
 
