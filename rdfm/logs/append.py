@@ -25,7 +25,7 @@ from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import local_target, describe_invalid_path
+from rdfm.storage.paths import describe_invalid_path, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch

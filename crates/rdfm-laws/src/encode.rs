@@ -137,7 +137,8 @@ fn appended<R: Shown>(
     batches: &[LogBatch<R>],
     wanted: &[Message],
 ) {
-    if matches!(writing.format.append, Append::Never(_)) {
+    let possible = writing.encoder().continue_log(LogEnd::Content);
+    if matches!(writing.format.append, Append::Never(_)) || possible.is_err() {
         return;
     }
     let name = writing.format.name;
@@ -145,10 +146,8 @@ fn appended<R: Shown>(
     let mut end = None;
     for batch in batches {
         let mut encoder = writing.encoder();
-        if let Some(end) = end
-            && encoder.continue_log(end).is_err()
-        {
-            return; // with these options the log is one message
+        if let Some(end) = end {
+            encoder.continue_log(end).expect("it is possible");
         }
         encoder
             .encode(batch.into(), &mut out)

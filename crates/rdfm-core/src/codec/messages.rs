@@ -103,9 +103,10 @@ pub trait Writer: Send {
         Ok(())
     }
 
-    /// Completes the log after a message and returns how it ends now.
-    fn pause(&mut self, _out: &mut Vec<u8>) -> LogEnd {
-        LogEnd::Content
+    /// Completes the log after a message and returns how it ends now, or `None` if it cannot end
+    /// there and be continued.
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
+        Some(LogEnd::Content)
     }
 
     /// Ends the log, possibly within a message.
@@ -392,7 +393,11 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        Ok((!self.open).then(|| self.writer.pause(out)))
+        Ok(if self.open {
+            None
+        } else {
+            self.writer.pause(out)
+        })
     }
 
     fn reset(&mut self) {

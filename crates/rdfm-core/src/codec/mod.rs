@@ -95,8 +95,8 @@ pub trait Encoder: Send {
         Err("the log is one message, so none can be appended".into())
     }
 
-    /// Completes the log as written so far, so that it can end here and be continued. Returns how it
-    /// ends now, or `None` inside a message.
+    /// Completes the log as written so far, so that it can end here and be continued. Returns how
+    /// it ends now, or `None` if it cannot end here: inside a message, or if it is one message.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).

@@ -318,6 +318,10 @@ impl Writer for JellyWriter {
         Ok(())
     }
 
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
+        (!self.flat && self.delimited).then_some(LogEnd::Content)
+    }
+
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         self.end_graph();
         self.frames.metadata.append(&mut self.metadata);

@@ -227,6 +227,10 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
         }
     }
 
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
+        self.in_message.then_some(LogEnd::Content)
+    }
+
     fn finish(&mut self, open: bool, out: &mut Vec<u8>) {
         if open {
             self.end_message(out);

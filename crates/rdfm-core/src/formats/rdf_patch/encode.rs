@@ -200,8 +200,8 @@ impl Writer for PatchWriter {
         Ok(())
     }
 
-    fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        self.patches.pause(out)
+    fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {
+        Some(self.patches.pause(out))
     }
 
     fn finish(&mut self, _: bool, out: &mut Vec<u8>) {

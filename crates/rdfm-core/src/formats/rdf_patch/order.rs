@@ -84,17 +84,15 @@ impl Patches {
         self.any = self.begun > 0;
     }
 
-    /// Completes the log after a patch and returns how it ends now.
+    /// Completes the log with a segment, which also shows that a transaction without an end is not
+    /// cut off.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        self.finish(out);
-        if !self.any {
-            self.begun = 0;
+        if self.begun > 0 {
+            out.extend_from_slice(self.segment);
         }
-        if self.begun == 0 {
-            LogEnd::Delimiter
-        } else {
-            LogEnd::Content
-        }
+        self.begun = 0;
+        self.any = false;
+        LogEnd::Delimiter
     }
 
     /// Returns the order in which the operations of a patch, or of a part of it, are written.

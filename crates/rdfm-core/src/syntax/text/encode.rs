@@ -247,8 +247,8 @@ impl<S: Statements> Writer for TextWriter<S> {
         Ok(())
     }
 
-    fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
-        self.layout.delimiters.pause(out)
+    fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {
+        (!self.layout.flat).then(|| self.layout.delimiters.pause(out))
     }
 
     fn finish(&mut self, open: bool, out: &mut Vec<u8>) {

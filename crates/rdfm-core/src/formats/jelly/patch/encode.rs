@@ -87,6 +87,11 @@ impl PatchWriter {
         self.stream.delimited && self.stream.kind != StreamType::Frame
     }
 
+    /// Whether patches can be appended to the log.
+    fn continues(&self) -> bool {
+        self.stream.delimited && self.stream.kind != StreamType::Flat
+    }
+
     #[inline]
     fn operation(&mut self, table: &TermTable, operation: Operation) -> Refused<()> {
         match operation.code {
@@ -280,15 +285,15 @@ impl Writer for PatchWriter {
     }
 
     fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
-        if self.stream.kind == StreamType::Flat || !self.stream.delimited {
+        if !self.continues() {
             return Err("patches can be appended only in frames with length prefixes".into());
         }
         self.unmarked = self.stream.kind == StreamType::Punctuated && end == LogEnd::Content;
         Ok(())
     }
 
-    fn pause(&mut self, _out: &mut Vec<u8>) -> LogEnd {
-        LogEnd::Delimiter
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
+        self.continues().then_some(LogEnd::Delimiter)
     }
 
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
