@@ -38,11 +38,9 @@ _DELIMITER_LINE = {
     "comment": re.compile(rb"[ \t]*#\s*@message[^\r\n]*"),
     "directive": re.compile(rb"[ \t]*(?:(?i:MESSAGE)|@message[ \t]*\.)[ \t]*(?:#[^\r\n]*)?"),
 }
-# Lines between messages, or at the start of one, in formats without dialects.
-_SEPARATOR_LINE = {
-    "rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?"),
-    "yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?"),
-}
+# The lines that end messages, and those that begin them, in formats without dialects.
+_ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
+_BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
 # A line that could belong to another dialect than the one of the head.
 _OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
 REPAIRED = Remedy("stage", "repair", "true", "removes the incomplete message")
@@ -144,7 +142,7 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     found = None
     if how == "last line":
         found = _by_last_line(log, header, repair)
-    elif log.compression is None and "dialect" in log.format.spec.options("read"):
+    elif log.compression is None and not log.format.spec.binary:
         found = _by_delimiter(log, header)
     return found or _decoded(log, repair)
 
@@ -497,14 +495,14 @@ def _followed(log: StoredLog) -> LengthChain:
 
 def _by_delimiter(log: StoredLog, header: Mapping[str, Any]) -> Ending | None:
     """Return the end of a log whose last line is a delimiter; None otherwise."""
-    dialect = header.get("dialect")
-    if dialect not in _DELIMITER_LINE or header.get("changes_dialect"):
+    delimiter = _DELIMITER_LINE.get(header.get("dialect", "")) or _ENDS.get(log.format.name)
+    if delimiter is None or header.get("changes_dialect"):
         return None
     tail = _Tail(log)
     start, line = next(tail.lines())
     if start == tail.start and start > 0:
         return None
-    if _DELIMITER_LINE[dialect].fullmatch(line) is None:
+    if delimiter.fullmatch(line) is None:
         return None
     return Ending(log.size, "delimiter", header, not tail.ended)
 
@@ -590,9 +588,8 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     if log.format.spec.binary:
         yield _followed(log).end
         return
-    ends = (
-        _SEPARATOR_LINE.get(log.format.name) or _DELIMITER_LINE[header.get("dialect") or "comment"]
-    )
+    name, dialect = log.format.name, header.get("dialect") or "comment"
+    ends = _BEGINS.get(name) or _ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
     known = log.size
     while True:
@@ -602,7 +599,7 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
             if start < known and ends.fullmatch(line):
                 known = start
                 stop = start + len(line)
-                yield start if log.format.name == "yamlld" else stop + _line_end(tail, stop)
+                yield start if name in _BEGINS else stop + _line_end(tail, stop)
         if not tail.grow(unbounded=True):
             return
 

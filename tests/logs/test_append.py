@@ -107,6 +107,15 @@ def test_a_context_of_the_log_does_not_apply_to_appended_messages(tmp_path):
     assert [next(iter(each)).predicate for each in found[1:]] == [P, P, P]
 
 
+def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
+    path = tmp_path / "log.rdfp"
+    append(path, rdfm.Patch([("TX",), ("A", None, S, P, S)]))
+    append(path, rdfm.Patch([("A", None, S, P, P)]))
+    assert path.read_text().count("Z .\n") == 2
+    with rdfm.open_log(path) as log:
+        assert [len(found) for found in log] == [2, 1]
+
+
 def test_a_symbolic_link_stays_one(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
