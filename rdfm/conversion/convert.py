@@ -147,6 +147,7 @@ def plan(
             stages.get("append", False),
             stages.get("sync", False),
             stages.get("repair", False),
+            stages.get("keep_partial", False),
         ),
     )
     filters = not _FILTERING.isdisjoint(declared)

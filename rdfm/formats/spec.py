@@ -324,7 +324,7 @@ class FormatSpec:
         resumable: Whether a decoder can continue after an error.
         splittable: Whether a log can be read from the middle.
         append: Whether messages can be appended to a log, and how its end is found: "never", by its "last line", by the
-            "lengths" of its messages, or by "decode".
+            "lengths" of its messages, or by "decode". Formats written in Python cannot be appended to.
         not_appended: Why messages cannot be appended, if they cannot.
         continuable: Whether an encoder takes a message in parts (batches that `continue`); or the options, as names and
             values, each of which makes it do so.

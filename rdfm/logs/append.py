@@ -47,12 +47,19 @@ class Appending(NamedTuple):
     repair: bool = False
 
     @classmethod
-    def of(cls, format: Format, append: bool, sync: bool, repair: bool) -> Appending | None:
+    def of(
+        cls, format: Format, append: bool, sync: bool, repair: bool, keep_partial: bool
+    ) -> Appending | None:
         """Return how to append, from the options; None if the log is to be replaced.
 
         Raises:
-            OptionError: An option needs another one.
+            OptionError: An option needs another one, or contradicts it.
         """
+        if append and keep_partial:
+            raise OptionError(
+                f"{spelled('keep_partial')} is for new files",
+                remedies=[Remedy("stage", "sync", "true", "keeps each batch in the log")],
+            )
         if append:
             return cls(format, sync, repair)
         for name, given in (("sync", sync), ("repair", repair)):

@@ -96,7 +96,7 @@ def create_log(
     def make(**changed: Any) -> EncoderLike:
         return found.encoder({**given, **changed}, shape.continued or None)
 
-    appending = Appending.of(found, append, sync, repair)
+    appending = Appending.of(found, append, sync, repair, keep_partial)
     shape = Shape(target, compression, split_messages, split_bytes, overwrite, appending)
     encoder = shape.encoder(make, found.spec, given)
     output = shape.output()

@@ -271,6 +271,15 @@ def test_append_and_overwrite_exclude_each_other(tmp_path):
         rdfm.create_log(tmp_path / "log.nq", append=True, overwrite=True)
 
 
+def test_append_and_keep_partial_exclude_each_other(tmp_path):
+    with pytest.raises(rdfm.OptionError, match="keep_partial is for new files; sync=True keeps"):
+        rdfm.create_log(tmp_path / "log.nq", append=True, keep_partial=True)
+    with pytest.raises(rdfm.OptionError, match="keep_partial is for new files; sync=True keeps"):
+        rdfm.convert(
+            LINE % 0, tmp_path / "log.nq", from_format="nq", append=True, keep_partial=True
+        )
+
+
 def test_the_log_cannot_be_an_input(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
