@@ -580,7 +580,7 @@ def isomorphism(
 
 @final
 class Decoder:
-    # split: start, stop (or None) and dialect
+    # split: start, stop (or None) and dialect (or None)
     # context_loader: takes a URL, returns (document, final URL), or None if it is not available
     def __new__(
         cls,
@@ -589,7 +589,7 @@ class Decoder:
         /,
         *,
         parts: str = "never",  # "never", "frames", "always"
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
     ) -> Decoder: ...
@@ -608,13 +608,14 @@ class Decoder:
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
+    # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: offsets of the first ones
     # notes: notes for readers of the log, one sentence each
     # trailing_namespaces, at the end: number of declarations after the last message, which belong to no message
     def header(self) -> Mapping[str, Any]: ...
 
-# Counts the delimiters of a split. It takes the same input and options as a decoder of the split.
+# Counts the delimiters of a split, or the messages in a log of frames. It takes the same input and options as a decoder of the split.
 @final
 class DelimiterCounter:
     def __new__(
@@ -623,7 +624,7 @@ class DelimiterCounter:
         options: dict[str, Any] | None = None,
         /,
         *,
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
     ) -> DelimiterCounter: ...
     def feed(self, piece: Buffer, /) -> None: ...
@@ -637,7 +638,7 @@ class DelimiterCounter:
     @property
     def strayed(
         self,
-    ) -> bool: ...  # the dialect changes after the log's head, so the log cannot be split
+    ) -> bool: ...  # no splits: the dialect changes after the head, or frames are damaged
 
 # Follows the lengths of messages; feed bytes from `next` on.
 @final

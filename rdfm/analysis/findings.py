@@ -50,6 +50,7 @@ RULES: dict[str, Rule] = {
         "warning", "A patch does not end a transaction, which is undone when the patch is applied."
     ),
     "no-logs": Rule("warning", "A folder or an archive holds no log."),
+    "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "look-alike": Rule("warning", "A comment looks like a delimiter of messages and is none."),
     "key-without-iri": Rule(
         "warning", "Keys of JSON-LD that no context maps to an IRI are dropped."

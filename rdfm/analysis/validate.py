@@ -190,6 +190,7 @@ class _Log:
     kind: str | None = None  # as reported by its batches
     compared: bool = False  # whether its stream options were compared with the given ones
     look_alikes: int = 0
+    joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
     searched: int = 0  # end of the text of the previous batch, for messages in parts
 
@@ -612,6 +613,10 @@ class Validation:
             text = "a comment looks like a delimiter of messages and is none"
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
+        for note in item.header.get("notes", ()):
+            if "joins=new" in note and not log.joined:
+                log.joined = True
+                self._add(log, "joined", note)
         if item.lost.keys:
             if log.keys == 0 and self._is_told("key-without-iri"):
                 self._key(log, item)

@@ -14,6 +14,7 @@ pub mod mutate;
 pub mod options;
 pub mod query;
 pub mod regroup;
+pub mod restart;
 pub mod sniff;
 pub mod split;
 pub mod structure;
@@ -86,6 +87,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         if format.splittable() {
             split::every_cut(&reading, data);
         }
+        restart::every_law(&reading, data);
         for target in targets(format) {
             encode::round_trip(&Writing::new(target), &reading, data);
         }

@@ -98,7 +98,7 @@ impl Decoder {
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
     ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
-    ///     split: Start, stop (or None) and dialect of the part of the log to read.
+    ///     split: Start, stop (or None) and dialect (or None) of the part of the log to read.
     ///     first_index: Index of the first message, if known.
     ///     context_loader: Takes a URL and returns `(document, final URL)`, or None if it has no
     ///         document.
@@ -111,7 +111,7 @@ impl Decoder {
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
         parts: &str,
-        split: Option<(u64, Option<u64>, String)>,
+        split: Option<SplitTuple>,
         first_index: Option<u64>,
         context_loader: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -258,6 +258,8 @@ impl Decoder {
     /// - `version_label`.
     /// - `options`: the stream options, with the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
+    /// - `restarts`: True if the first frame has a restart mark, so that the log can be read in
+    ///   splits.
     /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames
     ///   omits.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
@@ -334,9 +336,12 @@ pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes
     Ok(view.call_method0("tobytes")?.cast_into()?)
 }
 
+/// Start, stop and dialect of a split.
+type SplitTuple = (u64, Option<u64>, Option<String>);
+
 fn opening(
     parts: &str,
-    split: Option<(u64, Option<u64>, String)>,
+    split: Option<SplitTuple>,
     first_index: Option<u64>,
     context_loader: Option<Py<PyAny>>,
 ) -> PyResult<Opening> {
@@ -347,13 +352,15 @@ fn opening(
         _ => return Err(errors::option("parts is 'never', 'frames' or 'always'")),
     };
     let split = split.map(|(start, stop, dialect)| {
-        let dialect = Dialect::named(&dialect).ok_or_else(|| {
-            errors::option("a split is a tuple of start, stop (or None) and dialect")
-        })?;
+        let dialect = dialect.map(|name| {
+            Dialect::named(&name).ok_or_else(|| {
+                errors::option("a split is a tuple of start, stop (or None) and dialect (or None)")
+            })
+        });
         Ok::<_, PyErr>(Split {
             start,
             stop: stop.unwrap_or(u64::MAX),
-            dialect,
+            dialect: dialect.transpose()?,
         })
     });
     Ok(Opening {
@@ -386,6 +393,9 @@ fn header_dict<'py>(
     if let Some(flat) = header.flat {
         dict.set_item("frames", if flat { "flat" } else { "message" })?;
     }
+    if header.restarts {
+        dict.set_item("restarts", true)?;
+    }
     if noticed.dropped_metadata > 0 {
         dict.set_item("dropped_metadata", noticed.dropped_metadata)?;
     }
@@ -406,7 +416,7 @@ fn header_dict<'py>(
     Ok(dict)
 }
 
-/// Counts the delimiters of a split without decoding it.
+/// Counts the delimiters of a split without decoding it; in a log of frames, its messages.
 ///
 /// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
@@ -422,7 +432,7 @@ impl DelimiterCounter {
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
-        split: Option<(u64, Option<u64>, String)>,
+        split: Option<SplitTuple>,
         first_index: Option<u64>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
@@ -453,7 +463,7 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.done())
     }
 
-    /// Number of delimiters whose lines begin in the split.
+    /// Number of delimiters whose lines begin in the split, or of messages in a log of frames.
     #[getter]
     fn delimiters(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |counter| counter.delimiters())
@@ -465,7 +475,8 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.content_first())
     }
 
-    /// Whether the log changes its dialect after its head, so that it cannot be read in splits.
+    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
+    /// frames are damaged.
     #[getter]
     fn strayed(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.strayed())

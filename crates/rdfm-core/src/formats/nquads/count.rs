@@ -40,16 +40,16 @@ impl DelimiterCounter {
         let split = options.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
-            dialect: Dialect::Comment,
+            dialect: None,
         });
         let inner = split.start > 0;
         Self {
             split,
-            fixed: options.asked.dialect.unwrap_or(split.dialect),
+            fixed: options.asked.dialect.unwrap_or(split.text_dialect()),
             lenient: options.lenient,
             max_line: options.limits.max_message_bytes,
             dialects: if inner {
-                Dialects::after_head(&options.asked, split.dialect)
+                Dialects::after_head(&options.asked, split.text_dialect())
             } else {
                 Dialects::new(&options.asked)
             },

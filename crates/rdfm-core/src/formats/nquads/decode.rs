@@ -158,7 +158,7 @@ impl LineReader {
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
-        fixed.then(|| self.options.asked.dialect.unwrap_or(split.dialect))
+        fixed.then(|| self.options.asked.dialect.unwrap_or(split.text_dialect()))
     }
 
     /// Whether the dialect in force at a line differs from that of the log's head.
@@ -530,7 +530,7 @@ impl Reader for LineReader {
         let split = options.split.filter(|split| split.start > 0);
         self.dialects = split.map_or_else(
             || Dialects::new(&options.asked),
-            |split| Dialects::after_head(&options.asked, split.dialect),
+            |split| Dialects::after_head(&options.asked, split.text_dialect()),
         );
         self.builder
             .start_at(options.first_index.unwrap_or_default());
