@@ -401,9 +401,20 @@ class _State:
             self._temporary = None
             if sync:
                 self.sync_folder()
+        elif not self._is_current():
+            raise OptionError(
+                f"{self.name} was replaced or removed by another program; append to it again"
+            )
         # An empty log has no commit, which would not identify it.
         if length > self.committed:
             self.commit(Commit(length, end), sync=sync)
+
+    def _is_current(self) -> bool:
+        """Whether the log is still the file that is written to."""
+        try:
+            return os.path.samestat(os.fstat(self.file), self.final.stat())
+        except FileNotFoundError:
+            return False
 
     def commit(self, commit: Commit, *, sync: bool) -> None:
         """Record a committed state of the log."""

@@ -451,6 +451,21 @@ def test_a_second_writer_is_refused(tmp_path):
     assert numbers(path) == [0]
 
 
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_log_that_is_replaced_during_a_run_is_reported(tmp_path, replaced):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    path.unlink()
+    if replaced:
+        path.write_bytes(LINE % 7)
+    with pytest.raises(rdfm.OptionError, match="was replaced or removed by another program"):
+        log.close()
+    assert not journal_of(path).exists()
+    assert (numbers(path) == [7]) if replaced else not path.exists()
+
+
 def test_an_unrelated_file_with_the_name_of_the_journal_is_kept(tmp_path):
     path = tmp_path / "log.nq"
     journal_of(path).write_text("my notes")
