@@ -22,6 +22,7 @@ __all__ = [
     "Encoder",
     "Filter",
     "Iri",
+    "LengthChain",
     "Literal",
     "MessageBatch",
     "ParquetColumn",
@@ -50,6 +51,7 @@ __all__ = [
     "format_spec",
     "is_lexical_form",
     "isomorphism",
+    "last_mark",
     "option_value",
     "parquet_columns",
     "parse_term",
@@ -604,6 +606,8 @@ class Decoder:
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
+    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message can follow
+    def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
@@ -639,9 +643,23 @@ class DelimiterCounter:
         self,
     ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
 
+# Follows the lengths of messages; feed bytes from `next` on.
+@final
+class LengthChain:
+    def __new__(cls, offset: int = 0, /) -> LengthChain: ...
+    def feed(self, piece: bytes, /) -> None: ...
+    @property
+    def end(self) -> int: ...  # of the last complete message
+    @property
+    def messages(self) -> int: ...
+    @property
+    def next(self) -> int: ...
+    @property
+    def broken(self) -> bool: ...
+
 @final
 class Encoder:
-    # source: carries, dialect, options, asked, namespaces and flat of the log from which the messages come
+    # source: carries, dialect, options, asked, namespaces, flat and continued of the log from which the messages come
     def __new__(
         cls,
         format: str,
@@ -654,6 +672,10 @@ class Encoder:
     def format(self) -> str: ...
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes: ...
     def finish(self) -> bytes: ...
+    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends like this
+    def pause(
+        self,
+    ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
     def reset(self) -> None: ...  # for another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log
@@ -698,6 +720,9 @@ def option_value(
     choices: list[tuple[str, int]],
     given: object,
 ) -> Any: ...
+
+# Index of the last frame in a part of a log that is marked as a restart.
+def last_mark(format: str, part: bytes) -> int | None: ...
 
 # Whether a log's first bytes are those of a format; None if more bytes are needed.
 def sniff(format: str, head: bytes, complete: bool) -> bool | None: ...

@@ -108,6 +108,9 @@ class ConvertOptions(TypedDict, total=False):
     split_bytes: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
+    append: bool | str | None
+    sync: bool | str | None
+    repair: bool | str | None
     group_by: str | None
     skolemize: str | None
     default_graph_as: str | None

@@ -4,11 +4,12 @@
 //! - Batches: the division of messages into batches does not change the output. Parts of messages are written like the
 //!   messages, or rejected.
 //! - Reset: after a reset, an encoder writes the same output again.
+//! - Append: a log to which each message is appended in a run of its own equals the log written at once, and decoders
+//!   find the end that encoders report.
 //! - A rejected message leaves exactly the complete messages before it in the output.
 
-use rdfm_core::codec::Encoder;
-use rdfm_core::codec::spec::FormatSpec;
-use rdfm_core::codec::spec::Kind;
+use rdfm_core::codec::spec::{Append, FormatSpec, Kind};
+use rdfm_core::codec::{Encoder, LogEnd};
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{EncodeError, ErrorClass};
 use rdfm_core::model::record::Operation;
@@ -127,8 +128,59 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
 
     reads_back(writing, reading.format, &wanted, &out, refused.as_ref());
     if refused.is_none() && broken.is_none() {
+        appended(writing, reading.format, &single, &wanted);
         parts::<R>(writing, reading, data, &wanted);
     }
+}
+
+/// A log to which each of the batches is appended in a run of its own has all their messages.
+fn appended<R: ToValues>(
+    writing: &Writing,
+    source: &FormatSpec,
+    batches: &[LogBatch<R>],
+    wanted: &[Message],
+) {
+    let possible = writing.encoder().continue_log(LogEnd::Content);
+    if matches!(writing.format.append, Append::Never(_)) || possible.is_err() {
+        return;
+    }
+    let name = writing.format.name;
+    let mut out = Vec::new();
+    let mut end = None;
+    for batch in batches {
+        let mut encoder = writing.encoder();
+        if let Some(end) = end {
+            encoder.continue_log(end).expect("it is possible");
+        }
+        encoder
+            .encode(batch.into(), &mut out)
+            .unwrap_or_else(|error| panic!("{name}: a message cannot be appended: {error}"));
+        end = encoder.pause(&mut out).expect("nothing was rejected");
+        assert!(end.is_some(), "{name}: the log cannot end after a message");
+        let before = out.len();
+        encoder.finish(&mut out).expect("nothing was rejected");
+        let reading = reading(writing);
+        let found = end_of(&reading, &out);
+        assert!(
+            found.is_none() || found == end,
+            "{name}: the log ends with {found:?}, not {end:?}:\n{}",
+            String::from_utf8_lossy(&out)
+        );
+        assert!(
+            before == out.len() || out.ends_with(b"...\n"),
+            "{name}: a log that was complete is continued at its end"
+        );
+    }
+    reads_back(writing, source, wanted, &out, None);
+}
+
+/// How a log ends, according to its decoder.
+fn end_of(reading: &Reading, log: &[u8]) -> Option<LogEnd> {
+    let mut decoder = reading.decoder();
+    decoder.feed(log);
+    decoder.finish();
+    while let Ok(Some(_)) = decoder.next_batch() {}
+    decoder.noticed().end
 }
 
 /// Parts of messages are written like those messages, or rejected.

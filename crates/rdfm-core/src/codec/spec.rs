@@ -12,6 +12,8 @@ use crate::model::remedy::Reason;
 
 /// A codec made from options, or why the options do not fit.
 pub type Made<T> = Result<Box<T>, Reason>;
+/// Returns the index of the last marked frame in a part of a log.
+pub type LastMark = fn(&[u8]) -> Option<usize>;
 /// Creates a counter of the delimiters of a split.
 pub type Splitter = fn(&Values, &Opening) -> Box<dyn DelimiterCounter>;
 
@@ -55,6 +57,8 @@ pub struct FormatSpec {
     /// Creates counters if logs can be read from any byte offset, starting at the next message
     /// boundary.
     pub splitter: Option<Splitter>,
+    /// Whether messages can be appended to a log.
+    pub append: Append,
 }
 
 impl FormatSpec {
@@ -73,6 +77,20 @@ impl FormatSpec {
     pub const fn splittable(&self) -> bool {
         self.splitter.is_some()
     }
+}
+
+/// Whether messages can be appended to a log, and how to find its end.
+#[derive(Clone, Copy, Debug)]
+pub enum Append {
+    /// No, for this reason.
+    Never(&'static str),
+    /// The last line shows how the log ends.
+    LastLine,
+    /// The log is a chain of messages with length prefixes. The function, if any, returns the index
+    /// of the last frame that does not depend on earlier ones, if it is marked.
+    Lengths(Option<LastMark>),
+    /// The log must be decoded, unless its last line is a delimiter.
+    Decode,
 }
 
 /// The kind of a log, by the content of its messages.

@@ -25,7 +25,7 @@ use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{LogHeader, Noticed, Parts, Split};
+use crate::codec::{LogEnd, LogHeader, Noticed, Parts, Split};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -243,6 +243,8 @@ pub(super) struct FrameReader<H: Rows> {
     held: u64,
     dropped_metadata: u64,
     header: Arc<LogHeader>,
+    /// How a log with marks ends, at its end.
+    end: Option<LogEnd>,
     /// Searches for the marks at which the split begins and ends.
     marks: MarkFinder,
     /// Whether the mark at which the split begins has not been found yet.
@@ -269,6 +271,7 @@ impl<H: Rows> FrameReader<H> {
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
+            end: None,
             marks: MarkFinder::default(),
             seeking: false,
             done: false,
@@ -279,6 +282,17 @@ impl<H: Rows> FrameReader<H> {
 
     fn is_flat(&self) -> bool {
         self.ends == Some(Ends::Log)
+    }
+
+    /// Returns why no message can follow those of the log, if none can.
+    fn closed(&self) -> Option<&'static str> {
+        if self.is_flat() {
+            Some("all its frames are one message")
+        } else if self.frames.is_bare() {
+            Some("its only frame has no length prefix")
+        } else {
+            None
+        }
     }
 
     /// Whether the metadata of the frame is dropped: the message has that of its first frame.
@@ -566,8 +580,16 @@ impl<H: Rows> FrameReader<H> {
         if self.ends.is_none() && self.reading.frames == Some(Meaning::Flat) {
             self.join_held(input)?;
         }
+        let open = self.rows.terms().builder.is_open();
+        if self.ends == Some(Ends::Mark) {
+            self.end.get_or_insert(if open {
+                LogEnd::Content
+            } else {
+                LogEnd::Delimiter
+            });
+        }
         let builder = &mut self.rows.terms().builder;
-        if builder.is_open() {
+        if open {
             builder.end_message();
         }
         Ok(builder.take())
@@ -692,6 +714,7 @@ impl<H: Rows> Reader for FrameReader<H> {
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
+        self.end = None;
         self.seeking = inner;
         self.done = false;
         self.restarts = false;
@@ -760,6 +783,8 @@ impl<H: Rows> Reader for FrameReader<H> {
         };
         Noticed {
             dropped_metadata: self.dropped_metadata,
+            end: self.end,
+            closed: self.closed(),
             notes: joins
                 .into_iter()
                 .chain(repeated)

@@ -127,6 +127,19 @@ impl MarkFinder {
     }
 }
 
+/// Index of the first byte of the last marked frame.
+pub fn last_mark(bytes: &[u8]) -> Option<usize> {
+    let mut end = bytes.len();
+    while let Some(at) = memchr::memmem::rfind(&bytes[..end], &HEAD) {
+        let length = marked_length(&bytes[at..]);
+        if let Some(start) = length.and_then(|length| frame_start(bytes, at, length)) {
+            return Some(start);
+        }
+        end = at + HEAD.len() - 1;
+    }
+    None
+}
+
 /// Index of the length prefix before a mark, if it is there.
 fn frame_start(bytes: &[u8], mark: usize, length: u64) -> Option<usize> {
     if length < MARK_BYTES as u64 {
@@ -176,6 +189,9 @@ mod tests {
                 assert_eq!(finder.find(&log, before), Search::Found(before));
                 let second = Search::Found(before + frame.len());
                 assert_eq!(finder.find(&log, before + 1), second);
+                assert_eq!(last_mark(&log), Some(before + frame.len()));
+                let cut = &log[..log.len() - rest - 1];
+                assert_eq!(last_mark(cut), Some(before));
             }
         }
     }

@@ -9,12 +9,13 @@ use super::options::{
     OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
     RESTART_BYTES, Reading, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
+use super::restart::last_mark;
 use super::rows::QuadRows;
 use super::sniff::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 /// Jelly.
 pub static JELLY: FormatSpec = FormatSpec {
@@ -71,4 +72,5 @@ pub static JELLY: FormatSpec = FormatSpec {
     },
     encoder,
     splitter: Some(|values, opening| Box::new(FrameCounter::new(&Reading::of(values, opening)))),
+    append: Append::Lengths(Some(last_mark)),
 };

@@ -13,11 +13,11 @@ use super::options::{BinaryWriting, Framing};
 use super::protobuf::ProtobufRows;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
-use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
+use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::MessageBatch;
 use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
@@ -219,6 +219,18 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
             out.extend_from_slice(&self.message);
             self.message.clear();
         }
+    }
+
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        if self.in_message {
+            Ok(())
+        } else {
+            Err("messages cannot be appended as rows, which have no boundaries".into())
+        }
+    }
+
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
+        self.in_message.then_some(LogEnd::Content)
     }
 
     fn finish(&mut self, open: bool, out: &mut Vec<u8>) {

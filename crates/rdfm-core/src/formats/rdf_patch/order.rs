@@ -3,6 +3,7 @@
 //! - Law: readers get the same patches, because a header after other rows begins a patch.
 
 use super::options::HEADERS_FIRST;
+use crate::codec::LogEnd;
 use crate::codec::messages::{Counts, Dropped};
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
@@ -75,6 +76,23 @@ impl Patches {
         if self.begun > 0 && !self.any {
             out.extend_from_slice(self.segment);
         }
+    }
+
+    /// Starts after the content of an existing log.
+    pub fn continue_log(&mut self, end: LogEnd) {
+        self.begun = u64::from(end == LogEnd::Content);
+        self.any = self.begun > 0;
+    }
+
+    /// Completes the log with a segment, which also shows that a transaction without an end is not
+    /// cut off.
+    pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        if self.begun > 0 {
+            out.extend_from_slice(self.segment);
+        }
+        self.begun = 0;
+        self.any = false;
+        LogEnd::Delimiter
     }
 
     /// Returns the order in which the operations of a patch, or of a part of it, are written.
