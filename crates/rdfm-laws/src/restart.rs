@@ -189,10 +189,10 @@ fn frames(log: &[u8]) -> Vec<&[u8]> {
 
 fn put_length(out: &mut Vec<u8>, mut length: u64) {
     while length >= 0x80 {
-        out.push(length as u8 | 0x80);
+        out.push((length & 0x7f) as u8 | 0x80);
         length >>= 7;
     }
-    out.push(length as u8);
+    out.push((length & 0x7f) as u8);
 }
 
 #[cfg(test)]
@@ -202,17 +202,17 @@ mod tests {
     /// Messages with few prefixes and names, so that frames depend on earlier ones.
     fn text(messages: usize) -> Vec<u8> {
         let mut random = Random::new(messages as u64);
-        let mut text = String::new();
+        let mut lines = Vec::new();
         for _ in 0..messages {
             for _ in 0..random.below(5) {
                 let [s, p, o] = [5, 3, 9].map(|bound| random.below(bound));
-                text += &format!(
+                lines.push(format!(
                     "<http://a/{s}> <http://b#{p}> \"{o}\"^^<http://d/{p}> <http://g/{s}> .\n"
-                );
+                ));
             }
-            text += "# @message\n";
+            lines.push("# @message\n".to_owned());
         }
-        text.into_bytes()
+        lines.concat().into_bytes()
     }
 
     #[test]

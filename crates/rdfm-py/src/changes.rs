@@ -424,7 +424,7 @@ impl InversePatches {
         for step in steps.into_iter().flatten() {
             match step {
                 RevertStep::Store(block) => {
-                    list.append(Bound::new(py, PatchBatch::new(*block))?)?
+                    list.append(Bound::new(py, PatchBatch::new(*block))?)?;
                 }
                 RevertStep::Forget(count) => list.append(count)?,
             }

@@ -88,6 +88,7 @@ fn as_in(header: Vec<(&'static str, Value)>) -> Options {
         asked: true,
         namespaces: false,
         flat: false,
+        continued: false,
     });
     asked
 }

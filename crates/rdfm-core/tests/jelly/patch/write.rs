@@ -228,6 +228,7 @@ fn source(carries: Carries, options: &[(&str, Given)]) -> Source {
         asked: false,
         namespaces: false,
         flat: false,
+        continued: false,
     }
 }
 
