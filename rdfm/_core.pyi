@@ -22,6 +22,7 @@ __all__ = [
     "Encoder",
     "Filter",
     "Iri",
+    "LengthChain",
     "Literal",
     "MessageBatch",
     "ParquetColumn",
@@ -602,6 +603,8 @@ class Decoder:
     def decode_log(
         self, log: bytes, /, stop_bytes: int | None = None
     ) -> tuple[Sequence[AnyBatch], bool]: ...
+    # how a log with delimiters ends ("start", "content", "delimiter", "inside"), and why no message can follow
+    def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
     # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
@@ -635,9 +638,23 @@ class DelimiterCounter:
         self,
     ) -> bool: ...  # the dialect changes after the log's head, so the log cannot be split
 
+# Follows the lengths of messages; feed bytes from `next` on.
+@final
+class LengthChain:
+    def __new__(cls, offset: int = 0, /) -> LengthChain: ...
+    def feed(self, piece: bytes, /) -> None: ...
+    @property
+    def end(self) -> int: ...  # of the last complete message
+    @property
+    def messages(self) -> int: ...
+    @property
+    def next(self) -> int: ...
+    @property
+    def broken(self) -> bool: ...
+
 @final
 class Encoder:
-    # source: carries, dialect, options, asked, namespaces and flat of the log from which the messages come
+    # source: carries, dialect, options, asked, namespaces, flat, continued of the log that messages come from
     def __new__(
         cls,
         format: str,
@@ -650,7 +667,11 @@ class Encoder:
     def format(self) -> str: ...
     def encode(self, batch: AnyBatch, /, source: str | None = None) -> bytes: ...
     def finish(self) -> bytes: ...
-    def reset(self) -> None: ...  # for another log
+    def continue_log(self, end: str, /) -> None: ...  # start after a log that ends like this
+    def pause(
+        self,
+    ) -> tuple[bytes, str | None]: ...  # complete the log so far; None inside a message
+    def reset(self) -> None: ...  # to the start of another log
     def dropped(self) -> dict[str, int]: ...
     def notes(self) -> list[str]: ...  # notes for readers of the log
 

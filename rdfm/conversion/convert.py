@@ -17,6 +17,7 @@ from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.formats import OptionSpec
+from rdfm.logs.append import Appending
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, as_inputs, holds_files
@@ -81,6 +82,8 @@ def convert(
               "zstd:19". Detected from the output's suffix by default. Applies to each file of a
               folder.
             - overwrite: Replace a folder that is not empty. Everything in it is removed.
+            - append: Write after the messages of a log that exists, as in `create_log`.
+            - sync, repair: As in `create_log`.
 
     Returns:
         A summary of the conversion.
@@ -139,6 +142,12 @@ def plan(
         stages.get("split_messages"),
         stages.get("split_bytes"),
         stages.get("overwrite", False),
+        Appending.of(
+            target_format,
+            stages.get("append", False),
+            stages.get("sync", False),
+            stages.get("repair", False),
+        ),
     )
     filters = not _FILTERING.isdisjoint(declared)
     if filters and "prefixes" in stages and "prefixes" in target_format.spec.options("write"):

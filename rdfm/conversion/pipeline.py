@@ -25,6 +25,7 @@ from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
+from rdfm.logs.append import Addition, Appended
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
 from rdfm.logs.input import Readable
@@ -85,7 +86,7 @@ class Plan:
 
 
 # The output of an encoder: bytes, or parts of files.
-_Bytes = bytes | list[Part]
+_Bytes = bytes | list[Part] | list[Addition]
 
 
 class Pipeline:
@@ -115,7 +116,7 @@ class Pipeline:
         start = time.perf_counter()
         process = os.getpid()
         driver = self._plan.driver
-        output: Output | FolderOutput | None = None
+        output: Output | FolderOutput | Appended | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
         batches: Channel[list[Item]] = Channel(
             SLOW_BATCHES_BYTES if self._stages.is_slow else BATCHES_BYTES
@@ -394,7 +395,7 @@ def _parts(some: _Bytes) -> Iterator[_Bytes]:
         yield some
     else:
         for part in some:
-            yield [part]
+            yield [part]  # type: ignore[misc]  # a list of what `some` has
 
 
 def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
@@ -423,7 +424,7 @@ def _join(threads: Sequence[threading.Thread]) -> None:
             thread.join(0.5)
 
 
-def _keep(output: Output | FolderOutput | None, error: BaseException) -> None:
+def _keep(output: Output | FolderOutput | Appended | None, error: BaseException) -> None:
     """Keep the partial output as `NAME.partial`, and add a note to the error."""
     partial = None if output is None else output.keep_partial()
     if partial is not None:

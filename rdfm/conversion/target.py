@@ -60,6 +60,7 @@ class Target:
         frames = format.spec.options("write").get("frames")
         self.may_stay_flat = (
             one_log
+            and not shape.appends
             and frames is not None
             and frames.default_from == "source"
             and "frames" not in self._options
@@ -80,6 +81,13 @@ class Target:
             found = {**(found or {}), "options": self.template, "asked": True}
         elif found is not None and (source is None or source.format.name != self.format.name):
             found.pop("options", None)
+        if continued := self._shape.continued:
+            if self.template and self.template != continued.get("options"):
+                raise OptionError(
+                    "the log has other stream options than the template, which cannot change; "
+                    "leave the template out"
+                )
+            found = {**(found or {}), **continued}
 
         def make(**changed: Any) -> EncoderLike:
             return self.format.encoder({**self._options, **changed}, found)

@@ -175,6 +175,7 @@ FORMAT = RowFormat(
         aliases=("arrow-ipc", "ipc"),
         carries=CARRIES,
         binary=True,
+        not_appended="the end of the file describes all of it",
         needs="arrow",
         whole_file=True,
         continuable=CONTINUABLE,

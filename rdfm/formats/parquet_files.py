@@ -107,6 +107,7 @@ FORMAT = RowFormat(
         aliases=("pq",),
         carries=CARRIES,
         binary=True,
+        not_appended="the end of the file describes all of it",
         needs="arrow",
         whole_file=True,
         continuable=CONTINUABLE,

@@ -323,6 +323,9 @@ class FormatSpec:
             None if more bytes are needed. The second argument is true if there are no more bytes.
         resumable: Whether a decoder can continue after an error.
         splittable: Whether a log can be read from the middle.
+        append: Whether messages can be appended to a log, and how its end is found: "never", by its "last line", by the
+            "lengths" of its messages, or by "decode".
+        not_appended: Why messages cannot be appended, if they cannot.
         continuable: Whether an encoder takes a message in parts (batches that `continue`); or the options, as names and
             values, each of which makes it do so.
         suffix_options: Options of the encoder that suffixes imply.
@@ -351,6 +354,8 @@ class FormatSpec:
     sniff: Callable[[bytes, bool], bool | None] | None = None
     resumable: bool = False
     splittable: bool = False
+    append: Literal["never", "last line", "lengths", "decode"] = "never"
+    not_appended: str = ""
     continuable: bool | tuple[tuple[str, str], ...] = False
     suffix_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     value_options: Mapping[str, Any] = field(default_factory=dict)

@@ -27,6 +27,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
+from rdfm.logs.journal import committed_length
 from rdfm.logs.likely import has_unread_suffix, to_read
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
@@ -67,6 +68,8 @@ class Input:
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
+    _path: str | None = None  # of a regular file on this machine
+    _cut = False  # whether the rest of the file is not committed
     _holder: str | None = None  # the format of the archive that contains it
 
     def __init__(
@@ -97,6 +100,11 @@ class Input:
         self.error: DecodeError | None = None
         self._file, name, self.url, self.size, self._owned = _open(source, storage_options)
         self.name = visible(name)
+        self._path = name if self._owned and self.url is not None and not is_url(name) else None
+        self._reached = start
+        if self._path is not None:
+            length = committed_length(self._path, self._file.fileno())
+            self.size = self.size if length is None else length
         self._remote = self._owned and is_url(self.name)
         self._among = among
         try:
@@ -270,12 +278,32 @@ class Input:
     def _raw(self) -> Iterator[bytes]:
         """Yield the file's bytes as they arrive, without waiting for full pieces."""
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
-        while piece := self._read(read):
+        while piece := self._committed(self._read(read)):
             if not isinstance(piece, bytes):
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('rb')"
                 )
             yield piece
+
+    def _committed(self, piece: bytes) -> bytes:
+        """Cut a piece off where the log ends, if another process appends to it."""
+        if self._cut:
+            return b""
+        if self._path is None or self.size is None or not isinstance(piece, bytes):
+            return piece
+        self._reached += len(piece)
+        beyond = self._reached - self.size
+        if beyond <= 0:
+            return piece
+        # The size was that of the committed log. A writer creates its journal before it writes.
+        length = committed_length(self._path, self._file.fileno())
+        if length is None:
+            return piece
+        beyond = min(self._reached - max(length, self.size), len(piece))
+        if beyond <= 0:
+            return piece
+        self._cut = True  # even if the writer commits more before the next read
+        return piece[: len(piece) - beyond]
 
     def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield and count the file's bytes; compressed ones in parts, to show the progress."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
-__all__ = ["READING", "STAGE_OPTIONS", "WRITING", "declare"]
+__all__ = ["APPENDING", "READING", "STAGE_OPTIONS", "WRITING", "declare"]
 
 _INPUT = "Input"
 _OUTPUT = "Output"
@@ -91,6 +91,29 @@ WRITING = declare(
         "keep_partial",
         "switch",
         "On error, keep the output as NAME.partial.",
+        default=False,
+        group=_OUTPUT,
+    ),
+)
+APPENDING = declare(
+    OptionSpec(
+        "append",
+        "switch",
+        "Write after the messages of an existing log.",
+        default=False,
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "sync",
+        "switch",
+        "When appending, commit each batch to disk.",
+        default=False,
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "repair",
+        "switch",
+        "When appending, first remove an incomplete last message.",
         default=False,
         group=_OUTPUT,
     ),

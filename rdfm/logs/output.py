@@ -30,6 +30,7 @@ from rdfm.errors import (
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
+from rdfm.logs.append import Appended, Appending, check_appending
 from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
@@ -353,6 +354,7 @@ class Shape:
     Attributes:
         archive: Whether it is a tar archive.
         folder: Whether it is a folder.
+        appends: Whether it is an existing log that is continued.
     """
 
     def __init__(
@@ -362,12 +364,18 @@ class Shape:
         split_messages: int | None = None,
         split_bytes: int | None = None,
         overwrite: bool = False,
+        append: Appending | None = None,
     ) -> None:
         """Determine the kind from the target's name and the options; all as in `create_log`.
 
         Raises:
             OptionError: The options conflict.
         """
+        self.appends = append is not None
+        self._append = append
+        self._appended: Appended | None = None
+        if append is not None:
+            check_appending(target, append, overwrite=overwrite)
         path = None
         if isinstance(target, (str, os.PathLike)):
             target = path = _local_target(os.fspath(target))
@@ -428,10 +436,21 @@ class Shape:
         if self.folder:
             suffix += compressions.suffix_of(self._compression or "none")
             return FolderEncoder(make, suffix, *self._split, make_empty)
+        if self._appended is not None:
+            self._appended.check(options)
+            return self._appended.encoder(make())
         return make()
 
-    def output(self) -> Output | FolderOutput:
+    @property
+    def continued(self) -> Mapping[str, Any]:
+        """What the header of the log that is continued says, once it is open."""
+        return {} if self._appended is None else self._appended.source
+
+    def output(self) -> Output | FolderOutput | Appended:
         """Return the output, opened."""
+        if self._append is not None:
+            self._appended = Appended(self._target, self._compression, self._append)
+            return self._appended
         if not self.folder:
             return Output(self._target, self._compression)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path

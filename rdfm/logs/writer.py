@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from rdfm._core import MessageBatch, PatchBatch, Quad, ResultBatch
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats import EncoderLike, Format
+from rdfm.logs.append import Appended, Appending
 from rdfm.logs.output import FolderOutput, Output, Shape, Writable, output_format, suffix_options
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.message import Message, Patch, checked
@@ -40,6 +41,9 @@ def create_log(
     split_messages: int | None = None,
     split_bytes: int | None = None,
     overwrite: bool = False,
+    append: bool = False,
+    sync: bool = False,
+    repair: bool = False,
     **options: Unpack[WriteOptions],
 ) -> LogWriter:
     r"""Create a log for writing. The file appears under its name when the writer is closed.
@@ -62,6 +66,12 @@ def create_log(
         split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
             the message.
         overwrite: Replace a folder that is not empty: everything in it is removed.
+        append: Write after the messages of a log that exists; otherwise create it. The messages are
+            part of the log when the writer is closed, or not at all. Other processes cannot append
+            in the meantime.
+        sync: When appending, make each batch part of the log as soon as it is written, and wait
+            until it is on disk; see `LogWriter.flush`.
+        repair: When appending to a log that ends inside a message, remove the incomplete message.
         **options: Options of the format's encoder, such as `dialect` or `prefixes`; see
             `rdfm.formats.find(name).spec.writes`.
 
@@ -84,11 +94,19 @@ def create_log(
     given = {**suffix_options(target, found.spec), **options}
 
     def make(**changed: Any) -> EncoderLike:
-        return found.encoder({**given, **changed})
+        return found.encoder({**given, **changed}, shape.continued or None)
 
-    shape = Shape(target, compression, split_messages, split_bytes, overwrite)
+    appending = Appending.of(found, append, sync, repair)
+    shape = Shape(target, compression, split_messages, split_bytes, overwrite, appending)
     encoder = shape.encoder(make, found.spec, given)
-    return LogWriter(shape.output(), found, encoder, keep_partial=keep_partial)
+    output = shape.output()
+    if shape.appends:
+        try:
+            encoder = shape.encoder(make, found.spec, given)
+        except BaseException:
+            output.discard()
+            raise
+    return LogWriter(output, found, encoder, keep_partial=keep_partial)
 
 
 class LogWriter:
@@ -103,7 +121,7 @@ class LogWriter:
 
     def __init__(
         self,
-        output: Output | FolderOutput,
+        output: Output | FolderOutput | Appended,
         format: Format,
         encoder: Any,
         *,
@@ -207,6 +225,17 @@ class LogWriter:
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of the log on what is written so far, one sentence each."""
         return tuple(self._encoder.notes())
+
+    def flush(self) -> None:
+        """Encode and write the messages that were collected.
+
+        They are part of a log only after `close`, or if it was opened with `append` and `sync`.
+
+        Raises:
+            EncodeError: As in `write`.
+        """
+        self._check_open()
+        self._flush()
 
     def close(self) -> None:
         """Write the remaining messages and make the file appear under its name."""

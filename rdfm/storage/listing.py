@@ -13,6 +13,7 @@ from fnmatch import fnmatch, fnmatchcase
 from typing import Any
 
 from rdfm.storage.files import File, Storage, storage_of
+from rdfm.storage.paths import JOURNAL_SUFFIX
 
 __all__ = ["find_files", "holders", "is_glob", "matches"]
 
@@ -60,7 +61,7 @@ def find_files(
         for name, file in _places(storage, called, ignore_missing).items():
             if file is None:
                 folders[name] = None
-                for met in _listed(storage, name, recursive, ignore_missing):
+                for met in _logs(_listed(storage, name, recursive, ignore_missing)):
                     inside = met.path.removeprefix(name)
                     hidden = re.search(r"(?:^|[/\\])[_.]", inside)
                     if hidden is None:
@@ -145,6 +146,17 @@ def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool
         if not ignore_missing:
             raise
         return []
+
+
+def _logs(files: list[File]) -> list[File]:
+    """The files without the journals of logs that are being appended to."""
+    paths = {file.path for file in files}
+    return [
+        file
+        for file in files
+        if not file.path.endswith(JOURNAL_SUFFIX)
+        or file.path.removesuffix(JOURNAL_SUFFIX) not in paths
+    ]
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -11,7 +11,10 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["describe_invalid_path", "is_url", "local_path", "local_target"]
+__all__ = ["JOURNAL_SUFFIX", "describe_invalid_path", "is_url", "local_path", "local_target"]
+
+# After the name of a log that is being appended to: its journal.
+JOURNAL_SUFFIX = ".append"
 
 # One letter before the colon is a drive; `simplecache::s3://…` is a chained URL of fsspec.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")

@@ -10,10 +10,11 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyMemoryView};
 use rdfm_core::codec::batch::{Batch, BatchRef};
+use rdfm_core::codec::chain;
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::FormatSpec;
-use rdfm_core::codec::{self, Dialect, LogHeader, Noticed, Opening, Parts, Split};
+use rdfm_core::codec::{self, Dialect, LogEnd, LogHeader, Noticed, Opening, Parts, Split};
 use rdfm_core::registry;
 
 use crate::batch::MessageBatch;
@@ -227,6 +228,17 @@ impl Decoder {
         })?;
         let batches = batches.into_iter().map(|batch| python_batch(py, batch));
         Ok((batches.collect::<PyResult<_>>()?, whole))
+    }
+
+    /// Return how the log ends, and why no message can follow those of the log; each may be None.
+    ///
+    /// The first is known after the last batch of a log with delimiters: "start" (before the first
+    /// message), "content", "delimiter" or "inside" (a transaction). The second is known after the
+    /// first batch.
+    fn ending(&self, py: Python<'_>) -> PyResult<(Option<&'static str>, Option<&'static str>)> {
+        let mut state = take(&self.state, "decoder")?;
+        let noticed = run(py, &mut state, |decoder| decoder.noticed())?;
+        Ok((noticed.end.map(LogEnd::name), noticed.closed))
     }
 
     /// Go to the start of another log with the same options, and discard all earlier input.
@@ -578,6 +590,36 @@ impl Encoder {
         self.step(py, |encoder, out| encoder.finish(out))
     }
 
+    /// Start after the content of an existing log. Call it before `encode`.
+    ///
+    /// Args:
+    ///     end: How the log ends: "start" (before the first message), "content" or "delimiter".
+    /// Raises:
+    ///     OptionError: If the options do not allow another message after those of the log.
+    #[pyo3(signature = (end, /))]
+    fn continue_log(&self, py: Python<'_>, end: &str) -> PyResult<()> {
+        let end = LogEnd::named(end)
+            .ok_or_else(|| errors::option("a log ends with start, content or delimiter"))?;
+        run(py, &mut *take(&self.state, "encoder")?, |encoder| {
+            encoder.continue_log(end)
+        })?
+        .map_err(errors::option)
+    }
+
+    /// Complete the log as written so far, so that it can end here and be continued.
+    ///
+    /// Returns:
+    ///     The bytes that complete it, and how it ends then, for `continue_log`; None inside a
+    ///     message.
+    fn pause<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Option<&'static str>)> {
+        let mut end = None;
+        let bytes = self.step(py, |encoder, out| {
+            end = encoder.pause(out)?;
+            Ok(())
+        })?;
+        Ok((bytes, end.map(LogEnd::name)))
+    }
+
     /// Go to the start of another log with the same options, and reset the counts of omitted data.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         run(py, &mut *take(&self.state, "encoder")?, |encoder| {
@@ -600,6 +642,66 @@ impl Encoder {
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut state = take(&self.state, "encoder")?;
         run(py, &mut state, |encoder| encoder.notes())
+    }
+}
+
+/// Follows the length prefixes of a log that is a chain of messages.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct LengthChain {
+    chain: Mutex<chain::LengthChain>,
+}
+
+#[pymethods]
+impl LengthChain {
+    /// Start at the end of a message, at this offset in the log.
+    #[new]
+    #[pyo3(signature = (offset=0, /))]
+    fn new(offset: u64) -> Self {
+        Self {
+            chain: Mutex::new(chain::LengthChain::at(offset)),
+        }
+    }
+
+    /// Follow the lengths in the bytes from `next` on; earlier bytes that were not fed are skipped.
+    #[pyo3(signature = (piece, /))]
+    fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyBytes>) {
+        let bytes = piece.as_bytes();
+        py.detach(|| {
+            let mut chain = self.locked();
+            let next = chain.next();
+            chain.skip_to(next);
+            chain.feed(bytes);
+        });
+    }
+
+    /// Offset after the last complete message.
+    #[getter]
+    fn end(&self) -> u64 {
+        self.locked().end()
+    }
+
+    /// Number of complete messages.
+    #[getter]
+    fn messages(&self) -> u64 {
+        self.locked().messages()
+    }
+
+    /// Offset of the byte that `feed` needs next.
+    #[getter]
+    fn next(&self) -> u64 {
+        self.locked().next()
+    }
+
+    /// Whether a length has more than ten bytes.
+    #[getter]
+    fn broken(&self) -> bool {
+        self.locked().broken()
+    }
+}
+
+impl LengthChain {
+    fn locked(&self) -> MutexGuard<'_, chain::LengthChain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -649,6 +751,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Decoder>()?;
     module.add_class::<Encoder>()?;
     module.add_class::<DelimiterCounter>()?;
+    module.add_class::<LengthChain>()?;
     module.add_function(wrap_pyfunction!(sniff, module)?)?;
     module.add_function(wrap_pyfunction!(format_names, module)?)?;
     module.add_function(wrap_pyfunction!(format_spec, module)?)?;

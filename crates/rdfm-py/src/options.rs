@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString};
 use rdfm_core::codec::carries::{Carries, TripleTerms};
 use rdfm_core::codec::options::MAX_DEPTH;
 use rdfm_core::codec::spec::{
-    Continuable, Default, FormatSpec, Kind, Level, OptionSpec, ValueKind,
+    Append, Continuable, Default, FormatSpec, Kind, Level, OptionSpec, ValueKind,
 };
 use rdfm_core::codec::values::{Given, Value, Values};
 use rdfm_core::codec::{Dialect, Source};
@@ -125,6 +125,7 @@ pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
         asked: flag("asked")?,
         namespaces: flag("namespaces")?,
         flat: flag("flat")?,
+        continued: flag("continued")?,
     })
 }
 
@@ -224,6 +225,14 @@ pub fn spec_dict<'py>(py: Python<'py>, spec: &'static FormatSpec) -> PyResult<Bo
     dict.set_item("binary", spec.binary)?;
     dict.set_item("resumable", spec.resumable)?;
     dict.set_item("splittable", spec.splittable())?;
+    let (append, reason) = match spec.append {
+        Append::Never(reason) => ("never", reason),
+        Append::LastLine => ("last line", ""),
+        Append::Lengths => ("lengths", ""),
+        Append::Decode => ("decode", ""),
+    };
+    dict.set_item("append", append)?;
+    dict.set_item("not_appended", reason)?;
     match spec.continuable {
         Continuable::Never => dict.set_item("continuable", false)?,
         Continuable::Always => dict.set_item("continuable", true)?,

@@ -10,12 +10,12 @@
 use std::iter::Peekable;
 use std::slice::Iter;
 
-use super::Encoder;
 use super::batch::{BatchRef, KindOf as _};
 use super::options::{MERGE_GRAPHS, prefixes};
 use super::refuse::{Refusable, Refused, refuse};
 use super::spec::FormatSpec;
 use super::values::Values;
+use super::{Encoder, LogEnd};
 use crate::model::batch::{InForce, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
 use crate::model::namespaces::NamespaceChange;
@@ -94,6 +94,19 @@ pub trait Writer: Send {
 
     /// Removes the current message, which was rejected: the log ends with the previous one.
     fn take_back(&mut self, _out: &mut Vec<u8>) {}
+
+    /// Starts after the content of an existing log.
+    ///
+    /// # Errors
+    /// If the options do not allow another message after those of the log.
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        Ok(())
+    }
+
+    /// Completes the log after a message and returns how it ends now.
+    fn pause(&mut self, _out: &mut Vec<u8>) -> LogEnd {
+        LogEnd::Content
+    }
 
     /// Ends the log, possibly within a message.
     fn finish(&mut self, _open: bool, _out: &mut Vec<u8>) {}
@@ -371,6 +384,17 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         Ok(())
     }
 
+    fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
+        self.writer.continue_log(end)
+    }
+
+    fn pause(&mut self, out: &mut Vec<u8>) -> Result<Option<LogEnd>, EncodeError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        Ok((!self.open).then(|| self.writer.pause(out)))
+    }
+
     fn reset(&mut self) {
         self.writer.reset();
         self.head = None;
@@ -402,7 +426,7 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::super::carries::{Carries, TripleTerms};
     use super::super::options::PREFIXES;
-    use super::super::spec::{Continuable, Kind, OptionSpec};
+    use super::super::spec::{Append, Continuable, Kind, OptionSpec};
     use super::super::values::Given;
     use super::*;
     use crate::model::batch::MessageBatch;
@@ -436,6 +460,7 @@ mod tests {
         decoder: |_, _| Err("none".into()),
         encoder: |_, _| Err("none".into()),
         splitter: None,
+        append: Append::Decode,
     };
 
     /// Writes `(`, the subjects and `)`. With `PLAIN`, namespaces are written in messages and parts

@@ -7,6 +7,7 @@
 
 pub mod batch;
 pub mod carries;
+pub mod chain;
 pub mod contexts;
 pub mod input;
 pub mod messages;
@@ -25,6 +26,7 @@ use self::contexts::ContextLoader;
 use self::values::{Given, Value};
 
 use crate::model::error::{DecodeError, EncodeError};
+use crate::model::remedy::Reason;
 
 /// Bytes to batches.
 pub trait Decoder: Send {
@@ -84,6 +86,24 @@ pub trait Encoder: Send {
     /// As [`encode`](Self::encode).
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
+    /// Starts after the content of an existing log, which ends like this. To be called before the
+    /// first batch.
+    ///
+    /// # Errors
+    /// If the encoder's options do not allow another message after those of the log.
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        Err("the log is one message, so none can be appended".into())
+    }
+
+    /// Completes the log as written so far, so that it can end here and be continued. Returns how it
+    /// ends now, or `None` inside a message.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    fn pause(&mut self, _out: &mut Vec<u8>) -> Result<Option<LogEnd>, EncodeError> {
+        Ok(None)
+    }
+
     /// Returns to the start of another log with the same options, and resets the counts of
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
@@ -96,6 +116,42 @@ pub trait Encoder: Send {
     /// Notes for readers of the log, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// How a log ends, for an encoder that continues it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogEnd {
+    /// Before the first message and the first delimiter.
+    Start,
+    /// With a message, which a delimiter must separate from the next one in formats that have
+    /// delimiters.
+    #[default]
+    Content,
+    /// With a delimiter.
+    Delimiter,
+    /// Inside a transaction.
+    Inside,
+}
+
+impl LogEnd {
+    /// Returns the end with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Start, Self::Content, Self::Delimiter, Self::Inside]
+            .into_iter()
+            .find(|end| end.name() == name)
+    }
+
+    /// Name of the end.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Content => "content",
+            Self::Delimiter => "delimiter",
+            Self::Inside => "inside",
+        }
     }
 }
 
@@ -139,6 +195,8 @@ pub struct Source {
     pub namespaces: bool,
     /// Whether it is one message of many frames that should stay one.
     pub flat: bool,
+    /// Whether the options are those of the log that the encoder continues, and cannot change.
+    pub continued: bool,
 }
 
 /// How messages are delimited in a text log.
@@ -236,6 +294,10 @@ pub struct Noticed {
     pub look_alike_offsets: Vec<u64>,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<String>,
+    /// At the end of a log with delimiters: how it ends.
+    pub end: Option<LogEnd>,
+    /// Why no message can follow those of the log, if none can.
+    pub closed: Option<&'static str>,
 }
 
 /// Counts the delimiters of a split without decoding it, so that its messages can be numbered.

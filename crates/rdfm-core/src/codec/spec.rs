@@ -55,6 +55,8 @@ pub struct FormatSpec {
     /// Creates counters if logs can be read from any byte offset, starting at the next message
     /// boundary.
     pub splitter: Option<Splitter>,
+    /// Whether messages can be appended to a log.
+    pub append: Append,
 }
 
 impl FormatSpec {
@@ -73,6 +75,19 @@ impl FormatSpec {
     pub const fn splittable(&self) -> bool {
         self.splitter.is_some()
     }
+}
+
+/// Whether messages can be appended to a log, and how to find its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Append {
+    /// No, for this reason.
+    Never(&'static str),
+    /// The last line shows how the log ends.
+    LastLine,
+    /// The log is a chain of messages with length prefixes.
+    Lengths,
+    /// The log must be decoded, unless its last line is a delimiter.
+    Decode,
 }
 
 /// The kind of a log, by the content of its messages.

@@ -25,7 +25,7 @@ use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{LogHeader, Noticed, Parts};
+use crate::codec::{LogEnd, LogHeader, Noticed, Parts};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -243,6 +243,8 @@ pub(super) struct FrameReader<H: Rows> {
     held: u64,
     dropped_metadata: u64,
     header: Arc<LogHeader>,
+    /// How a log with marks ends, at its end.
+    end: Option<LogEnd>,
 }
 
 impl<H: Rows> FrameReader<H> {
@@ -261,6 +263,7 @@ impl<H: Rows> FrameReader<H> {
             held: 0,
             dropped_metadata: 0,
             header: LogHeader::none(),
+            end: None,
             reading,
         }
     }
@@ -272,6 +275,17 @@ impl<H: Rows> FrameReader<H> {
     /// Whether the metadata of the frame is dropped: the message has that of its first frame.
     fn omits_metadata(&self) -> bool {
         self.is_flat() && self.frames.index > self.first_frame
+    }
+
+    /// Returns why no message can follow those of the log, if none can.
+    fn closed(&self) -> Option<&'static str> {
+        if self.is_flat() {
+            Some("all its frames are one message")
+        } else if self.frames.is_bare() {
+            Some("its only frame has no length prefix")
+        } else {
+            None
+        }
     }
 
     /// Returns the name of the logical type if that type, not an option, makes all frames one
@@ -472,8 +486,16 @@ impl<H: Rows> FrameReader<H> {
         if self.ends.is_none() && self.reading.frames == Some(Meaning::Flat) {
             self.join_held(input)?;
         }
+        let open = self.rows.terms().builder.is_open();
+        if self.ends == Some(Ends::Mark) {
+            self.end.get_or_insert(if open {
+                LogEnd::Content
+            } else {
+                LogEnd::Delimiter
+            });
+        }
         let builder = &mut self.rows.terms().builder;
-        if builder.is_open() {
+        if open {
             builder.end_message();
         }
         Ok(builder.take())
@@ -595,6 +617,7 @@ impl<H: Rows> Reader for FrameReader<H> {
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
+        self.end = None;
         self.update_header();
     }
 
@@ -644,6 +667,8 @@ impl<H: Rows> Reader for FrameReader<H> {
         };
         Noticed {
             dropped_metadata: self.dropped_metadata,
+            end: self.end,
+            closed: self.closed(),
             notes: joins
                 .into_iter()
                 .chain(repeated)

@@ -17,7 +17,7 @@ use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::codec::{Encoder, Source};
+use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
@@ -74,6 +74,8 @@ struct JellyWriter {
     /// Whether the open message must declare the namespaces in force again.
     redeclares: bool,
     merged_quads: u64,
+    /// Whether a namespace that the version lacks is an error.
+    keeps_namespaces: bool,
 }
 
 impl JellyWriter {
@@ -103,6 +105,7 @@ impl JellyWriter {
             declared: Namespaces::default(),
             redeclares: false,
             merged_quads: 0,
+            keeps_namespaces: stream.keeps_namespaces,
             physical,
             options,
         })
@@ -231,6 +234,9 @@ impl Writer for JellyWriter {
         self.redeclare()?;
         self.declared.set(name, iri);
         if self.options.version < 2 {
+            if self.keeps_namespaces {
+                return Err(needs_version_2());
+            }
             return Ok(false);
         }
         self.namespace(name, iri)?;
@@ -305,6 +311,13 @@ impl Writer for JellyWriter {
         }
     }
 
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        if self.flat || !self.delimited {
+            return Err("messages can be appended only as frames with length prefixes".into());
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         self.end_graph();
         self.frames.metadata.append(&mut self.metadata);
@@ -355,6 +368,18 @@ fn reserved() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         "metadata that rdfm reserves for restart marks: the key is rdfm.restart, or the value contains a mark".into(),
+    )
+}
+
+#[cold]
+fn needs_version_2() -> (ErrorClass, Reason) {
+    (
+        ErrorClass::Unsupported,
+        Reason::new("the log has version 1 of Jelly, which has no namespaces").with(Remedy::write(
+            "namespaces",
+            "false",
+            "leaves them out",
+        )),
     )
 }
 

@@ -13,7 +13,7 @@ use super::sniff::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 /// Jelly.
 pub static JELLY: FormatSpec = FormatSpec {
@@ -70,4 +70,5 @@ pub static JELLY: FormatSpec = FormatSpec {
     },
     encoder,
     splitter: None,
+    append: Append::Lengths,
 };

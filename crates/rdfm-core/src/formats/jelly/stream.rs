@@ -30,6 +30,8 @@ pub(super) struct Stream {
     /// Output bytes after which the next message restarts the stream; 0 for never.
     pub restart_bytes: u64,
     pub merge_graphs: bool,
+    /// Whether a namespace that the version lacks is an error.
+    pub keeps_namespaces: bool,
 }
 
 impl Stream {
@@ -82,6 +84,12 @@ impl Stream {
             None => Frames::Message,
         };
         set_types(&mut options, values, template.is_some(), asked, frames);
+        if let Some(source) = source
+            && source.continued
+            && options != from_source(source)
+        {
+            return Err(CONTINUED.to_owned());
+        }
         Ok(Self {
             options,
             frames,
@@ -89,9 +97,15 @@ impl Stream {
             delimited: values.switch(&WRITE_DELIMITED),
             restart_bytes: values.number(&RESTART_BYTES),
             merge_graphs: values.switch(&MERGE_GRAPHS),
+            keeps_namespaces: source.is_some_and(|source| source.continued)
+                && wanted != Some(false),
         })
     }
 }
+
+/// The error if options would change the header of a log that is continued.
+pub(super) const CONTINUED: &str =
+    "the log has other stream options, which cannot change; leave these options out";
 
 /// Sets the physical and the logical type. A type that is not given is chosen to fit the other.
 fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool, frames: Frames) {

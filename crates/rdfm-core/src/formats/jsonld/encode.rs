@@ -72,6 +72,7 @@ pub(super) fn encoder<S: Sink + 'static>(
         set_aside: false,
         merged,
         open: false,
+        foreign_context: false,
     };
     let layout = Layout {
         flat: merged,
@@ -93,6 +94,8 @@ struct Documents<S> {
     merged: bool,
     /// Whether that document is open.
     open: bool,
+    /// Whether a context of an earlier run may be in force.
+    foreign_context: bool,
 }
 
 /// How several nodes are contained in one document.
@@ -106,7 +109,15 @@ enum Holder {
 impl<S: Sink> Documents<S> {
     /// Writes a context message if the context changed.
     fn context_message(&mut self, out: &mut Vec<u8>) {
+        let foreign = std::mem::take(&mut self.foreign_context);
         if !self.changed || self.contexts != ContextLines::First {
+            if foreign {
+                self.nodes.sink.begin(out);
+                self.nodes.sink.begin_object(out);
+                self.nodes.no_context(out);
+                self.nodes.sink.end_object(out);
+                self.nodes.sink.end(out);
+            }
             return;
         }
         self.changed = false;
@@ -340,6 +351,11 @@ impl<S: Sink> Statements for Documents<S> {
         Ok(())
     }
 
+    fn continue_log(&mut self) {
+        self.foreign_context = true;
+        self.nodes.sink.continue_log();
+    }
+
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.open {
             self.nodes.sink.end_array(out);
@@ -355,5 +371,6 @@ impl<S: Sink> Statements for Documents<S> {
         self.nodes.sink.reset();
         self.changed = self.nodes.compact.is_some();
         self.open = false;
+        self.foreign_context = false;
     }
 }

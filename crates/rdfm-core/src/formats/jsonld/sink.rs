@@ -20,6 +20,8 @@ pub trait Sink: Clone + Send {
     fn end(&mut self, out: &mut Vec<u8>);
     /// Ends the log.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
+    /// Starts after the documents of an existing log.
+    fn continue_log(&mut self) {}
     /// Begins another log.
     fn reset(&mut self) {}
     /// `{`.

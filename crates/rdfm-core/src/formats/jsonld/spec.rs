@@ -14,7 +14,7 @@ use super::yaml::write::Yaml;
 use crate::codec::carries::{Carries, TripleTerms};
 use crate::codec::input;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
-use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 
 const READS: &[OptionSpec] = &[LENIENT, BASE, RDF_DIRECTION, EXACT_DOUBLES, EXPAND_CONTEXT];
 const WRITES: &[OptionSpec] = &[LENIENT, FLAT, PREFIXES, CONTEXT_LINES, COMPACT_WITH];
@@ -56,6 +56,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
     },
     encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
     splitter: None,
+    append: Append::LastLine,
 };
 
 /// JSON-LD, one document.
@@ -83,6 +84,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
     },
     encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
     splitter: None,
+    append: Append::Never("a document is one message"),
 };
 
 /// YAML-LD.
@@ -107,4 +109,5 @@ pub static YAMLLD: FormatSpec = FormatSpec {
     },
     encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),
     splitter: None,
+    append: Append::Decode,
 };

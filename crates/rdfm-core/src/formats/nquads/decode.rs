@@ -301,6 +301,7 @@ impl LineReader {
     fn flush(&mut self, input: &mut Buffer) -> Option<MessageBatch> {
         if input.finished {
             self.open = None;
+            self.dialects.end(self.builder.is_open());
             if self.builder.is_open() {
                 self.builder.end_message();
             }

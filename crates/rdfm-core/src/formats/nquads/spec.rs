@@ -10,7 +10,7 @@ use crate::codec::input;
 use crate::codec::options::{
     ANNOUNCED, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, READ_DIALECT, VERSION_LABEL, WRITE_DIALECT,
 };
-use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 use crate::codec::values::Values;
 use crate::codec::{self, Opening};
 
@@ -59,6 +59,7 @@ pub static NTRIPLES: FormatSpec = FormatSpec {
     },
     encoder: |values, source| encoder(&NTRIPLES, values, source),
     splitter: Some(counter),
+    append: Append::LastLine,
 };
 
 /// N-Quads.
@@ -83,6 +84,7 @@ pub static NQUADS: FormatSpec = FormatSpec {
     },
     encoder: |values, source| encoder(&NQUADS, values, source),
     splitter: Some(counter),
+    append: Append::LastLine,
 };
 
 fn counter(values: &Values, opening: &Opening) -> Box<dyn codec::DelimiterCounter> {

@@ -8,6 +8,7 @@
 use super::options::{BinaryReading, Framing};
 use super::protobuf::{self, looks_like_messages};
 use super::thrift;
+use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start::{self, Start};
 use crate::model::batch::MessageBatch;
@@ -378,6 +379,14 @@ impl Reader for BinaryReader {
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, ReadError> {
         self.read(input)
             .map_err(|failure| self.explained(input, failure))
+    }
+
+    fn noticed(&self) -> Noticed {
+        Noticed {
+            closed: (self.layout == Some(Layout::Rows))
+                .then_some("its rows have no message boundaries"),
+            ..Noticed::default()
+        }
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {

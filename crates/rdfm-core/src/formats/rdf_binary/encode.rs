@@ -13,11 +13,11 @@ use super::options::{BinaryWriting, Framing};
 use super::protobuf::ProtobufRows;
 use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
-use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
+use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::MessageBatch;
 use crate::model::error::ErrorClass;
 use crate::model::namespaces::Namespaces;
@@ -216,6 +216,14 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
             put_varint(out, self.message.len() as u64);
             out.extend_from_slice(&self.message);
             self.message.clear();
+        }
+    }
+
+    fn continue_log(&mut self, _end: LogEnd) -> Result<(), Reason> {
+        if self.in_message {
+            Ok(())
+        } else {
+            Err("messages cannot be appended as rows, which have no boundaries".into())
         }
     }
 

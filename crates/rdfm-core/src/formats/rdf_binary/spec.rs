@@ -7,7 +7,7 @@ use super::sniff;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, PREFIXES, VALUES};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 const CARRIES: Carries = Carries {
     metadata: false,
@@ -37,6 +37,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     },
     encoder: |values, _| protobuf(values),
     splitter: None,
+    append: Append::Lengths,
 };
 
 /// RDF Thrift.
@@ -65,4 +66,5 @@ pub static THRIFT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(thrift(values)),
     splitter: None,
+    append: Append::Never("a log is one message"),
 };

@@ -13,6 +13,7 @@ use simdutf8::compat::from_utf8;
 use super::options::PatchReading;
 use super::rows::{self, Row};
 use crate::codec::input::{Buffer, ReadError, Reader};
+use crate::codec::{LogEnd, Noticed};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
 use crate::model::chars::{self, NAME};
@@ -58,6 +59,10 @@ pub struct PatchReader {
     /// Number of bytes of the incomplete row that were read.
     tried: usize,
     skip: Option<Skip>,
+    /// Whether a transaction is open.
+    in_transaction: bool,
+    /// How the log ends, at its end.
+    end: Option<LogEnd>,
 }
 
 /// State of a skip to the next segment.
@@ -106,6 +111,8 @@ impl PatchReader {
             open: 0,
             tried: 0,
             skip: None,
+            in_transaction: false,
+            end: None,
         }
     }
 
@@ -257,6 +264,7 @@ impl PatchReader {
             if ended {
                 self.builder.end_message();
                 self.changes = false;
+                self.in_transaction = false;
                 if self.builder.full() {
                     return Ok(self.builder.take());
                 }
@@ -266,6 +274,11 @@ impl PatchReader {
                 return Err(self.not_utf8());
             }
             if input.finished {
+                self.end.get_or_insert(match self.builder.is_open() {
+                    _ if self.in_transaction => LogEnd::Inside,
+                    true => LogEnd::Content,
+                    false => LogEnd::Delimiter,
+                });
                 if self.builder.is_open() {
                     self.builder.end_message();
                 }
@@ -338,6 +351,11 @@ impl PatchReader {
         }
         self.builder.push_at(operation, input.offset());
         self.changes |= operation.code != OperationCode::Header;
+        match operation.code {
+            OperationCode::Begin => self.in_transaction = true,
+            OperationCode::Commit | OperationCode::Abort => self.in_transaction = false,
+            _ => {}
+        }
         if matches!(
             operation.code,
             OperationCode::AddPrefix | OperationCode::DeletePrefix
@@ -483,6 +501,8 @@ impl Reader for PatchReader {
         self.changes = false;
         self.tried = 0;
         self.skip = None;
+        self.in_transaction = false;
+        self.end = None;
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, ReadError> {
@@ -503,6 +523,13 @@ impl Reader for PatchReader {
         self.changes = false;
         self.tried = 0;
         Ok(Some(skip.bytes))
+    }
+
+    fn noticed(&self) -> Noticed {
+        Noticed {
+            end: self.end,
+            ..Noticed::default()
+        }
     }
 
     fn keep(&self, input: &Buffer) -> usize {

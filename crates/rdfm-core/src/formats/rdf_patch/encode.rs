@@ -8,13 +8,14 @@
 
 use super::order::{Order, Patches, ordered};
 use super::spec::TEXT;
-use crate::codec::Encoder;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::options::LENIENT;
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
+use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::PatchBatch;
 use crate::model::record::{Operation, OperationCode};
+use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, flags};
 use crate::model::write::{Style, term_error, write_string};
@@ -192,6 +193,15 @@ impl Writer for PatchWriter {
 
     fn take_back(&mut self, out: &mut Vec<u8>) {
         self.patches.take_back(out);
+    }
+
+    fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
+        self.patches.continue_log(end);
+        Ok(())
+    }
+
+    fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        self.patches.pause(out)
     }
 
     fn finish(&mut self, _: bool, out: &mut Vec<u8>) {

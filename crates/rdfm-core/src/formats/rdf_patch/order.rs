@@ -3,6 +3,7 @@
 //! - Law: readers get the same patches, because a header after other rows begins a patch.
 
 use super::options::HEADERS_FIRST;
+use crate::codec::LogEnd;
 use crate::codec::messages::{Counts, Dropped};
 use crate::codec::refuse::Refused;
 use crate::codec::values::Values;
@@ -74,6 +75,25 @@ impl Patches {
     pub fn finish(&self, out: &mut Vec<u8>) {
         if self.begun > 0 && !self.any {
             out.extend_from_slice(self.segment);
+        }
+    }
+
+    /// Starts after the content of an existing log.
+    pub fn continue_log(&mut self, end: LogEnd) {
+        self.begun = u64::from(end == LogEnd::Content);
+        self.any = self.begun > 0;
+    }
+
+    /// Completes the log after a patch and returns how it ends now.
+    pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        self.finish(out);
+        if !self.any {
+            self.begun = 0;
+        }
+        if self.begun == 0 {
+            LogEnd::Delimiter
+        } else {
+            LogEnd::Content
         }
     }
 

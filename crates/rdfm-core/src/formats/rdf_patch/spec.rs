@@ -8,7 +8,7 @@ use super::thrift::decode::BinaryReader;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, LENIENT};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 const CARRIES: Carries = Carries {
     namespaces: false,
@@ -39,6 +39,7 @@ pub static TEXT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(encode::encoder(values)),
     splitter: None,
+    append: Append::Decode,
 };
 
 /// RDF Patch in Thrift.
@@ -66,4 +67,5 @@ pub static THRIFT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(thrift::encode::encoder(values)),
     splitter: None,
+    append: Append::Never("its rows have no lengths, so a log that is cut off is not recognized"),
 };

@@ -5,7 +5,7 @@ use super::encode::encoder;
 use super::sniff::sniff;
 use crate::codec::carries::{Carries, TripleTerms};
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, MERGE_GRAPHS, PREFIXES};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 /// RDF/XML.
 pub static RDFXML: FormatSpec = FormatSpec {
@@ -38,4 +38,5 @@ pub static RDFXML: FormatSpec = FormatSpec {
     decoder,
     encoder: |values, _| Ok(encoder(values)),
     splitter: None,
+    append: Append::LastLine,
 };

@@ -7,7 +7,7 @@ use super::{binary_encode, csv, json, json_encode, text_encode, tsv, xml, xml_en
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, VALUES, limits};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 const CARRIES: Carries = Carries {
     namespaces: false,
@@ -37,6 +37,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(binary_encode::thrift(values)),
     splitter: None,
+    append: Append::Never("a log is one set of results"),
 };
 
 /// Result sets in RDF Protobuf.

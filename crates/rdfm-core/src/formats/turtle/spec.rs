@@ -8,7 +8,7 @@ use crate::codec::options::{
     ANNOUNCED, BASE, BOUNDS, FLAT, LENIENT, MERGE_GRAPHS, PREFIXES, READ_DIALECT, VERSION_LABEL,
     WRITE_DIALECT,
 };
-use crate::codec::spec::{Continuable, FormatSpec, Kind, OptionSpec};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind, OptionSpec};
 
 const READS: &[OptionSpec] = &[LENIENT, READ_DIALECT, ANNOUNCED, BASE];
 const WRITES: &[OptionSpec] = &[WRITE_DIALECT, FLAT, VERSION_LABEL, LENIENT, PREFIXES];
@@ -49,6 +49,7 @@ pub static TURTLE: FormatSpec = FormatSpec {
     decoder: |values, opening| decoder(&TURTLE, values, opening),
     encoder: |values, source| encoder(&TURTLE, values, source),
     splitter: None,
+    append: Append::Decode,
 };
 
 /// TriG.
@@ -70,4 +71,5 @@ pub static TRIG: FormatSpec = FormatSpec {
     decoder: |values, opening| decoder(&TRIG, values, opening),
     encoder: |values, source| encoder(&TRIG, values, source),
     splitter: None,
+    append: Append::Decode,
 };

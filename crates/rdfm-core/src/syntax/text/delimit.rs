@@ -8,7 +8,7 @@
 //! a log whose first message is empty begins with an extra one. Readers of both dialects ignore the
 //! end of the log, so a log whose last message is empty ends with an extra one.
 
-use crate::codec::Dialect;
+use crate::codec::{Dialect, LogEnd};
 use crate::model::error::quote;
 use crate::syntax::text::dialect::{MESSAGE_LABELS, announces_messages};
 
@@ -26,6 +26,8 @@ pub struct Delimiters {
 pub struct DelimiterPlace {
     messages: u64,
     empty: bool,
+    /// Whether the delimiter before the next message has been written.
+    delimited: bool,
 }
 
 impl Delimiters {
@@ -65,6 +67,32 @@ impl Delimiters {
         self.place = DelimiterPlace::default();
     }
 
+    /// Starts after the content of an existing log.
+    pub fn continue_log(&mut self, end: LogEnd) {
+        self.announced = true;
+        self.place = DelimiterPlace {
+            messages: u64::from(end != LogEnd::Start),
+            empty: false,
+            delimited: end == LogEnd::Delimiter,
+        };
+    }
+
+    /// Completes the log after a message and returns how it ends now.
+    pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        if self.place.empty {
+            self.write(out);
+            self.place.empty = false;
+            self.place.delimited = true;
+        }
+        match self.place {
+            DelimiterPlace { messages: 0, .. } => LogEnd::Start,
+            DelimiterPlace {
+                delimited: true, ..
+            } => LogEnd::Delimiter,
+            _ => LogEnd::Content,
+        }
+    }
+
     /// Number of the open message in this log, from 0.
     pub fn number(&self) -> u64 {
         self.place.messages.saturating_sub(1)
@@ -93,9 +121,10 @@ impl Delimiters {
     /// Opens a message.
     #[inline]
     pub fn begin(&mut self, out: &mut Vec<u8>) {
-        if self.place.messages > 0 {
+        if self.place.messages > 0 && !self.place.delimited {
             self.write(out);
         }
+        self.place.delimited = false;
         self.place.messages += 1;
         self.place.empty = true;
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
 use crate::codec::values::Values;
-use crate::codec::{Dialect, LogHeader, Noticed};
+use crate::codec::{Dialect, LogEnd, LogHeader, Noticed};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
 
@@ -94,6 +94,8 @@ pub struct Dialects {
     first: Option<Dialect>,
     header: Arc<LogHeader>,
     alikes: LookAlikes,
+    /// How the log ends, at its end.
+    end: Option<LogEnd>,
 }
 
 impl Dialects {
@@ -107,6 +109,7 @@ impl Dialects {
             first: None,
             header: LogHeader::none(),
             alikes: LookAlikes::default(),
+            end: None,
         };
         if let Some(label) = &asked.announced {
             made.rebuild_header(Some(label));
@@ -278,6 +281,15 @@ impl Dialects {
         });
     }
 
+    /// Marks the end of the log. `open` states whether a message is open.
+    pub fn end(&mut self, open: bool) {
+        self.end.get_or_insert(match self.shown() {
+            _ if open => LogEnd::Content,
+            Some(_) => LogEnd::Delimiter,
+            None => LogEnd::Start,
+        });
+    }
+
     /// Observations for readers of the log.
     pub fn noticed(&self) -> Noticed {
         let (look_alikes, look_alike_offsets) = self.alikes.positions();
@@ -285,6 +297,7 @@ impl Dialects {
             look_alikes,
             look_alike_offsets,
             notes: self.alikes.note().into_iter().collect(),
+            end: self.end,
             ..Noticed::default()
         }
     }

@@ -12,7 +12,7 @@ use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
 use crate::codec::refuse::{Refused, refuse_second, taken_for};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
-use crate::codec::{Dialect, Source};
+use crate::codec::{Dialect, LogEnd, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason, Remedy};
@@ -53,6 +53,9 @@ pub trait Statements: Send {
 
     /// Ends the batch. Open statements continue in the next one.
     fn end_batch(&mut self, _batch: &MessageBatch) {}
+
+    /// Starts after the content of an existing log.
+    fn continue_log(&mut self) {}
 
     /// Ends the log.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
@@ -233,6 +236,19 @@ impl<S: Statements> Writer for TextWriter<S> {
     fn take_back(&mut self, out: &mut Vec<u8>) {
         self.layout.delimiters.back_to(self.before);
         self.layout.delimiters.finish(out);
+    }
+
+    fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
+        if self.layout.flat {
+            return Err("messages cannot be appended without delimiters".into());
+        }
+        self.layout.delimiters.continue_log(end);
+        self.statements.continue_log();
+        Ok(())
+    }
+
+    fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        self.layout.delimiters.pause(out)
     }
 
     fn finish(&mut self, open: bool, out: &mut Vec<u8>) {

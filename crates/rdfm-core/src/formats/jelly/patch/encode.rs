@@ -17,7 +17,7 @@ use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
 use crate::codec::values::Values;
-use crate::codec::{Encoder, Source};
+use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::PatchBatch;
 use crate::model::error::ErrorClass;
 use crate::model::record::{Operation, OperationCode};
@@ -42,6 +42,8 @@ const ENTRIES: EntryTags = EntryTags {
 };
 const HEADER: u8 = 0x72;
 const PUNCTUATION: u8 = 0x7a;
+/// A frame of only a mark, with its length.
+const MARK_FRAME: [u8; 5] = [4, 0x0a, 2, PUNCTUATION, 0];
 
 /// Field number before the graph fields of a namespace, and of a quad.
 const NAMESPACE_GRAPH: u8 = 2;
@@ -64,6 +66,8 @@ struct PatchWriter {
     frames: FrameWriter,
     /// Number of graph names that were omitted.
     merged: u64,
+    /// Whether the log that is continued lacks the mark after its last patch.
+    unmarked: bool,
 }
 
 impl PatchWriter {
@@ -73,6 +77,7 @@ impl PatchWriter {
             in_transaction: false,
             frames: FrameWriter::new(stream.delimited),
             merged: 0,
+            unmarked: false,
             stream,
         }
     }
@@ -187,7 +192,10 @@ impl Writer for PatchWriter {
         self.terms.begin_batch(batch);
     }
 
-    fn begin_message(&mut self, _batch: &PatchBatch, number: u64, _out: &mut Vec<u8>) {
+    fn begin_message(&mut self, _batch: &PatchBatch, number: u64, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.unmarked) {
+            out.extend_from_slice(&MARK_FRAME);
+        }
         self.frames.begin_message(&self.terms.rows);
         self.in_transaction = false;
         if number == 0 {
@@ -271,6 +279,18 @@ impl Writer for PatchWriter {
         }
     }
 
+    fn continue_log(&mut self, end: LogEnd) -> Result<(), Reason> {
+        if self.stream.kind == StreamType::Flat || !self.stream.delimited {
+            return Err("patches can be appended only in frames with length prefixes".into());
+        }
+        self.unmarked = self.stream.kind == StreamType::Punctuated && end == LogEnd::Content;
+        Ok(())
+    }
+
+    fn pause(&mut self, _out: &mut Vec<u8>) -> LogEnd {
+        LogEnd::Delimiter
+    }
+
     fn finish(&mut self, _open: bool, out: &mut Vec<u8>) {
         if !self.terms.rows.bytes.is_empty() {
             self.frames.write(&mut self.terms.rows, out);
@@ -282,6 +302,7 @@ impl Writer for PatchWriter {
         self.in_transaction = false;
         self.frames = FrameWriter::new(self.stream.delimited);
         self.merged = 0;
+        self.unmarked = false;
     }
 
     fn dropped(&self, dropped: Dropped) -> Counts {

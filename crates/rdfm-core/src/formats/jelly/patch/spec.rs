@@ -12,7 +12,7 @@ use super::rows::PatchRows;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, FLAT, LENIENT, MERGE_GRAPHS};
-use crate::codec::spec::{Continuable, FormatSpec, Kind};
+use crate::codec::spec::{Append, Continuable, FormatSpec, Kind};
 
 /// Jelly-Patch.
 pub static JELLY_PATCH: FormatSpec = FormatSpec {
@@ -67,4 +67,5 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
     },
     encoder,
     splitter: None,
+    append: Append::Decode,
 };

@@ -8,6 +8,7 @@
 use super::super::options::{
     DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,
 };
+use super::super::stream::CONTINUED;
 use super::super::term_writer::FrameSize;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
 use crate::codec::Source;
@@ -16,6 +17,7 @@ use crate::codec::options::{FLAT, MERGE_GRAPHS};
 use crate::codec::values::{Given, Values};
 
 /// Settings for writing a log.
+#[derive(Clone)]
 pub(super) struct Stream {
     pub options: OptionsRow,
     pub kind: StreamType,
@@ -69,6 +71,20 @@ impl Stream {
         stream.options.statement_type = stream.statements as u32;
         stream.options.physical_type = stream.kind as u32;
         stream.options.check_tables()?;
+        if let Some(source) = source
+            && source.continued
+        {
+            let mut found = Self {
+                options: OptionsRow::preset(),
+                ..stream.clone()
+            };
+            found.follow(source);
+            found.options.statement_type = found.statements as u32;
+            found.options.physical_type = found.kind as u32;
+            if found.options != stream.options {
+                return Err(CONTINUED.to_owned());
+            }
+        }
         Ok(stream)
     }
 

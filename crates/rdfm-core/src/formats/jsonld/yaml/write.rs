@@ -117,6 +117,10 @@ impl Sink for Yaml {
         out.extend_from_slice(b"...\n");
     }
 
+    fn continue_log(&mut self) {
+        self.documents = true;
+    }
+
     fn reset(&mut self) {
         *self = Self::default();
     }

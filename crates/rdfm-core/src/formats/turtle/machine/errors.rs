@@ -61,6 +61,7 @@ impl Machine {
     pub(super) fn end_of_log(&mut self, text: &[u8]) -> Result<Pause, Box<GrammarError>> {
         let rest = &text[self.pos..];
         if rest.is_empty() && self.top.state == ParserState::Statement && !self.in_graph {
+            self.dialects.end(self.builder.is_open());
             if self.builder.is_open() {
                 self.end_message();
             }

@@ -1,0 +1,140 @@
+//! Follows the length prefixes of a log without decoding its messages.
+//!
+//! - In: pieces of a log that is a chain of messages with varint lengths.
+//! - Out: the end of the last complete message.
+//! - Cost: constant per message. Bytes of messages are not read.
+//! - Law: the result does not depend on how the bytes are cut into pieces.
+
+/// Longest varint in bytes.
+const LONGEST: u32 = 10;
+
+/// Position in a chain of messages.
+#[derive(Clone, Debug, Default)]
+pub struct LengthChain {
+    /// Offset of the next byte.
+    offset: u64,
+    /// Offset after the last complete message.
+    end: u64,
+    /// Number of complete messages.
+    messages: u64,
+    /// Remaining bytes of the open message.
+    left: u64,
+    /// The length that is being read, and the number of its bytes so far.
+    length: u64,
+    bytes: u32,
+    /// Whether a length is too long.
+    broken: bool,
+}
+
+impl LengthChain {
+    /// Starts at the end of a message, at this offset in the log.
+    #[must_use]
+    pub fn at(offset: u64) -> Self {
+        Self {
+            offset,
+            end: offset,
+            ..Self::default()
+        }
+    }
+
+    /// Offset after the last complete message.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Number of complete messages.
+    #[must_use]
+    pub const fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Offset of the first byte that [`feed`](Self::feed) needs next. The bytes before it belong to
+    /// the open message.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.offset + self.left
+    }
+
+    /// Whether a length has more than ten bytes.
+    #[must_use]
+    pub const fn broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Follows the lengths in the next piece.
+    pub fn feed(&mut self, piece: &[u8]) {
+        let mut at = 0;
+        while at < piece.len() && !self.broken {
+            if self.left == 0 {
+                let byte = piece[at];
+                self.length |= u64::from(byte & 0x7f)
+                    .checked_shl(7 * self.bytes)
+                    .unwrap_or_default();
+                self.bytes += 1;
+                at += 1;
+                if byte >= 0x80 {
+                    self.broken = self.bytes == LONGEST;
+                    continue;
+                }
+                self.left = std::mem::take(&mut self.length);
+                self.bytes = 0;
+            }
+            let there = (piece.len() - at) as u64;
+            let taken = self.left.min(there);
+            at += taken as usize;
+            self.left -= taken;
+            if self.left == 0 {
+                self.messages += 1;
+                self.end = self.offset + at as u64;
+            }
+        }
+        self.offset += at as u64;
+    }
+
+    /// Skips bytes of the open message, up to [`next`](Self::next), which were not fed.
+    pub fn skip_to(&mut self, offset: u64) {
+        let skipped = offset.saturating_sub(self.offset).min(self.left);
+        self.offset += skipped;
+        self.left -= skipped;
+        if skipped > 0 && self.left == 0 {
+            self.messages += 1;
+            self.end = self.offset;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_do_not_change_the_result() {
+        let log = [&[0, 3, 1, 2, 3, 0x80, 1][..], &[7; 128], &[5, 1]].concat();
+        for cut in 0..log.len() {
+            let mut chain = LengthChain::default();
+            chain.feed(&log[..cut]);
+            chain.feed(&log[cut..]);
+            assert_eq!((chain.end(), chain.messages()), (135, 3));
+            assert_eq!(chain.next(), 141);
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_message_can_be_skipped() {
+        let mut chain = LengthChain::at(100);
+        chain.feed(&[200, 1, 9]);
+        assert_eq!((chain.end(), chain.next()), (100, 302));
+        chain.skip_to(302);
+        assert_eq!((chain.end(), chain.messages()), (302, 1));
+        chain.feed(&[0]);
+        assert_eq!((chain.end(), chain.messages()), (303, 2));
+    }
+
+    #[test]
+    fn a_length_has_at_most_ten_bytes() {
+        let mut chain = LengthChain::default();
+        chain.feed(&[0xff; 11]);
+        assert!(chain.broken());
+    }
+}

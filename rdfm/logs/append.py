@@ -1,0 +1,520 @@
+"""Appending to a log: the output that continues a file, and the encoder for it.
+
+In: the log to append to. Out: `Appended`, which `create_log` and `convert` use as their output, and
+the encoder of its messages.
+Cost: that of finding the end of the log. Law: a log has the messages of each run that ended cleanly,
+once and in order, and nothing else; `sync` commits each batch. Everything that can be refused is
+refused before a byte of the log changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import warnings
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rdfm.errors import EncodeError, OptionError, Remedy, spelled, visible
+from rdfm.formats import Format, FormatSpec
+from rdfm.logs.ending import Ending, StoredLog, find_end
+from rdfm.logs.journal import Commit, Journal
+from rdfm.storage import archive as archives
+from rdfm.storage import compression as compressions
+from rdfm.storage.paths import describe_invalid_path, local_target
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
+
+
+class Appending(NamedTuple):
+    """How to append to a log.
+
+    Attributes:
+        format: The format to write.
+        sync: Whether to commit each batch, and wait until it is on disk.
+        repair: Whether to shorten a log that ends inside a message.
+    """
+
+    format: Format
+    sync: bool = False
+    repair: bool = False
+
+    @classmethod
+    def of(cls, format: Format, append: bool, sync: bool, repair: bool) -> Appending | None:
+        """Return how to append, from the options; None if the log is to be replaced.
+
+        Raises:
+            OptionError: An option needs another one.
+        """
+        if append:
+            return cls(format, sync, repair)
+        for name, given in (("sync", sync), ("repair", repair)):
+            if given:
+                raise OptionError(
+                    f"{spelled(name)} is for appending",
+                    remedies=[Remedy("stage", "append", "true", "continues the log")],
+                )
+        return None
+
+
+class Addition(NamedTuple):
+    """Bytes for the end of a log.
+
+    Attributes:
+        data: The bytes.
+        end: How the log ends after them, as in `Encoder.continue_log`; empty if that is unknown,
+            and None if it cannot end there.
+    """
+
+    data: bytes
+    end: str | None
+
+
+class AppendEncoder:
+    """Encodes messages after those of a log."""
+
+    def __init__(
+        self, encoder: Any, ending: Ending | None, *, each: bool, note: str | None
+    ) -> None:
+        """Initialize with the encoder of the format.
+
+        Args:
+            encoder: An encoder at the start of a log.
+            ending: The end of the log; None for a new log.
+            each: Whether the log may end after each batch.
+            note: A note about the log, if any.
+
+        Raises:
+            OptionError: The options do not allow another message after those of the log.
+        """
+        self._encoder = encoder
+        self._each = each
+        self._note = note
+        self._begun = ending is None
+        self._before = b"\n" if ending is not None and ending.line_feed else b""
+        if ending is not None:
+            encoder.continue_log(ending.end)
+
+    def encode(self, batch: AnyBatch, /, source: str | None = None) -> list[Addition]:
+        """Return the bytes of a batch of the log `source`.
+
+        Raises:
+            EncodeError: A message cannot be written; `completed` contains those before it.
+        """
+        if len(batch) == 0:
+            return []
+        before, self._before, self._begun = self._before, b"", True
+        try:
+            data = self._encoder.encode(batch, source)
+        except EncodeError as error:
+            inside = batch.continued and error.message_index == batch.first_index
+            data = before + error.completed if error.completed else b""
+            error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` gives them
+            raise
+        if not self._each:
+            return [Addition(before + data, None)]
+        rest, end = self._encoder.pause()
+        return [Addition(before + data + rest, end)]
+
+    def finish(self) -> list[Addition]:
+        """Return the end of the log. Without a message, a log that exists does not change."""
+        if not self._begun:
+            return []
+        rest, end = self._encoder.pause()
+        return [Addition(rest + self._encoder.finish(), end)]
+
+    def dropped(self) -> dict[str, int]:
+        """Return counts of the data left out so far, by name."""
+        return dict(self._encoder.dropped())
+
+    def notes(self) -> list[str]:
+        """Return notes for readers of the log."""
+        return [*([] if self._note is None else [self._note]), *self._encoder.notes()]
+
+
+class Appended:
+    """A log to append to. It is locked until `commit` or `discard`.
+
+    A log that does not exist or is empty is written under a temporary name until its first commit.
+
+    Attributes:
+        name: The file's name, for errors.
+        bytes_written: Bytes written so far (compressed).
+        source: What the header of the log says, as for `source` in `Format.encoder`; empty for a
+            new log.
+    """
+
+    def __init__(
+        self,
+        target: object,
+        compression: str | None,
+        how: Appending,
+    ) -> None:
+        """Lock a log and find its end.
+
+        Args:
+            target: As in `create_log`.
+            compression: As in `create_log`.
+            how: How to append.
+
+        Raises:
+            OptionError: The log cannot be appended to, or another process appends to it.
+            DecodeError: The log is broken, or ends inside a message.
+            OSError: The log cannot be opened.
+        """
+        path = _local_file(target, how.format.spec)
+        self.name = visible(path)
+        self.bytes_written = 0
+        self.source: Mapping[str, Any] = {}
+        self._format = how.format
+        self._sync = how.sync
+        self._ending: Ending | None = None
+        self._end = ""  # how the log ends after what was written
+        self._note: str | None = None
+        self._compressor: compressions.Compressor | None = None
+        # Through a link the target of the link is continued.
+        final = Path(os.path.realpath(path))
+        with _naming(self.name):
+            self._state = _State(self.name, final, Journal(final))
+            self._forgotten = weakref.finalize(self, _forget, self._state)
+            try:
+                self._open(compression, how.repair)
+            except BaseException:
+                self.discard()
+                raise
+
+    def _open(self, compression: str | None, repair: bool) -> None:
+        """Open the log and find its end; remove what the last writer did not commit."""
+        state = self._state
+        try:
+            size = state.final.stat().st_size
+        except FileNotFoundError:
+            size = 0
+        if size == 0:
+            by_suffix = compressions.by_suffix(self.name)
+            self._compression = by_suffix if compression is None else _compression(compression)
+            return
+        left = state.journal.left
+        if left is not None:
+            state.uncommitted = left.length < size
+            size = left.length
+        state.committed = size
+        state.file = file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)
+        state.shorten()
+        found = compressions.by_content(os.pread(file, compressions.MAGIC_BYTES, 0))
+        self._compression = found
+        if compression is not None:
+            asked, _, _ = compression.partition(":")
+            if asked != (found or "none"):
+                raise OptionError(
+                    f"compression is {asked}, but {self.name} has {found or 'none'}; leave it out"
+                )
+            self._compression = _compression(compression)
+        log = StoredLog(file, size, self.name, self._format, found)
+        ending = find_end(log, repair=repair, known="" if left is None else left.end)
+        if ending.length < size:
+            removed = size - ending.length
+            self._note = f"{removed} bytes of an incomplete message were removed from {self.name}"
+            os.ftruncate(file, ending.length)
+        os.lseek(file, ending.length, os.SEEK_SET)
+        self._ending, self._end = ending, ending.end
+        self.source = _source(ending.header)
+        # Before the first byte is written: from now on, readers stop here.
+        known = "" if ending.line_feed else ending.end
+        state.commit(Commit(ending.length, known), sync=self._sync)
+        if self._sync:
+            state.sync_folder()
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that contradict the header of the log.
+
+        Raises:
+            OptionError: One of them does.
+        """
+        if self._ending is None or "dialect" not in self._format.spec.options("write"):
+            return
+        header = self._ending.header
+        for name, found in (
+            ("dialect", header.get("dialect") or "comment"),
+            ("version_label", header.get("version_label")),
+        ):
+            asked = options.get(name)
+            if asked is not None and asked != found:
+                raise OptionError(
+                    f"{spelled(name)} is {asked}, but the log {self.name} has {found or 'none'}, "
+                    "which cannot change; leave it out"
+                )
+
+    def encoder(self, encoder: Any) -> AppendEncoder:
+        """Return the encoder of the log, from an encoder at the start of a log.
+
+        Raises:
+            OptionError: Its options do not allow another message after those of the log.
+        """
+        return AppendEncoder(encoder, self._ending, each=self._sync, note=self._note)
+
+    def check_process(self) -> None:
+        """Reject a log in a process forked from the one that opened it.
+
+        Raises:
+            PermissionError: Another process opened the log.
+        """
+        if self._state.process != os.getpid():
+            raise PermissionError(
+                errno.EPERM,
+                "it belongs to the process that forked this one; open a log after the fork",
+                self.name,
+            )
+
+    def write(self, additions: list[Addition]) -> None:
+        """Write bytes. With `sync`, they are committed if the log may end after them."""
+        self.check_process()
+        with _naming(self.name):
+            for data, end in additions:
+                if data and self._compression is not None:
+                    if self._compressor is None:  # a new member
+                        self._compressor = compressions.compressor(self._compression)
+                    data = self._compressor.compress(data)
+                self._write(data)
+                if end is not None:
+                    self._end = end
+                    if self._sync:
+                        self._commit()
+
+    def _write(self, data: bytes) -> None:
+        if data:
+            self.bytes_written += self._state.write(data)
+
+    def _commit(self) -> None:
+        """Make everything that was written part of the log."""
+        if self._compressor is not None:
+            compressor, self._compressor = self._compressor, None
+            self._write(compressor.flush())
+        self._state.appear(self._end, sync=self._sync)
+
+    def commit(self) -> None:
+        """Commit the rest, and release the log."""
+        try:
+            self.check_process()
+            with _naming(self.name):
+                if self._ending is None and not self.bytes_written and self._compression:
+                    self._compressor = self._compressor or compressions.compressor(
+                        self._compression
+                    )
+                self._commit()
+                self._state.close()
+        except BaseException:
+            self.discard()
+            raise
+        self._forgotten.detach()
+
+    def discard(self) -> None:
+        """Remove what was not committed, and release the log; in a forked process only close it."""
+        self._state.roll_back()
+        self._forgotten.detach()
+
+    def keep_partial(self) -> None:
+        """Discard: nothing is kept under another name."""
+        self.discard()
+
+
+class _State:
+    """The files of an appended log. Separate from it, so that a finalizer can use them.
+
+    Attributes:
+        name: The name of the log, for errors.
+        final: The log.
+        journal: Its journal.
+        process: The process that opened it.
+        file: The file descriptor that is written to; -1 if there is none.
+        committed: The committed length; 0 for a new log.
+        uncommitted: Whether the log may have bytes after the committed length.
+    """
+
+    def __init__(self, name: str, final: Path, journal: Journal) -> None:
+        self.name = name
+        self.final = final
+        self.journal = journal
+        self.process = os.getpid()
+        self.file = -1
+        self.committed = 0
+        self.uncommitted = False
+        self._temporary: Path | None = None  # of a new log
+
+    def write(self, data: bytes) -> int:
+        """Write all bytes; return their number."""
+        if self.file < 0:
+            self._create()
+        self.uncommitted = True
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.file, view) :]
+        return len(data)
+
+    def shorten(self) -> None:
+        """Remove what was not committed from the log."""
+        if self.uncommitted:
+            os.ftruncate(self.file, self.committed)
+            self.uncommitted = False
+
+    def _create(self) -> None:
+        """Create the temporary file of a new log."""
+        mode = 0o666
+        with contextlib.suppress(FileNotFoundError):
+            mode = stat.S_IMODE(self.final.stat().st_mode)
+        name = os.fsdecode(os.fsencode(self.final.name)[:100])
+        self._temporary = self.final.with_name(f".{name}.{os.urandom(6).hex()}.tmp")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self.file = os.open(self._temporary, flags, mode)
+
+    def appear(self, end: str, *, sync: bool) -> None:
+        """Commit everything that was written; a new log gets its name."""
+        if self.file < 0:
+            self._create()
+        length = os.lseek(self.file, 0, os.SEEK_CUR)
+        if self._temporary is not None:
+            if sync:
+                os.fsync(self.file)
+            self._temporary.replace(self.final)
+            self._temporary = None
+            if sync:
+                self.sync_folder()
+        # An empty log has no commit, which would not identify it.
+        if length > self.committed:
+            self.commit(Commit(length, end), sync=sync)
+
+    def commit(self, commit: Commit, *, sync: bool) -> None:
+        """Record a committed state of the log."""
+        self.journal.commit(commit, self.file, sync=sync)
+        self.committed = commit.length
+        self.uncommitted = False
+
+    def sync_folder(self) -> None:
+        """Wait until the names of the files are on disk."""
+        folder = os.open(self.final.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def roll_back(self) -> None:
+        """Remove what was not committed, and close the files. May be called again."""
+        if self.process != os.getpid():
+            self._close_files()
+            return
+        try:
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
+                self._temporary = None
+            else:
+                self.shorten()
+        except OSError:  # the journal stays, so that the next writer does it
+            self._close_files()
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Close the files and remove the journal, since all of the log is committed."""
+        if self.file >= 0:
+            file, self.file = self.file, -1
+            os.close(file)
+        self.journal.remove()
+
+    def _close_files(self) -> None:
+        if self.file >= 0:
+            file, self.file = self.file, -1
+            os.close(file)
+        self.journal.release()
+
+
+def _forget(state: _State) -> None:
+    """Roll back a log that was never closed, when it is collected or Python exits."""
+    state.roll_back()
+    if state.process == os.getpid():
+        warnings.warn(
+            f"the log {state.name} was never closed, so what was appended is gone; use a with block",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
+def check_appending(target: object, how: Appending, *, overwrite: bool = False) -> None:
+    """Refuse a target that cannot be appended to, as far as its name shows it.
+
+    Raises:
+        OptionError: It cannot.
+    """
+    if overwrite:
+        raise OptionError(
+            f"{spelled('overwrite')} replaces a folder, and {spelled('append')} continues a log; "
+            "leave one of them out"
+        )
+    _local_file(target, how.format.spec)
+
+
+def _local_file(target: object, spec: FormatSpec) -> str:
+    """Return the path of a target that can be appended to.
+
+    Raises:
+        OptionError: It cannot.
+    """
+    if not isinstance(target, (str, os.PathLike)):
+        shown = getattr(target, "name", None)
+        what = f"{shown} is a stream" if isinstance(shown, str) else f"{describe_invalid_path(target)} is not a path"
+        raise OptionError(f"cannot append: {what}; name a local file")
+    path = local_target(os.fspath(target))
+    if path is None:
+        raise OptionError(
+            f"cannot append to the URL {os.fspath(target)}; append to a local file, then copy it"
+        )
+    shown = visible(path)
+    if archives.stem(path) is not None:
+        raise OptionError(
+            f"cannot append to {shown}: an archive has an end mark; write to a folder, such as out/"
+        )
+    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+        raise OptionError(f"cannot append to {shown}: it is a folder; name a file in it")
+    if Path(path).exists() and not Path(path).is_file():
+        raise OptionError(f"cannot append to {shown}: it is a pipe or a device; name a file")
+    if spec.append == "never":
+        reason = spec.not_appended or "the format does not support it"
+        raise OptionError(
+            f"cannot append to {shown}: in {spec.title}, {reason}; write each run to its own file in "
+            "a folder"
+        )
+    return path
+
+
+def _source(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a header says, for the encoder that continues the log."""
+    source: dict[str, Any] = {"dialect": header.get("dialect") or "comment", "continued": True}
+    if "options" in header:
+        source |= {"options": dict(header["options"]), "asked": True}
+    return source
+
+
+def _compression(name: str) -> str | None:
+    """Return a compression, checked; None for "none"."""
+    if name == "none":
+        return None
+    compressions.compressor(name)
+    return name
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Make errors of the system name the log instead of its other files."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = name
+            del error.filename2
+        raise

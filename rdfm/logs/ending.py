@@ -1,0 +1,603 @@
+"""The end of an existing log, for a writer that appends to it.
+
+In: an open file and its format. Out: `Ending`: where the log ends, how, and what its header says.
+Cost: the head of the log and its last line, if the last line shows how the log ends; the lengths of
+its messages, if it is a chain; otherwise the log is decoded once. Memory is bounded in each case.
+Law: a log that ends inside a message is refused, or shortened to its last complete message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rdfm._core import LengthChain
+from rdfm.errors import DecodeError, OptionError, Remedy, TruncatedError, UnsupportedError
+from rdfm.formats import DecoderLike, Format, Opening
+from rdfm.storage import compression as compressions
+
+__all__ = ["Ending", "StoredLog", "find_end"]
+
+PIECE_BYTES = 1 << 20
+# The part of the log that is searched for its last line at first, and at most.
+TAIL_BYTES = 1 << 16
+MOST_TAIL_BYTES = 1 << 26
+# Comments and blank lines at the end of a log to pass over.
+MOST_LINES = 1000
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_PROBE = b"<rdfm:end> <rdfm:end> <rdfm:end> .\n"
+_BASE = "http://localhost/"
+_DELIMITER_LINE = {
+    "comment": re.compile(rb"[ \t]*#\s*@message[^\r\n]*"),
+    "directive": re.compile(rb"[ \t]*(?:(?i:MESSAGE)|@message[ \t]*\.)[ \t]*(?:#[^\r\n]*)?"),
+}
+# Lines between messages, or at the start of one, in formats without dialects.
+_SEPARATOR_LINE = {
+    "rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?"),
+    "yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?"),
+}
+# A line that could belong to another dialect than the one of the head.
+_OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
+REPAIRED = Remedy("stage", "repair", "true", "removes the incomplete message")
+
+
+class Ending(NamedTuple):
+    """The end of a log.
+
+    Attributes:
+        length: Number of bytes to keep. Smaller than the file only if the log was repaired.
+        end: How the log ends, as in `Encoder.continue_log`.
+        header: The header of the log.
+        line_feed: Whether a line feed is missing at the end.
+    """
+
+    length: int
+    end: str
+    header: Mapping[str, Any]
+    line_feed: bool = False
+
+
+@dataclass(frozen=True)
+class StoredLog:
+    """An open log.
+
+    Attributes:
+        file: Its file descriptor.
+        size: Number of bytes to read.
+        name: Its name, for errors.
+        format: Its format.
+        compression: Its compression, if any.
+    """
+
+    file: int
+    size: int
+    name: str
+    format: Format
+    compression: str | None = None
+
+    def raw(self, start: int = 0) -> Iterator[bytes]:
+        """Yield the bytes of the file from an offset on."""
+        while start < self.size and (
+            piece := os.pread(self.file, min(PIECE_BYTES, self.size - start), start)
+        ):
+            start += len(piece)
+            yield piece
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the log, decompressed.
+
+        Raises:
+            DecodeError: The compressed data is broken or incomplete.
+        """
+        raw = self.raw()
+        if self.compression is None:
+            return raw
+        return compressions.decompress(self.compression, raw, self.name)
+
+    def decoder(self, **options: Any) -> Any:
+        """Return a decoder that accepts what a lenient writer may have written."""
+        known = self.format.spec.options("read")
+        given = {"lenient": True, "generalized": True, "base": _BASE, **options}
+        usable = {name: value for name, value in given.items() if name in known}
+        return self.format.decoder(usable, Opening("always"))
+
+    def unfinished(self, reason: str, *, repairable: bool = True) -> TruncatedError:
+        """Return the error for a log that ends inside a message."""
+        remedies = (REPAIRED,) if repairable else ()
+        return TruncatedError(
+            f"the log ends inside a message: {reason}",
+            format=self.format.name,
+            source=self.name,
+            remedies=remedies,
+        )
+
+
+def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending:
+    """Find the end of a log that is not empty.
+
+    Args:
+        log: The log.
+        repair: Whether to shorten a log that ends inside a message.
+        known: How the log ends, if a journal says so.
+
+    Raises:
+        OptionError: No message can follow those of the log.
+        DecodeError: The log is broken, or ends inside a message and `repair` is false.
+    """
+    header = _header(log)
+    if known:
+        return Ending(log.size, known, header)
+    how = log.format.spec.append
+    if how == "lengths":
+        return _chained(log, header, repair)
+    found = None
+    if how == "last line":
+        found = _by_last_line(log, header, repair)
+    elif log.compression is None and "dialect" in log.format.spec.options("read"):
+        found = _by_delimiter(log, header)
+    return found or _decoded(log, repair)
+
+
+def _header(log: StoredLog) -> Mapping[str, Any]:
+    """Return the header of a log, from its first messages.
+
+    Raises:
+        OptionError: No message can follow those of the log.
+        DecodeError: The log is not in the format.
+    """
+    decoder = log.decoder()
+    for piece in _small(log.pieces()):
+        decoder.feed(piece)
+        try:
+            batch = decoder.next_batch()
+        except TruncatedError:
+            break
+        except DecodeError as error:
+            if _may_lack_contexts(log):
+                break
+            error.source = log.name
+            raise
+        if batch is not None:
+            break
+    else:
+        decoder.finish()
+        with contextlib.suppress(DecodeError):  # found again, with the remedy
+            decoder.next_batch()
+    _check_open(log, decoder)
+    header: Mapping[str, Any] = decoder.header()
+    return header
+
+
+def _small(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of at most `TAIL_BYTES`, so that a head is decoded and not more."""
+    for piece in pieces:
+        for at in range(0, len(piece), TAIL_BYTES):
+            yield piece[at : at + TAIL_BYTES]
+
+
+def _check_open(log: StoredLog, decoder: Any) -> None:
+    """Refuse a log that no message can follow."""
+    _, closed = decoder.ending()
+    if closed is not None:
+        raise OptionError(
+            f"cannot append to {log.name}, because {closed}; convert it to a log of messages first"
+        )
+
+
+def _may_lack_contexts(log: StoredLog) -> bool:
+    """Whether decoding may fail only because remote contexts are not loaded."""
+    return "contexts" in log.format.spec.options("read")
+
+
+# --- formats whose last line shows how they end ---
+
+
+def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+    """Return the end by the last line; None if the log must be decoded."""
+    if "dialect" in log.format.spec.options("read"):
+        return _of_statements(log, header, repair)
+    tail = _Tail(log)
+    while True:
+        lines = tail.lines()
+        last = next(((start, line) for start, line in lines if line.strip()), None)
+        if last is not None and (last[0] > tail.start or tail.start == 0):
+            break
+        if not tail.grow():
+            return None
+    start, line = last
+    ended = tail.ended
+    problem = _document_problem(log, line)
+    if problem is None and log.format.name == "rdfxml":
+        problem = _check_first_line(log)
+    if problem is None:
+        return Ending(log.size, "content", header, not ended)
+    if log.format.name == "rdfxml" and (start == 0 or _check_first_line(log) is not None):
+        raise OptionError(
+            f"cannot append to {log.name}, because it has a document of several lines; "
+            "convert it first, which writes one document a line"
+        )
+    if ended:
+        raise DecodeError(
+            f"the last line is not a message: {problem}", format=log.format.name, source=log.name
+        )
+    return _cut(log, start, "content", header, "its last line is incomplete", repair)
+
+
+def _document_problem(log: StoredLog, line: bytes) -> str | None:
+    """Return what is wrong with a line that should be a document; None if it is one."""
+    if log.format.name == "rdfxml":
+        return _xml_problem(log, line)
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None if isinstance(found, dict) else "it is not an object"
+
+
+def _xml_problem(log: StoredLog, line: bytes) -> str | None:
+    decoder = log.decoder()
+    decoder.feed(line)
+    decoder.finish()
+    try:
+        count = 0
+        while (batch := decoder.next_batch()) is not None:
+            count += len(batch) - batch.continued
+    except DecodeError as error:
+        return error.reason
+    return None if count == 1 else f"it has {count} documents"
+
+
+def _check_first_line(log: StoredLog) -> str | None:
+    """Return what is wrong with the first line of an RDF/XML log."""
+    head = b""
+    for piece in log.pieces():
+        head += piece
+        end = _LINE_END.search(head)
+        if end is not None:
+            return _xml_problem(log, head[: end.start()])
+        if len(head) > MOST_TAIL_BYTES:
+            break
+    return None
+
+
+def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
+    """Return the end of a log in N-Triples or N-Quads; None if the log must be decoded."""
+    dialect = header.get("dialect") or "comment"
+    tail = _Tail(log)
+    while True:
+        inside = tail.data if tail.start == 0 else tail.data[_after_line(tail.data) :]
+        if header.get("changes_dialect") or (
+            dialect == "comment" and _OTHER_DIALECT.search(inside)
+        ):
+            return None
+        for passed, (start, line) in enumerate(tail.lines()):
+            if start == tail.start and tail.start > 0:  # perhaps not the entire line
+                break
+            if passed == MOST_LINES:
+                return None
+            try:
+                end = _line_kind(log, line, dialect)
+            except DecodeError as error:
+                if passed > 0 or tail.ended:
+                    return None  # decoding reports the error and its position
+                return _cut_statements(log, tail, start, dialect, header, error.reason, repair)
+            if end is not None:
+                return Ending(log.size, end, header, not tail.ended)
+        if tail.start == 0:
+            return Ending(log.size, "start", header, not tail.ended)
+        if not tail.grow():
+            return None
+
+
+def _after_line(data: bytes) -> int:
+    """Return the offset after the first line end."""
+    found = _LINE_END.search(data)
+    return len(data) if found is None else found.end()
+
+
+def _line_kind(log: StoredLog, line: bytes, dialect: str) -> str | None:
+    """Return how a log ends after a line: "content" or "delimiter"; None if the line is neither.
+
+    Raises:
+        DecodeError: The line is not valid.
+    """
+    if not line.strip():
+        return None
+    decoder = log.decoder(dialect=dialect)
+    decoder.feed(_PROBE + line + b"\n" + _PROBE)
+    decoder.finish()
+    last = 0
+    while (batch := decoder.next_batch()) is not None:
+        if len(batch):
+            last = len(batch[len(batch) - 1])
+    return {1: "delimiter", 2: None}.get(last, "content")
+
+
+def _cut_statements(
+    log: StoredLog,
+    tail: _Tail,
+    broken: int,
+    dialect: str,
+    header: Mapping[str, Any],
+    reason: str,
+    repair: bool,
+) -> Ending:
+    """Return the end after the last delimiter before a broken last line."""
+    if not repair:
+        raise log.unfinished(reason)
+    while True:
+        for start, line in tail.lines():
+            if start >= broken or (start == tail.start and tail.start > 0):
+                continue
+            if b"essage" not in line and b"ESSAGE" not in line:
+                continue
+            try:
+                kind = _line_kind(log, line, dialect)
+            except DecodeError:
+                continue
+            if kind == "delimiter":
+                after = start + len(line)
+                rest = tail.data[after - tail.start :]
+                found = _LINE_END.match(rest)
+                return _cut(
+                    log, after + (0 if found is None else found.end()), kind, header, reason, repair
+                )
+        if not tail.grow(unbounded=True):
+            raise _nothing_complete(log)
+
+
+class _Tail:
+    """The last part of a log, which can be extended to earlier bytes.
+
+    Attributes:
+        data: The bytes.
+        start: Offset of the first of them in the log, decompressed.
+    """
+
+    def __init__(self, log: StoredLog) -> None:
+        self._log = log
+        self._compressed = log.compression is not None
+        if self._compressed:
+            self.data, self.start = _tail_of(log.pieces())
+        else:
+            self.start = max(log.size - TAIL_BYTES, 0)
+            self.data = b"".join(log.raw(self.start))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last line has a line end."""
+        return self.data.endswith((b"\n", b"\r"))
+
+    def grow(self, *, unbounded: bool = False) -> bool:
+        """Extend it to earlier bytes; return False if that is impossible."""
+        if self.start == 0 or self._compressed:
+            return False
+        length = 4 * len(self.data)
+        if length > MOST_TAIL_BYTES and not unbounded:
+            return False
+        self.start = max(self._log.size - length, 0)
+        self.data = b"".join(self._log.raw(self.start))
+        return True
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines with their offsets, the last one first."""
+        stop = len(self.data)
+        if self.data.endswith(b"\r\n"):
+            stop -= 2
+        elif self.ended:
+            stop -= 1
+        while True:
+            # A line end before `stop`: of the two bytes of CRLF, LF is found first.
+            before = max(self.data.rfind(b"\n", 0, stop), self.data.rfind(b"\r", 0, stop))
+            yield self.start + before + 1, self.data[before + 1 : stop]
+            if before < 0:
+                return
+            stop = before
+            if self.data[before : before + 1] == b"\n" and before and self.data[before - 1] == 13:
+                stop -= 1
+
+
+def _tail_of(pieces: Iterable[bytes]) -> tuple[bytes, int]:
+    """Return the last bytes of a log, up to `MOST_TAIL_BYTES`, and the offset of the first."""
+    kept: list[bytes] = []
+    held = start = 0
+    for piece in pieces:
+        kept.append(piece)
+        held += len(piece)
+        while held - len(kept[0]) >= MOST_TAIL_BYTES // 16:
+            held -= len(kept[0])
+            start += len(kept.pop(0))
+    return b"".join(kept), start
+
+
+# --- chains of messages with lengths ---
+
+
+def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
+    """Return the end of a log whose messages have lengths."""
+    if log.compression is None:
+        chain, size = _followed(log), log.size
+    else:
+        chain, size = LengthChain(), 0
+        for piece in log.pieces():
+            at = max(chain.next - size, 0)
+            size += len(piece)
+            if at < len(piece):
+                chain.feed(piece[at:])
+    if chain.broken:
+        raise DecodeError(
+            "the lengths of its messages are broken",
+            format=log.format.name,
+            source=log.name,
+            offset=chain.end,
+        )
+    if chain.end == size:
+        return Ending(log.size, "content", header)
+    reason = f"{size - chain.end} bytes follow the last complete one"
+    return _cut(log, chain.end, "content", header, reason, repair)
+
+
+def _followed(log: StoredLog) -> LengthChain:
+    """Follow the lengths of the messages of an uncompressed log."""
+    chain = LengthChain()
+    while chain.next < log.size and not chain.broken:
+        piece = os.pread(log.file, min(PIECE_BYTES, log.size - chain.next), chain.next)
+        if not piece:
+            break
+        chain.feed(piece)
+    return chain
+
+
+# --- formats that are decoded ---
+
+
+def _by_delimiter(log: StoredLog, header: Mapping[str, Any]) -> Ending | None:
+    """Return the end of a log whose last line is a delimiter; None otherwise."""
+    dialect = header.get("dialect")
+    if dialect not in _DELIMITER_LINE or header.get("changes_dialect"):
+        return None
+    tail = _Tail(log)
+    start, line = next(tail.lines())
+    if start == tail.start and start > 0:
+        return None
+    if _DELIMITER_LINE[dialect].fullmatch(line) is None:
+        return None
+    return Ending(log.size, "delimiter", header, not tail.ended)
+
+
+def _decoded(log: StoredLog, repair: bool) -> Ending:
+    """Return the end of a log by decoding it."""
+    last = b"\n"
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal last
+        for piece in log.pieces():
+            last = piece[-1:]
+            yield piece
+
+    end, header, count, error = _decode(log, pieces())
+    if header.get("changes_dialect"):
+        raise OptionError(
+            f"cannot append to {log.name}, because it changes its dialect; convert it first"
+        )
+    line_feed = not log.format.spec.binary and last not in (b"\n", b"\r")
+    if error is None:
+        return Ending(log.size, end, header, line_feed)
+    if not repair:
+        raise log.unfinished(error)
+    if log.compression is None:
+        for length in _candidates(log, header):
+            shorter = StoredLog(log.file, length, log.name, log.format)
+            end, header, complete, problem = _decode(shorter, shorter.raw())
+            if problem is None and 0 < complete <= count:
+                return _cut(log, length, end, header, error, repair)
+    raise _nothing_complete(log)
+
+
+def _decode(
+    log: StoredLog, pieces: Iterable[bytes]
+) -> tuple[str, Mapping[str, Any], int, str | None]:
+    """Decode a log. Return its end, header, number of complete messages, and why it is incomplete.
+
+    Raises:
+        DecodeError: The log is broken before its end.
+    """
+    decoder = log.decoder()
+    count = 0
+    try:
+        for piece in pieces:
+            decoder.feed(piece)
+            count += _drain(log, decoder)
+        decoder.finish()
+        count += _drain(log, decoder)
+    except TruncatedError as error:
+        return "content", decoder.header(), count, error.reason
+    except DecodeError as error:
+        error.source = log.name
+        raise
+    _check_open(log, decoder)
+    end, _ = decoder.ending()
+    if end == "inside":
+        return "content", decoder.header(), count - 1, "its last transaction has no end"
+    return end or "content", decoder.header(), count, None
+
+
+def _drain(log: StoredLog, decoder: DecoderLike) -> int:
+    """Read all messages that are available; return their number."""
+    count = 0
+    while True:
+        try:
+            batch = decoder.next_batch()
+        except TruncatedError:
+            raise
+        except DecodeError:
+            # A message whose context is not loaded is passed over.
+            if not _may_lack_contexts(log) or decoder.skip_message() is None:
+                raise
+            count += 1
+            continue
+        if batch is None:
+            return count
+        count += len(batch) - batch.continued
+
+
+def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
+    """Yield the lengths at which an incomplete log may be cut, the longest first."""
+    if log.format.spec.binary:
+        yield _followed(log).end
+        return
+    ends = (
+        _SEPARATOR_LINE.get(log.format.name) or _DELIMITER_LINE[header.get("dialect") or "comment"]
+    )
+    tail = _Tail(log)
+    known = log.size
+    while True:
+        for start, line in tail.lines():
+            if start == tail.start and start > 0:
+                break
+            if start < known and ends.fullmatch(line):
+                known = start
+                stop = start + len(line)
+                yield start if log.format.name == "yamlld" else stop + _line_end(tail, stop)
+        if not tail.grow(unbounded=True):
+            return
+
+
+def _line_end(tail: _Tail, offset: int) -> int:
+    """Return the length of the line end at an offset."""
+    found = _LINE_END.match(tail.data, offset - tail.start)
+    return 0 if found is None else len(found[0])
+
+
+def _cut(
+    log: StoredLog, length: int, end: str, header: Mapping[str, Any], reason: str, repair: bool
+) -> Ending:
+    """Return the end of a repaired log.
+
+    Raises:
+        DecodeError: It is not to be repaired, or nothing of it is complete.
+    """
+    if not repair:
+        raise log.unfinished(reason)
+    if log.compression is not None:
+        raise UnsupportedError(
+            "the log ends inside a message, and compressed logs are not repaired; decompress it, "
+            "repair it and compress it again",
+            format=log.format.name,
+            source=log.name,
+        )
+    if length == 0:
+        raise _nothing_complete(log)
+    return Ending(length, end, header)
+
+
+def _nothing_complete(log: StoredLog) -> TruncatedError:
+    return log.unfinished(
+        "no complete message is before it, so that a repair would remove the entire log; write it again",
+        repairable=False,
+    )

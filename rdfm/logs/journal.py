@@ -1,0 +1,225 @@
+"""The journal of a log that is being appended to: a lock, and the committed length.
+
+In: the path of a log. Out: `Journal` for the writer; `committed_length` for readers.
+Cost: one write of `SLOT_BYTES` per commit; one failed open per log that is read without a journal.
+Law: bytes of the log from the committed length on are not part of it. At any time one process at
+most has the lock. A journal applies only to a log with the bytes that were committed: it says
+nothing about another log that got the same name, and nothing is cut off such a log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from rdfm.errors import OptionError, visible
+from rdfm.storage.paths import JOURNAL_SUFFIX
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Commit", "Journal", "committed_length", "journal_path"]
+
+SLOT_BYTES = 128
+# Number of bytes before the committed length that identify a log.
+CHECKED_BYTES = 4096
+_HEAD = "rdfm append"
+# Attempts to lock a journal that other writers remove at the same time.
+_ATTEMPTS = 100
+
+
+class Commit(NamedTuple):
+    """A committed state of a log.
+
+    Attributes:
+        length: The length of the log in bytes, from 1.
+        end: How the log ends, as in `Encoder.continue_log`; empty if unknown.
+    """
+
+    length: int
+    end: str = ""
+
+
+class _Slot(NamedTuple):
+    number: int  # of the commit
+    check: int  # of the last bytes that were committed
+    commit: Commit
+
+
+class Journal:
+    """The lock and the committed length of a log. The owner alone may write to the log.
+
+    The lock is on the file itself, so that the kernel releases it when the process ends. The file
+    is therefore never replaced by another one while it is locked: a second writer would lock the
+    new file. Each commit overwrites the older of two slots in place. A slot has a checksum, so if a
+    write is interrupted, the other slot is still valid and has the previous commit.
+
+    Attributes:
+        path: The path of the journal.
+        left: The last commit of a writer that did not end cleanly; None if there is none.
+    """
+
+    def __init__(self, log: Path) -> None:
+        """Lock the journal of a log, and create it if it does not exist.
+
+        Args:
+            log: The log, which may be missing; not a symbolic link.
+
+        Raises:
+            OptionError: Another writer has the lock, or the system has no file locks.
+            OSError: The journal cannot be created.
+        """
+        if fcntl is None:
+            raise OptionError("appending needs file locks, which this system does not have")
+        self.path = log.with_name(log.name + JOURNAL_SUFFIX)
+        self._number = 0
+        self._process = os.getpid()
+        self._file = self._locked(visible(str(log)))
+        try:
+            self.left: Commit | None = None
+            data = os.pread(self._file, 2 * SLOT_BYTES, 0)
+            if not data.startswith(_HEAD.encode()[: len(data)]):
+                raise OptionError(
+                    f"{visible(str(self.path))} is not the journal of a log; appending needs that name"
+                )
+            slot = _newest(data)
+            if slot is not None:
+                self._number = slot.number
+                with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
+                    if _applies(slot, file.fileno()):
+                        self.left = slot.commit
+        except BaseException:
+            self.release()
+            raise
+
+    def _locked(self, log: str) -> int:
+        """Open and lock the journal."""
+        for _ in range(_ATTEMPTS):
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Its last owner may have removed it between the two calls.
+                with contextlib.suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(file), self.path.stat()):
+                        return file
+            except OSError as error:
+                os.close(file)
+                if error.errno in (errno.EAGAIN, errno.EACCES):
+                    raise OptionError(
+                        f"{log} is in use by another process that appends to it; try again later"
+                    ) from None
+                raise
+            except BaseException:
+                os.close(file)
+                raise
+            os.close(file)
+        raise OptionError(f"{log} is in use by other processes that append to it; try again later")
+
+    def commit(self, commit: Commit, log: int, *, sync: bool = False) -> None:
+        """Record that the log has this length.
+
+        Args:
+            commit: The state of the log.
+            log: The file descriptor of the log.
+            sync: Whether to wait until the log and then the journal are on disk.
+        """
+        if sync:
+            os.fsync(log)
+        self._number += 1
+        slot = _Slot(self._number, _check(log, commit.length), commit)
+        offset = (self._number - 1) % 2 * SLOT_BYTES
+        data = _encoded(slot)
+        while data:
+            written = os.pwrite(self._file, data, offset)
+            data, offset = data[written:], offset + written
+        if sync:
+            os.fsync(self._file)
+
+    def remove(self) -> None:
+        """Remove the journal, since all of the log is committed, and release the lock."""
+        if self._process == os.getpid():
+            # Before the lock is released: the next writer creates its own.
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
+        self.release()
+
+    def release(self) -> None:
+        """Release the lock and keep the journal."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+
+def journal_path(log: str) -> str:
+    """Return the path of the journal of a log, through a symbolic link."""
+    return (os.path.realpath(log) if os.path.islink(log) else log) + JOURNAL_SUFFIX  # noqa: PTH114
+
+
+def committed_length(log: str, file: int) -> int | None:
+    """Return the committed length of a log; None if all of it is committed.
+
+    Args:
+        log: The path of the log.
+        file: The file descriptor of the opened log.
+    """
+    try:
+        journal = os.open(journal_path(log), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError:  # no journal, or none that this user may read
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(journal).st_mode):
+            return None
+        slot = _newest(os.read(journal, 2 * SLOT_BYTES))
+    finally:
+        os.close(journal)
+    return slot.commit.length if slot is not None and _applies(slot, file) else None
+
+
+def _applies(slot: _Slot, log: int) -> bool:
+    """Whether a log has the bytes that were committed."""
+    length = slot.commit.length
+    return os.fstat(log).st_size >= length and _check(log, length) == slot.check
+
+
+def _check(log: int, length: int) -> int:
+    """Return the checksum of the last bytes before a length."""
+    start = max(length - CHECKED_BYTES, 0)
+    data = b""
+    while start + len(data) < length:
+        piece = os.pread(log, length - start - len(data), start + len(data))
+        if not piece:
+            break
+        data += piece
+    return zlib.crc32(data)
+
+
+def _encoded(slot: _Slot) -> bytes:
+    """Return a slot as a line of text."""
+    length, end = slot.commit
+    text = f"{_HEAD} {slot.number:020} {length:020} {slot.check:08x} {end or '-':10}"
+    return f"{text} {zlib.crc32(text.encode()):08x}".ljust(SLOT_BYTES - 1).encode() + b"\n"
+
+
+def _newest(data: bytes) -> _Slot | None:
+    """Return the slot with the newest commit; None if neither is valid."""
+    found = [_decoded(data[at : at + SLOT_BYTES]) for at in (0, SLOT_BYTES)]
+    return max((slot for slot in found if slot is not None), default=None)
+
+
+def _decoded(data: bytes) -> _Slot | None:
+    """Return a slot, or None if it is empty or was written only in part."""
+    text, _, check = data.decode("ascii", "replace").rstrip().rpartition(" ")
+    fields = text.removeprefix(_HEAD).split()
+    if len(data) < SLOT_BYTES or len(fields) != 4 or not text.startswith(_HEAD):
+        return None
+    if check != f"{zlib.crc32(text.encode()):08x}":
+        return None
+    number, length, last, end = fields
+    return _Slot(int(number), int(last, 16), Commit(int(length), "" if end == "-" else end))

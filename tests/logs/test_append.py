@@ -1,0 +1,577 @@
+"""Appending: refusals, repairs, interrupted runs, and what readers see in the meantime."""
+
+import gzip
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import rdfm
+from rdfm import formats
+from rdfm.logs import ending, journal
+
+S, P = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
+LINE = b'<http://e/s> <http://e/p> "%d" .\n'
+DELIMITED = b"# @message\n"
+
+
+def message(number, text=""):
+    return [rdfm.Quad(S, P, rdfm.Literal(f"{number}{text}"))]
+
+
+def append(path, *messages, **options):
+    with rdfm.create_log(path, append=True, **options) as log:
+        for each in messages:
+            log.write(each)
+
+
+def numbers(path):
+    """Returns the numbers of the messages."""
+    with rdfm.open_log(path) as log:
+        return [int(quad.object.value.split()[0]) for found in log for quad in found]
+
+
+def journal_of(path):
+    return path.with_name(path.name + ".append")
+
+
+# --- what is written ---
+
+
+def test_a_missing_log_is_created_and_an_existing_one_is_continued(tmp_path):
+    path = tmp_path / "log.nq"
+    for number in range(3):
+        append(path, message(number))
+    assert path.read_bytes() == DELIMITED.join(LINE % number for number in range(3))
+    assert [file.name for file in tmp_path.iterdir()] == ["log.nq"]
+
+
+def test_a_run_without_messages_changes_nothing(tmp_path):
+    for name in ("log.nq", "log.yamlld", "log.trig.gz"):
+        path = tmp_path / name
+        append(path, message(0))
+        before = path.read_bytes()
+        append(path)
+        assert path.read_bytes() == before
+
+
+def test_convert_counts_only_what_it_appended(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    summary = rdfm.convert(LINE % 1, path, from_format="nq", append=True)
+    assert (summary.messages, summary.quads) == (1, 1)
+    assert summary.bytes_out == len(DELIMITED + LINE % 1)
+    assert numbers(path) == [0, 1]
+
+
+@pytest.mark.parametrize("label", ["1.1-messages", "1.2-messages"])
+@pytest.mark.parametrize("suffix", ["nq", "ttl"])
+def test_the_dialect_is_that_of_the_log(tmp_path, suffix, label):
+    path = tmp_path / f"log.{suffix}"
+    append(path, message(0), dialect="directive", version_label=label)
+    append(path, message(1), [])
+    append(path, message(2))
+    assert path.read_text().count("VERSION") == 1
+    assert b"@message" not in path.read_bytes()
+    with rdfm.open_log(path) as log:
+        assert [len(found) for found in log] == [1, 1, 0, 1]
+
+
+def test_turtle_declares_what_the_appended_part_uses(tmp_path):
+    path = tmp_path / "log.trig"
+    path.write_text("PREFIX e: <http://other/>\nBASE <http://base/>\n<a> e:b e:c .\n")
+    append(path, message(1), prefixes={"e": "http://e/"})
+    assert path.read_text().endswith('# @message\nPREFIX e: <http://e/>\ne:s e:p "1" .\n')
+    with rdfm.open_log(path) as log:
+        assert next(iter(list(log)[1])).subject == S
+
+
+def test_a_context_of_the_log_does_not_apply_to_appended_messages(tmp_path):
+    path = tmp_path / "log.ndjsonld"
+    path.write_text('{"@context": {"http": "http://wrong/", "@vocab": "http://v/"}}\n{"a": "1"}\n')
+    append(path, message(1), context_lines="none")
+    append(path, message(2), context_lines="every", prefixes={"http": "http://e/"})
+    append(path, message(3), prefixes={"e": "http://e/"})
+    with rdfm.open_log(path) as log:
+        found = list(log)
+    assert [next(iter(each)).predicate for each in found[1:]] == [P, P, P]
+
+
+def test_a_symbolic_link_stays_one(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    link = tmp_path / "link.nq"
+    link.symlink_to(path)
+    append(link, message(1))
+    assert link.is_symlink()
+    assert numbers(path) == [0, 1]
+
+
+def test_a_compressed_log_gets_a_member(tmp_path):
+    path = tmp_path / "log.nq.gz"
+    append(path, message(0))
+    first = path.read_bytes()
+    append(path, message(1))
+    assert path.read_bytes().startswith(first)
+    assert gzip.decompress(path.read_bytes()) == LINE % 0 + DELIMITED + LINE % 1
+
+
+# --- the end of the log ---
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b" # @message", b"\n# @message", b"\n#x\n\n", b"\r\n"])
+@pytest.mark.parametrize("suffix", ["nq", "trig"])
+def test_ends_of_text_logs(tmp_path, suffix, end):
+    path = tmp_path / f"log.{suffix}"
+    path.write_bytes((LINE % 0).strip() + end)
+    append(path, message(1))
+    append(path, [], message(3))
+    with rdfm.open_log(path) as log:
+        assert [len(found) for found in log] == [1, 1, 0, 1]
+
+
+def test_a_long_last_line_is_found(tmp_path, monkeypatch):
+    path = tmp_path / "log.nq"
+    append(path, message(0), message(1, " " + "x" * 300_000))
+    append(path, message(2))
+    monkeypatch.setattr(ending, "MOST_TAIL_BYTES", 1000)  # now the log is decoded
+    append(path, message(3, " " + "x" * 300_000))
+    append(path, message(4))
+    assert numbers(path) == list(range(5))
+
+
+def test_the_last_line_is_enough(tmp_path):
+    """Nothing else is read of a large log: its middle is no N-Quads."""
+    path = tmp_path / "log.nq"
+    path.write_bytes(LINE % 0 + DELIMITED + b"broken\n" * 100_000 + DELIMITED + LINE % 1)
+    append(path, message(2))
+    assert path.read_bytes().endswith(DELIMITED + LINE % 1 + DELIMITED + LINE % 2)
+
+
+TRUNCATED = {
+    "nq": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http:",
+    "nt": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> "x',
+    "ttl": LINE % 0 + DELIMITED + LINE % 1 + b"<http://e/s> <http://e/p> ",
+    "trig": LINE % 0 + DELIMITED + LINE % 1 + b'<http://e/s> <http://e/p> """\n# @message\n',
+    "ndjsonld": b'{"@id": "http://e/s", "http://e/p": "0"}\n{"@id": "http:',
+    "rdf-patch": b"A " + LINE % 0 + b"Z .\nTX .\nA " + LINE % 1,
+}
+
+
+@pytest.mark.parametrize("name", TRUNCATED)
+def test_a_log_that_ends_inside_a_message_is_refused_or_repaired(tmp_path, name):
+    path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
+    path.write_bytes(TRUNCATED[name])
+    more = rdfm.Patch([("A", *message(5)[0])]) if name == "rdf-patch" else message(5)
+    with pytest.raises(rdfm.TruncatedError, match=r"ends inside a message: .*repair=True") as error:
+        append(path, more)
+    assert str(path) in str(error.value)
+    assert path.read_bytes() == TRUNCATED[name]
+    assert not journal_of(path).exists()
+    with rdfm.create_log(path, append=True, repair=True) as log:
+        log.write(more)
+        (note,) = log.notes
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 2
+    kept = path.read_bytes().index(b"5") if name in ("nq", "nt") else None
+    assert "bytes of an incomplete message were removed" in note
+    if kept is not None:
+        removed = len(TRUNCATED[name]) - len(LINE % 0 + DELIMITED)
+        assert note.startswith(f"{removed} bytes")
+
+
+@pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdfxml", "jelly-patch"])
+def test_cut_frames_and_documents_are_repaired(tmp_path, name):
+    path = tmp_path / f"log{formats.find(name).spec.suffixes[0]}"
+    more = [
+        rdfm.Patch([("A", *message(n)[0])]) if name == "jelly-patch" else message(n)
+        for n in range(3)
+    ]
+    append(path, *more[:2])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-3])
+    with pytest.raises(rdfm.TruncatedError, match="repair=True"):
+        append(path, more[2])
+    append(path, more[2], repair=True)
+    with rdfm.open_log(path) as log:
+        assert len(list(log)) == 2
+    assert whole.startswith(path.read_bytes()[:20])
+
+
+def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
+    path = tmp_path / "log.nq"
+    path.write_bytes(LINE % 0 + b"<http://e")
+    with pytest.raises(rdfm.TruncatedError, match="would remove the entire log"):
+        append(path, message(1), repair=True)
+    assert path.read_bytes() == LINE % 0 + b"<http://e"
+
+
+# --- refusals ---
+
+
+REFUSED = {
+    "log.jsonld": "cannot append to .*log.jsonld: in JSON-LD, a document is one message",
+    "log.rt": "in RDF Thrift, a log is one message",
+    "log.trp": "in RDF Patch Thrift, its rows have no lengths",
+    "log.parquet": "in Parquet, the end of the file describes all of it",
+    "log.arrow": "in Arrow IPC, the end of the file",
+    "log.nq.tar": "an archive has an end mark",
+    "folder/": "it is a folder",
+    "https://example.org/log.nq": "cannot append to the URL",
+    "/dev/null": "it is a pipe or a device",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_targets_that_cannot_be_appended_to(tmp_path, name):
+    target = name if "://" in name or name.startswith("/") else f"{tmp_path}/{name}"
+    with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
+        rdfm.convert(LINE % 0, target, from_format="nq", append=True, **named(name))
+    with pytest.raises(rdfm.OptionError, match=REFUSED[name]):
+        rdfm.create_log(target, append=True, **({"format": "nq"} if named(name) else {}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def named(name):
+    return {"to_format": "nq"} if name in ("folder/", "/dev/null") else {}
+
+
+def test_a_file_object_cannot_be_appended_to(tmp_path):
+    refused = pytest.raises(rdfm.OptionError, match="is a stream; name a local file")
+    with (tmp_path / "log.nq").open("wb") as file, refused:
+        rdfm.create_log(file, "nq", append=True)
+
+
+@pytest.mark.parametrize("option", ["sync", "repair"])
+def test_options_that_need_append(tmp_path, option):
+    with pytest.raises(rdfm.OptionError, match=f"{option} is for appending; append=True"):
+        rdfm.create_log(tmp_path / "log.nq", **{option: True})
+    with pytest.raises(rdfm.OptionError, match=f"{option} is for appending; append=True"):
+        rdfm.convert(LINE % 0, tmp_path / "log.nq", from_format="nq", **{option: True})
+
+
+def test_append_and_overwrite_exclude_each_other(tmp_path):
+    with pytest.raises(rdfm.OptionError, match="leave one of them out"):
+        rdfm.create_log(tmp_path / "log.nq", append=True, overwrite=True)
+
+
+def test_the_log_cannot_be_an_input(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    with pytest.raises(rdfm.OptionError, match="is also an input"):
+        rdfm.convert(path, path, append=True)
+
+
+CONTRADICTIONS = [
+    ("nq", {}, {"dialect": "directive"}, "dialect is directive, but the log .* has comment"),
+    ("trig", {"dialect": "directive"}, {"dialect": "comment"}, "has directive"),
+    ("nq", {}, {"dialect": "plain"}, "dialect is plain"),
+    ("nq", {}, {"flat": True}, "cannot be appended without delimiters"),
+    ("nq", {}, {"compression": "gzip"}, "compression is gzip, but .* has none"),
+    ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
+    ("jelly", {}, {"name_table": 64}, "other stream options, which cannot change"),
+    ("jelly", {}, {"delimited": False}, "only as frames with length prefixes"),
+    ("jelly", {}, {"flat": True}, "other stream options|only as frames"),
+    ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "other stream options"),
+]
+
+
+@pytest.mark.parametrize(("suffix", "first", "then", "reason"), CONTRADICTIONS)
+def test_options_that_contradict_the_log(tmp_path, suffix, first, then, reason):
+    path = tmp_path / f"log.{suffix}"
+    append(path, message(0), **first)
+    before = path.read_bytes()
+    with pytest.raises(rdfm.OptionError, match=reason):
+        append(path, message(1), **then)
+    assert path.read_bytes() == before
+    assert not journal_of(path).exists()
+
+
+CLOSED = [
+    ("jelly", {"frames": "flat"}, "all its frames are one message"),
+    ("jelly", {"delimited": False}, "its only frame has no length prefix"),
+    ("rpb", {"framing": "rows"}, "its rows have no message boundaries"),
+]
+
+
+@pytest.mark.parametrize(("suffix", "options", "reason"), CLOSED)
+def test_logs_that_are_one_message(tmp_path, suffix, options, reason):
+    path = tmp_path / f"log.{suffix}"
+    with rdfm.create_log(path, **options) as log:
+        log.write(message(0))
+    with pytest.raises(rdfm.OptionError, match=f"because {reason}"):
+        append(path, message(1))
+
+
+def test_an_xml_document_of_several_lines(tmp_path):
+    path = tmp_path / "log.rdf"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes().replace(b"><", b">\n<"))
+    with pytest.raises(rdfm.OptionError, match="a document of several lines"):
+        append(path, message(1))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "reason"),
+    [
+        ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "holds no graph names"),
+        ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
+    ],
+)
+def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
+    path = tmp_path / "log.jelly"
+    append(path, message(0), **first)
+    before = path.read_bytes()
+    with pytest.raises(rdfm.EncodeError, match=reason):
+        append(path, message(1), then)
+    assert path.read_bytes() == before
+
+
+def test_namespaces_in_version_1_are_refused_or_left_out(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0), jelly_version=1)
+    log = b'PREFIX e: <http://e/>\ne:s e:p "1" .\n'
+    with pytest.raises(rdfm.EncodeError, match=r"version 1 of Jelly.*namespaces=False"):
+        rdfm.convert(log, path, from_format="trig", append=True)
+    summary = rdfm.convert(log, path, from_format="trig", append=True, namespaces=False)
+    assert summary.dropped == {"namespaces": 1}
+    assert numbers(path) == [0, 1]
+
+
+# --- failures ---
+
+
+def test_a_failed_run_leaves_the_log_as_it_was(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    before = path.read_bytes()
+    with pytest.raises(rdfm.DecodeError):
+        rdfm.convert(LINE % 1 + DELIMITED + b"broken", path, from_format="nq", append=True)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_with_sync_the_messages_before_an_error_stay(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    with pytest.raises(rdfm.DecodeError):
+        rdfm.convert(
+            LINE % 1 + DELIMITED + b"broken", path, from_format="nq", append=True, sync=True
+        )
+    assert numbers(path) == [0, 1]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_writer_that_is_never_closed_appends_nothing(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    log = rdfm.create_log(path, append=True)
+    log.write(message(1))
+    log.flush()
+    with pytest.warns(ResourceWarning, match="was never closed"):
+        del log
+    assert numbers(path) == [0]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_readers_stop_at_the_committed_length(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    size = path.stat().st_size
+    with rdfm.create_log(path, append=True) as log:
+        log.write(message(1))
+        log.flush()
+        assert path.stat().st_size > size
+        assert numbers(path) == [0]
+        assert numbers(tmp_path) == [0]  # the journal is not a log
+        assert len(rdfm.split.plan(path, split_bytes=10)) <= 4
+    assert numbers(path) == [0, 1]
+
+
+def test_a_reader_that_started_before_stops_there_too(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, *(message(number, " " + "x" * 3000) for number in range(700)))
+    reader = rdfm.open_log(path)
+    messages = iter(reader)
+    next(messages)
+    with rdfm.create_log(path, append=True) as log:
+        log.write(message(700, " " + "x" * 100_000))
+        log.flush()
+        assert sum(1 for _ in messages) == 699
+
+
+def test_with_sync_readers_see_each_batch(tmp_path):
+    path = tmp_path / "log.trig"
+    with rdfm.create_log(path, append=True, sync=True) as log:
+        for number in range(3):
+            log.write(message(number))
+            log.flush()
+            assert numbers(path) == list(range(number + 1))
+
+
+def test_a_second_writer_is_refused(tmp_path):
+    path = tmp_path / "log.nq"
+    with rdfm.create_log(path, append=True) as log:
+        log.write(message(0))
+        with pytest.raises(rdfm.OptionError, match="in use by another process"):
+            rdfm.create_log(path, append=True)
+        run = subprocess.run(
+            [sys.executable, "-m", "rdfm", "convert", "-", "-o", path, "--append", "--from", "nq"],
+            input=LINE % 1,
+            capture_output=True,
+            check=False,
+        )
+        assert run.returncode == 2, run.stderr
+        assert b"in use by another process" in run.stderr
+    assert numbers(path) == [0]
+
+
+def test_an_unrelated_file_with_the_name_of_the_journal_is_kept(tmp_path):
+    path = tmp_path / "log.nq"
+    journal_of(path).write_text("my notes")
+    with pytest.raises(rdfm.OptionError, match="is not the journal of a log"):
+        append(path, message(0))
+    assert journal_of(path).read_text() == "my notes"
+
+
+def test_a_journal_of_another_log_is_ignored(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    log = rdfm.create_log(path, append=True)
+    kept = journal_of(path).read_bytes()
+    log.discard()
+    other = LINE % 7 + DELIMITED + LINE % 8
+    path.write_bytes(other)
+    journal_of(path).write_bytes(kept)
+    assert numbers(path) == [7, 8]
+    append(path, message(9))
+    assert path.read_bytes() == other + DELIMITED + LINE % 9
+
+
+def test_a_torn_commit_leaves_the_one_before(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    with path.open("r+b") as file:
+        lock = journal.Journal(path)
+        lock.commit(journal.Commit(5, "content"), file.fileno())
+        lock.commit(journal.Commit(9, "content"), file.fileno())
+        lock.release()
+        data = journal_of(path).read_bytes()
+        assert journal.committed_length(str(path), file.fileno()) == 9
+        for cut in (1, 40, 100):
+            torn = data[: journal.SLOT_BYTES + cut] + b"\0" * (journal.SLOT_BYTES - cut)
+            journal_of(path).write_bytes(torn)
+            assert journal.committed_length(str(path), file.fileno()) == 5
+
+
+# --- killed writers, and full disks ---
+
+WRITER = """
+import sys
+import rdfm
+path, first, sync, text = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "sync", "x" * int(sys.argv[4])
+s, p = rdfm.Iri("http://e/s"), rdfm.Iri("http://e/p")
+print("begun", flush=True)
+with rdfm.create_log(path, append=True, sync=sync) as log:
+    print("open", flush=True)
+    for number in range(first, 1_000_000):
+        log.write([rdfm.Quad(s, p, rdfm.Literal(f"{number} {text}"))])
+        log.flush()
+        print(number, flush=True)
+"""
+
+
+def killed(path, first, delay, *, sync=True, size=100):
+    """Appends messages from `first` on until it is killed; returns the last one that was written."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), str(first), "sync" if sync else "", str(size)],
+        stdout=subprocess.PIPE,
+    )
+    assert run.stdout.readline() == b"begun\n"
+    time.sleep(delay)
+    run.send_signal(signal.SIGKILL)
+    said = run.stdout.read().split()
+    run.wait()
+    return int(said[-1]) if said and said[-1].isdigit() else first - 1
+
+
+def kills(path, count, seed):
+    drawn = random.Random(seed)
+    committed = -1
+    for _ in range(count):
+        first = committed + 1
+        said = killed(path, first, drawn.uniform(0, 0.03))
+        found = numbers(path) if path.exists() else []
+        assert found == list(range(len(found)))
+        # What was reported as written is there; at most one more was on its way.
+        assert said <= len(found) - 1 <= said + 1
+        committed = len(found) - 1
+    append(path, message(committed + 1))
+    assert numbers(path) == list(range(committed + 2))
+    assert not journal_of(path).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["nq", "trig", "jelly", "nq.gz"])
+def test_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
+    kills(tmp_path / f"log.{suffix}", 3, seed=suffix)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("RDFM_KILLS" not in os.environ, reason="RDFM_KILLS=N kills N writers")
+@pytest.mark.parametrize("suffix", ["nq", "trig", "jelly", "ndjsonld", "rpb", "nq.zst"])
+def test_many_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
+    kills(tmp_path / f"log.{suffix}", int(os.environ["RDFM_KILLS"]), seed=suffix)
+
+
+@pytest.mark.slow
+def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    assert killed(path, 1, 0.3, sync=False) > 1
+    assert journal_of(path).exists()
+    assert path.stat().st_size > len(LINE % 0)
+    assert numbers(path) == [0]
+    append(path, message(1))
+    assert numbers(path) == [0, 1]
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_a_full_disk_leaves_what_was_committed(tmp_path, sync):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    most = path.stat().st_size + 1000
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
+    run = subprocess.run(
+        [sys.executable, "-c", limit + WRITER, str(path), "1", "sync" if sync else "", "100"],
+        capture_output=True,
+        check=False,
+    )
+    assert b"File too large" in run.stderr
+    found = numbers(path)
+    assert found == ([0] if not sync else list(range(len(found))))
+    assert len(found) > 1 or not sync
+    assert list(tmp_path.iterdir()) == [path]
+    append(path, message(len(found)))
+    assert numbers(path) == list(range(len(found) + 1))
+
+
+def test_appending_takes_constant_memory(tmp_path):
+    """The part of a large file before its last line is not read."""
+    path = tmp_path / "log.nq"
+    path.write_bytes(LINE % 0)
+    with path.open("r+b") as file:
+        file.truncate(1 << 32)
+        file.seek(1 << 32)
+        file.write(b"\n" + LINE % 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    append(path, message(2))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+    with path.open("rb") as file:
+        file.seek(1 << 32)
+        assert file.read() == b"\n" + LINE % 1 + DELIMITED + LINE % 2

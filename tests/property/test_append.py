@@ -1,0 +1,123 @@
+"""Random logs, appended in random runs, equal the logs written at once."""
+
+import gzip
+import tempfile
+from pathlib import Path
+
+import patches
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs import carried
+from support import as_batch, assert_same, decoded, ordered
+
+import rdfm
+from rdfm import formats
+
+SPECS = {name: formats.find(name).spec for name in formats.names()}
+APPENDED = [name for name, spec in SPECS.items() if spec.append != "never"]
+MESSAGES = [name for name in APPENDED if SPECS[name].kinds == ("messages",)]
+PATCHES = [name for name in APPENDED if SPECS[name].kinds == ("patches",)]
+SAME_BYTES = ("nt", "nq", "rdfxml")
+WRITING = {
+    "jelly": {"generalized": True, "rdf_star": True},
+    "jelly-patch": {"generalized": True, "rdf_star": True, "statement_type": "quads"},
+}
+READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
+DIALECTS = [(name, None) for name in MESSAGES] + [
+    (name, "directive") for name in MESSAGES if "dialect" in SPECS[name].options("write")
+]
+
+
+def test_every_format_that_can_be_appended_to_is_tested():
+    assert set(APPENDED) == set(MESSAGES) | set(PATCHES)
+    assert set(MESSAGES) == {
+        *("nt", "nq", "ttl", "trig", "jelly", "ndjsonld", "yamlld", "rdf-protobuf", "rdfxml"),
+    }
+    assert set(PATCHES) == {"rdf-patch", "jelly-patch"}
+
+
+def cuts(draw, log):
+    """Returns the log in random runs, some of them empty."""
+    places = sorted(draw(st.lists(st.integers(0, len(log)), max_size=4)))
+    return [log[a:b] for a, b in zip([0, *places], [*places, len(log)], strict=True)]
+
+
+def append(path, name, batch, **options):
+    # The options of the first run are those of the log.
+    found = {} if path.exists() and path.stat().st_size else WRITING.get(name, {})
+    with rdfm.create_log(path, name, append=True, **found, **options) as log:
+        log.write_batch(batch)
+
+
+@pytest.mark.parametrize(("name", "dialect"), DIALECTS)
+@given(data=st.data())
+def test_a_log_in_runs_equals_a_log_at_once(name, dialect, data):
+    log = data.draw(carried(name))
+    options = {} if dialect is None else {"dialect": dialect}
+    sync = data.draw(st.booleans())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log")
+        for run in cuts(data.draw, log):
+            append(path, name, as_batch(run), sync=sync, **options)
+        found = path.read_bytes()
+        assert [file.name for file in Path(folder).iterdir()] == ["log"]
+    assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
+    if name in SAME_BYTES:
+        at_once = formats.find(name).encode(as_batch(log), **options)
+        assert found == at_once
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+@pytest.mark.parametrize("name", MESSAGES)
+@given(data=st.data())
+def test_a_compressed_log_gets_members(name, compression, data):
+    log = data.draw(carried(name))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log.gz" if compression == "gzip" else "log.zst")
+        for run in cuts(data.draw, log):
+            append(path, name, as_batch(run))
+        if compression == "gzip":
+            found = gzip.decompress(path.read_bytes())
+            assert_same(decoded(name, found, **READING.get(name, {})), log, order=ordered(name))
+        with rdfm.open_log(path, name, **READING.get(name, {})) as reader:
+            assert sum(len(batch) for batch in reader.batches()) == len(log)
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@given(data=st.data())
+def test_patches_in_runs_equal_patches_at_once(name, data):
+    log = data.draw(patches.patches(graphs=True, plain=True))
+    sync = data.draw(st.booleans())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log")
+        for run in cuts(data.draw, log):
+            append(path, name, patches.as_batch(run), sync=sync)
+        with rdfm.open_log(path, name) as reader:
+            found = [[patches.of_operation(tuple(each)) for each in patch] for patch in reader]
+    assert found == log
+
+
+@pytest.mark.parametrize("name", ["nq", "trig"])
+@given(data=st.data())
+def test_logs_of_other_programs_are_continued(name, data):
+    """Trailing delimiters, missing line feeds, comments and blank lines, other line ends."""
+    log = data.draw(carried(name))
+    more = data.draw(carried(name))
+    dialect = data.draw(st.sampled_from(["comment", "directive"]))
+    text = formats.find(name).encode(as_batch(log), dialect=dialect)
+    delimiter = b"# @message" if dialect == "comment" else b"MESSAGE"
+    text += data.draw(st.sampled_from([b"", b"\n", b"# a comment", b" \n\n", delimiter, b"\n#"]))
+    end = data.draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
+    if data.draw(st.booleans()):
+        text = text.removesuffix(b"\n")
+    text = text.replace(b"\n", end)
+    before = decoded(name, text, **READING.get(name, {}))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log")
+        path.write_bytes(text)
+        append(path, name, as_batch(more))
+        found = path.read_bytes()
+    if text:
+        assert found.startswith(text) or not more
+    assert_same(decoded(name, found, **READING.get(name, {})), before + more)
