@@ -467,7 +467,11 @@ def _local_file(target: object, spec: FormatSpec) -> str:
     """
     if not isinstance(target, (str, os.PathLike)):
         shown = getattr(target, "name", None)
-        what = f"{shown} is a stream" if isinstance(shown, str) else f"{describe_invalid_path(target)} is not a path"
+        what = (
+            f"{shown} is a stream"
+            if isinstance(shown, str)
+            else f"{describe_invalid_path(target)} is not a path"
+        )
         raise OptionError(f"cannot append: {what}; name a local file")
     path = local_target(os.fspath(target))
     if path is None:

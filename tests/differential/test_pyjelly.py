@@ -136,7 +136,9 @@ def test_rdflib_reads_restarts_with_namespaces():
     """The generic parser of pyjelly has no namespace declarations."""
     from rdflib import Dataset
 
-    text = "@prefix e: <http://e/> . e:s e:p e:o .\n# @message\n@prefix f: <http://f/> . f:s e:p e:o ."
+    text = (
+        "@prefix e: <http://e/> . e:s e:p e:o .\n# @message\n@prefix f: <http://f/> . f:s e:p e:o ."
+    )
     batch = formats.find("trig").decode(text.encode())
     once = formats.find("jelly").encode(batch, namespaces=True, restart_bytes=1)
     assert once.count(b"rdfm.restart") == 2
