@@ -20,9 +20,9 @@ from rdfm.logs.selection import (
     as_slice,
     parse_messages,
     parse_sample,
-    share,
+    random_share,
+    random_subset,
     sliced,
-    some,
 )
 from rdfm.logs.stages import SkipBroken, Stage, through
 
@@ -54,10 +54,10 @@ def select(
         drawn = parse_sample(sample)
         seed = stages.get("seed", 0)
         if isinstance(drawn, float):
-            return (_renumbered(share(drawn, seed)),), reading
+            return (_renumbered(random_share(drawn, seed)),), reading
         skips = stages.get("on_error") == "skip"
         count = _count(inputs, reading, regrouping(), skips=skips)
-        return (_renumbered(some(drawn, count, seed)),), reading
+        return (_renumbered(random_subset(drawn, count, seed)),), reading
     if "seed" in stages:
         raise OptionError(
             f"{spelled('seed')} applies to a random sample; add an option such as {spelled('sample', '1%')}"

@@ -88,21 +88,21 @@ FILTERING = declare(
 class Filtering(Stage):
     """Keeps messages that match."""
 
-    def __init__(self, asked: Mapping[str, Any]) -> None:
+    def __init__(self, criteria: Mapping[str, Any]) -> None:
         """Initialize with the criteria: values of `FILTERING`.
 
         Raises:
             OptionError: A criterion is not a valid term, expression or time; there are no criteria;
                 or a time is given without its predicate.
         """
-        self._filter = Filter(asked.get("prefixes") or {})
-        self._invert = asked.get("invert", False)
-        self._quads = asked.get("quads", False)
-        self._where = _ask_query(asked.get("where"), asked.get("prefixes") or {})
+        self._filter = Filter(criteria.get("prefixes") or {})
+        self._invert = criteria.get("invert", False)
+        self._quads = criteria.get("quads", False)
+        self._where = _ask_query(criteria.get("where"), criteria.get("prefixes") or {})
         self._input: Input | None = None  # the log read last
         self._has_read = False  # whether there was any message
-        terms = [(name, asked.get(name)) for name in ("subject", "predicate", "object", "graph")]
-        terms += [("any", text) for text in asked.get("any") or ()]
+        terms = [(name, criteria.get(name)) for name in ("subject", "predicate", "object", "graph")]
+        terms += [("any", text) for text in criteria.get("any") or ()]
         has_criteria = False
         for position, text in terms:
             if text is not None:
@@ -112,10 +112,10 @@ class Filtering(Stage):
                 else:
                     self._filter.term(position, text)
         for name, add in (("contains", self._filter.contains), ("regex", self._filter.matches)):
-            if (text := asked.get(name)) is not None:
+            if (text := criteria.get(name)) is not None:
                 has_criteria = True
                 add(text)
-        times = (asked.get("time"), asked.get("after"), asked.get("before"))
+        times = (criteria.get("time"), criteria.get("after"), criteria.get("before"))
         has_criteria = self._add_time(*times) or has_criteria
         if self._where is not None and self._quads and (self._invert or not has_criteria):
             raise OptionError(
@@ -219,19 +219,21 @@ class Filtering(Stage):
         return ()
 
 
-def filter_values(asked: Mapping[str, Any]) -> dict[str, Any]:
+def filter_values(criteria: Mapping[str, Any]) -> dict[str, Any]:
     """Return the criteria as values of `FILTERING`, without those that are None.
 
     Raises:
         OptionError: An option does not exist, or its value is invalid.
     """
     declared = {option.name: option for option in FILTERING}
-    for name in asked:
+    for name in criteria:
         if name not in declared:
             raise OptionError(
                 f"there is no criterion '{name[:40]}'; the criteria are {', '.join(declared)}"
             )
-    return {name: declared[name].value(value) for name, value in asked.items() if value is not None}
+    return {
+        name: declared[name].value(value) for name, value in criteria.items() if value is not None
+    }
 
 
 def _ask_query(text: str | None, prefixes: Mapping[str, str]) -> Query | None:

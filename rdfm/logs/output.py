@@ -662,7 +662,7 @@ def output_format(target: Writable, name: str | None = None, kind: str = "messag
     raise UnknownFormatError(
         "the output format is not given"
         if path is None
-        else f"{path}: the suffix does not identify a format",
+        else f"{path}: the name does not identify a format",
         remedies=[remedies.named_format("to_format", names)],
     )
 

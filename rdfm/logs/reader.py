@@ -245,13 +245,13 @@ class LogReader(Tabular):
                 if given < len(batch):
                     self._first = batch.slice(given, len(batch))
 
-    def filter(self, **asked: Any) -> LogReader:
+    def filter(self, **criteria: Any) -> LogReader:
         r"""Return a reader of the messages with a quad that matches all criteria.
 
         Call it before any message is read.
 
         Args:
-            **asked: `subject`, `predicate`, `object`, `graph` ("default" is the default graph),
+            **criteria: `subject`, `predicate`, `object`, `graph` ("default" is the default graph),
                 `any`: terms as N-Triples, as names with a namespace of the log or of `prefixes` (a
                 dict), or numbers (`any` also accepts a list of them); `contains`, `regex`: for a
                 literal object; `after`, `before`, with the predicate `time`: dates or times, of
@@ -269,7 +269,7 @@ class LogReader(Tabular):
             >>> [message.index for message in log.filter(subject="<x:b>")]
             [1]
         """
-        return self.staged(Filtering(filter_values(asked)))
+        return self.staged(Filtering(filter_values(criteria)))
 
     def staged(self, *stages: Stage) -> LogReader:
         """Return a reader with more stages, before any message was read; for rdfm itself.

@@ -29,9 +29,9 @@ __all__ = [
     "as_slice",
     "parse_messages",
     "parse_sample",
-    "share",
+    "random_share",
+    "random_subset",
     "sliced",
-    "some",
 ]
 
 MAX_BUFFERED_BYTES = 1 << 30
@@ -293,7 +293,7 @@ def parse_sample(text: str) -> float | int:
     )
 
 
-def share(part: float, seed: int) -> Selection:
+def random_share(part: float, seed: int) -> Selection:
     """Return a selection of each message independently with the probability `part`."""
     return Selection(_gaps(part, seed) if part < 1 else _ranges(0, _END, 1))
 
@@ -308,7 +308,7 @@ def _gaps(part: float, seed: int) -> Ranges:
         yield number, number + 1
 
 
-def some(count: int, of: int, seed: int) -> Selection:
-    """Return a random selection of `count` of `of` messages; all subsets are equally likely."""
+def random_subset(count: int, of: int, seed: int) -> Selection:
+    """Return a random selection of `count` of `of` messages. All subsets are equally likely."""
     numbers = sorted(random.Random(seed).sample(range(of), min(count, of)))
     return Selection((number, number + 1) for number in numbers)

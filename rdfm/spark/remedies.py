@@ -22,7 +22,7 @@ from rdfm.spark.options import (
 
 __all__ = ["in_function", "in_spark"]
 
-NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "returns null for such a value")
+NULL_VALUE = Remedy("stage", "mode", "PERMISSIVE", "returns null for invalid values")
 MODES_OF_ERRORS = (
     Remedy("stage", "mode", "PERMISSIVE", "returns a row with the error"),
     Remedy("stage", "mode", "DROPMALFORMED", "skips the message"),
@@ -30,7 +30,7 @@ MODES_OF_ERRORS = (
 )
 OTHER_FILES = (
     Remedy("stage", "path_glob_filter", "PATTERN", "selects files by their names"),
-    Remedy("stage", "ignore_corrupt_files", "true", "skips such files"),
+    Remedy("stage", "ignore_corrupt_files", "true", "skips files that are not logs"),
 )
 NOT_SPLIT = Remedy("stage", "split_bytes", "0", "reads the file without splits")
 

@@ -138,7 +138,7 @@ class SparkReading(FromDriver):
             compression=compression(values["compression"]),
             storage=values["storage_options"] or {},
             mode=mode,
-            filter=_asked(values["filter"]),
+            filter=_filter_arguments(values["filter"]),
             query=SparkQuery.of(values["query"]),
             ignore_missing=values["ignore_missing_files"],
             ignore_corrupt=values["ignore_corrupt_files"],
@@ -332,7 +332,7 @@ class SparkReading(FromDriver):
                 try:
                     batch = next(batches, None)
                 except DecodeError as error:
-                    yield from errors.met(log, error)
+                    yield from errors.handle(log, error)
                     if errors.ended:
                         break
                     batches = log.batches()
@@ -388,7 +388,7 @@ def _names(given: str | None) -> list[str] | None:
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
-def _asked(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The arguments of the filter, checked here in the driver.
 
     Raises:
@@ -564,7 +564,7 @@ class _Errors:
         self._dropped = 0
         self._first: DecodeError | None = None
 
-    def met(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
+    def handle(self, log: LogReader, error: DecodeError) -> Iterator[pa.RecordBatch]:
         """Handle an error according to the mode.
 
         Raises:

@@ -3,8 +3,8 @@
 In: columns of N-Triples terms, as in `quads`; data frames of messages or of quads.
 Out: columns, or data frames, also on Spark Connect.
 Cost: that of Spark's string functions; a text with a backslash is searched once more.
-Law: no term raises an error, whatever the session's settings. Null gives null, and so does a part that a term does not
-have. Text that is not an N-Triples term gives null or the result for its first characters.
+Law: no term raises an error, whatever the session's settings. The result is null for null, and for a part that a term does not
+have. For text that is not an N-Triples term, it is null or the result for its first characters.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ _IDENTITIES = (("source", "position"), ("source", "offset"))
 _INDEX = "quad_index"
 
 
-def _named_as_called(function: Helper) -> Helper:
-    """Name the result as Spark names those of its own functions: `iri(subject)`."""
+def _named_like_spark(function: Helper) -> Helper:
+    """Name the result like those of Spark's built-in functions: `iri(subject)`."""
 
     @wraps(function)
     def named(col: Term) -> Column:
@@ -73,7 +73,7 @@ def _named_as_called(function: Helper) -> Helper:
     return cast("Helper", named)
 
 
-@_named_as_called
+@_named_like_spark
 def term_kind(col: Term) -> Column:
     """Return `iri`, `bnode`, `literal` or `triple term`; null for null, which is the default graph.
 
@@ -89,7 +89,7 @@ def term_kind(col: Term) -> Column:
     )
 
 
-@_named_as_called
+@_named_like_spark
 def is_blank(col: Term) -> Column:
     """Return whether a term is a blank node; null for null.
 
@@ -99,7 +99,7 @@ def is_blank(col: Term) -> Column:
     return _column(col).startswith("_:")
 
 
-@_named_as_called
+@_named_like_spark
 def iri(col: Term) -> Column:
     """Return an IRI without angle brackets; null for other terms.
 
@@ -110,7 +110,7 @@ def iri(col: Term) -> Column:
     return F.when(_is_iri(term), _unescaped(_inside(term), term))
 
 
-@_named_as_called
+@_named_like_spark
 def value(col: Term) -> Column:
     """Return the value of a term, as the attribute `value` of rdfm's terms.
 
@@ -131,7 +131,7 @@ def value(col: Term) -> Column:
     )
 
 
-@_named_as_called
+@_named_like_spark
 def language(col: Term) -> Column:
     """Return the language tag of a literal, in its original case; null for other terms.
 
@@ -142,7 +142,7 @@ def language(col: Term) -> Column:
     return F.when(suffix.startswith("@"), F.substring_index(F.substr(suffix, F.lit(2)), "--", 1))
 
 
-@_named_as_called
+@_named_like_spark
 def direction(col: Term) -> Column:
     """Return the base direction of a literal, `ltr` or `rtl`; null for other terms.
 
@@ -156,7 +156,7 @@ def direction(col: Term) -> Column:
     )
 
 
-@_named_as_called
+@_named_like_spark
 def datatype(col: Term) -> Column:
     """Return the IRI of a literal's datatype; null for other terms.
 

@@ -93,7 +93,7 @@ class WritePlan(FromDriver):
         path = options.texts(["path"]).get("path")
         if path is None:
             raise OptionError(
-                "there is no path; save(path) and start(path) need one, and catalog tables pass no path "
+                "no path is given; use save(path) or start(path); catalog tables pass no path "
                 "to Python sources"
             )
         if not path:  # an overwrite would empty Spark's working folder

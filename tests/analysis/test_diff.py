@@ -551,7 +551,7 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"max_steps": "lots"}, "max_steps is a number from 1 on"),
         ({"format": "nq", "format_b": "nt"}, "a format of both logs and one of A or B"),
         ({"name_table": 8}, "the option name_table is for writing Jelly"),
-        ({"progress": 1}, "progress is a function"),
+        ({"progress": 1}, "progress must be a function"),
         ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
@@ -638,5 +638,5 @@ def test_compression_and_storage_options_equal_those_of_open_log():
         lambda **given: rdfm.diff(log, log, **given),
         lambda **given: rdfm.statistics(log, **given),
     ):
-        with pytest.raises(rdfm.OptionError, match="storage_options are for URLs"):
+        with pytest.raises(rdfm.OptionError, match="storage_options apply to URLs"):
             function(format="nq", storage_options={"anon": True})

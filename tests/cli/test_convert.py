@@ -524,7 +524,7 @@ def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
         ("a.nq o.nq --from-dialect foo", "--dialect is one of 'comment', 'directive', 'plain'"),
     ],
 )
-def test_errors_say_what_was_meant(rdfm, words, text):
+def test_errors_suggest_corrections(rdfm, words, text):
     rdfm("convert", "a.nq", "t.jelly")
     Path("jelly.nq").write_bytes(Path("t.jelly").read_bytes())
     Path("nq.jelly").write_bytes(Path("a.nq").read_bytes())

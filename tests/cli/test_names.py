@@ -131,7 +131,7 @@ def test_invalid_levels_are_refused(rdfm, compression, text):
         ("out.zip", ["zip archives are not supported", "out.tar.gz", "out/"]),
         ("out.nq.br", ["Brotli compression (.br) is not supported; gzip (.gz), zstd"]),
         ("out.nq.LZ4", ["LZ4 compression (.lz4) is not supported"]),
-        ("out.foo", ["out.foo: the suffix does not identify a format; --to nt, nq"]),
+        ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
 def test_outputs_of_unknown_format(rdfm, name, texts):

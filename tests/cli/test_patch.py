@@ -301,7 +301,7 @@ def test_standard_input_and_output(data):
         ("apply old.nq none.rdfp -o out.nq", 1, "none.rdfp: No such file or directory"),
         ("apply none.nq c.rdfp -o out.nq", 1, "none.nq: No such file or directory"),
         ("apply old.nq c.rdfp -o none/out.nq", 1, "No such folder"),
-        ("apply old.nq c.rdfp -o out.what", 2, "the suffix does not identify a format; --to nt"),
+        ("apply old.nq c.rdfp -o out.what", 2, "the name does not identify a format; --to nt"),
         (
             "apply old.nq old -o out.nq",
             2,

@@ -176,7 +176,7 @@ def test_blank_nodes_are_shared_within_a_message(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_queries_over_the_whole_log(rdfm):
+def test_queries_over_the_entire_log(rdfm):
     query = "PREFIX ex: <http://e/> SELECT (COUNT(?s) AS ?n) { ?s ex:species ex:crane }"
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
@@ -537,7 +537,7 @@ def test_rows_are_a_table_on_a_terminal(rdfm):
     )
 
 
-def test_empty_inputs_give_empty_results(rdfm):
+def test_empty_inputs_have_empty_results(rdfm):
     Path("none").mkdir()
     Path("empty.nq").touch()
     for name in ("none", "empty.nq"):
@@ -598,6 +598,6 @@ def test_archives_and_folders(rdfm):
         ),
     ],
 )
-def test_errors_say_what_was_meant(rdfm, words, text):
+def test_errors_suggest_corrections(rdfm, words, text):
     rdfm("convert", "a.nq", "t.jelly")
     assert text in rdfm("query", *words).error

@@ -111,7 +111,7 @@ def test_names_are_escaped(rdfm):
     assert rdfm("convert", "d", "o.nq").error.startswith("d/bad\\xfe.nq: nq: expected ")
     assert rdfm("convert", _named(b"no", b".nq"), "o.nq").error.startswith("no\\xfe.nq: No such")
     assert rdfm("convert", BAD, BAD).error.startswith(f"{SHOWN} is also an input")
-    assert rdfm("convert", BAD, _named(b"o", b"")).error.startswith("o\\xfe: the suffix does not")
+    assert rdfm("convert", BAD, _named(b"o", b"")).error.startswith("o\\xfe: the name does not")
     assert json.loads(rdfm("inspect", "--json", BAD).out)["source"] == SHOWN
     assert rdfm("inspect", BAD).out.startswith(f"{SHOWN}\n")
     assert rdfm("inspect", "--stats", BAD).out.startswith(f"{SHOWN}\n")

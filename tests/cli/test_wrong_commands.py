@@ -18,7 +18,7 @@ import pytest
         ("convert a.nq b.nq -o ./b.nq", "./b.nq is also an input"),
         (
             "convert a.nq out.foo",
-            "out.foo: the suffix does not identify a format; --to nt, nq",
+            "out.foo: the name does not identify a format; --to nt, nq",
         ),
         ("convert a.nq out.nt --to hdt", "there is no format 'hdt'; the formats are nt, nq"),
         ("convert a.nq out.nt --frobnicate", "No such option '--frobnicate'"),
@@ -260,7 +260,7 @@ def test_inspect_continues_after_a_missing_file(rdfm):
             "convert a.nq . --to nt",
             "the input a.nq is in the output folder .; write to another folder",
         ),
-        ("convert a.nq out/", "out/: the suffix does not identify a format; --to nt, nq"),
+        ("convert a.nq out/", "out/: the name does not identify a format; --to nt, nq"),
         ("convert a.nq out.tar --split-messages 2", "an archive has a member for each message"),
         ("convert a.nq c.nq --overwrite", "overwrite applies to folders"),
     ],

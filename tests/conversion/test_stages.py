@@ -138,7 +138,7 @@ def test_errors_after_take_are_not_counted():
     assert (summary.messages, summary.skipped) == (1, 0)
 
 
-def test_progress_reports_what_was_written(monkeypatch):
+def test_progress_reports_written_messages(monkeypatch):
     """It excludes data that has only been read or encoded, and a report does not change later."""
     monkeypatch.setattr(stages, "Channel", SlowConsumer)
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
@@ -166,7 +166,7 @@ def test_progress_reports_what_was_written(monkeypatch):
 @pytest.mark.parametrize(
     "name", ["log.nq.gz", "log.nq.bz2", "log.nq.xz", "log.parquet", "log.arrow"]
 )
-def test_progress_of_small_files_reports_what_was_written(tmp_path, name, monkeypatch):
+def test_progress_of_small_files_reports_written_messages(tmp_path, name, monkeypatch):
     """A file that is read at once, or by the decoder itself, is not reported as finished at once."""
     monkeypatch.setattr("rdfm.logs.progress.PROGRESS_SECONDS", 0)
     numbers = random.Random(1)

@@ -163,7 +163,7 @@ def column(rows):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_the_namespace_column_has_what_a_message_declares_or_uses(size):
+def test_the_namespace_column_has_declared_and_used_namespaces(size):
     encoder = formats.find("arrow").Encoder()
     with rdfm.open_log(CHANGING, "ttl", batch_messages=size) as source:
         data = b"".join(map(encoder.encode, source.batches())) + encoder.finish()

@@ -305,7 +305,7 @@ def test_folders_of_fsspec_are_read_like_local_folders():
         storage.rm("/archives", recursive=True)
 
 
-def test_parts_are_whole_logs(tmp_path):
+def test_parts_are_complete_logs(tmp_path):
     with rdfm.create_log(f"{tmp_path}/out/", "jelly", split_messages=4, compression="gzip") as log:
         for number in range(10):
             log.write(quads(number))
@@ -396,7 +396,7 @@ def test_options_for_folders_are_refused_for_files(tmp_path):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
     with pytest.raises(OptionError, match="at least 1"):
         rdfm.create_log(tmp_path / "out", "nq", split_bytes=0)
-    with pytest.raises(UnknownFormatError, match=r"suffix does not identify a format.*to_format"):
+    with pytest.raises(UnknownFormatError, match=r"name does not identify a format.*to_format"):
         rdfm.create_log(f"{tmp_path}/out/")
 
 

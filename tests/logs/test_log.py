@@ -316,7 +316,7 @@ def test_unwritable_outputs_are_refused(tmp_path):
         rdfm.create_log(tmp_path, "nq")
     with pytest.raises(OptionError, match="cannot write to the URL"):
         rdfm.create_log("s3://bucket/out.nq")
-    with pytest.raises(UnknownFormatError, match="the suffix does not identify a format"):
+    with pytest.raises(UnknownFormatError, match="the name does not identify a format"):
         rdfm.create_log(tmp_path / "out")
 
 
@@ -424,7 +424,7 @@ def test_reading_cannot_resume_after_invalid_compression():
     with rdfm.open_log(whole[:-10], "nq") as log:
         found, end = everything(log)
     assert isinstance(end, TruncatedError)
-    assert "cut off" in str(end)
+    assert "truncated" in str(end)
     assert found == BROKEN_LOG_READ[: len(found)]
 
 

@@ -8,7 +8,7 @@ from rdfm import Iri, MessageBatch, OptionError, Quad
 from rdfm.formats import nquads
 from rdfm.logs import selection
 from rdfm.logs.driver import Read
-from rdfm.logs.selection import parse_messages, parse_sample, share, sliced, some
+from rdfm.logs.selection import parse_messages, parse_sample, random_share, random_subset, sliced
 
 P = Iri("http://e/p")
 
@@ -101,19 +101,19 @@ def test_counting_from_the_end_is_limited(monkeypatch):
 @pytest.mark.slow
 def test_a_share_is_approximate_and_reproducible():
     counts = [3000] * 10
-    drawn = chosen(share(0.1, 7), batches(counts))
+    drawn = chosen(random_share(0.1, 7), batches(counts))
     assert 2700 < len(drawn) < 3300
-    assert drawn == sorted(set(drawn)) == chosen(share(0.1, 7), batches([30000]))
-    assert drawn != chosen(share(0.1, 8), batches(counts))
+    assert drawn == sorted(set(drawn)) == chosen(random_share(0.1, 7), batches([30000]))
+    assert drawn != chosen(random_share(0.1, 8), batches(counts))
     # Each third of the log contributes about equally.
     for third in range(3):
         assert 850 < sum(third * 10000 <= each < (third + 1) * 10000 for each in drawn) < 1150
-    assert chosen(share(1.0, 1), batches([5, 5])) == list(range(10))
+    assert chosen(random_share(1.0, 1), batches([5, 5])) == list(range(10))
 
 
 @given(st.integers(1, 50), st.lists(st.integers(0, 9), max_size=8), st.integers(0, 3))
 def test_the_requested_number_of_messages_is_drawn(count, cuts, seed):
-    drawn = chosen(some(count, sum(cuts), seed), batches(cuts))
+    drawn = chosen(random_subset(count, sum(cuts), seed), batches(cuts))
     assert len(drawn) == len(set(drawn)) == min(count, sum(cuts))
     assert drawn == sorted(drawn)
 

@@ -48,7 +48,7 @@ def test_an_ask_query_selects_messages(spark, log):
     assert [
         row.offset for row in rdfm.spark.read(spark, log, filter={"where": where}).collect()
     ] == [7]
-    with pytest.raises(OptionError, match="the option filter: where is an ASK query"):
+    with pytest.raises(OptionError, match="the option filter: where must be an ASK query"):
         rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
 
 

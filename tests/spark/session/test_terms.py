@@ -163,7 +163,7 @@ def test_functions_agree_with_pyoxigraph(rows):
     assert compared > 1000
 
 
-def test_null_gives_null(spark):
+def test_null_remains_null(spark):
     assert shown(spark, [None]) == [(None,) * 8]
 
 
