@@ -141,6 +141,7 @@ def plan(
     known = readers(inputs, options.get("from_format"))
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
+    filters = not _FILTERING.isdisjoint(declared)
     if options.get("split_by") is not None:
         declared = {**declared, "prefixes": _PREFIXES}
     divided = divide(options, known, target_format.spec, declared)
@@ -164,7 +165,6 @@ def plan(
             stages.get("compression"),
         ),
     )
-    filters = not _FILTERING.isdisjoint(declared)
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
     filtering = (Filtering(stages),) if filters else ()
