@@ -31,7 +31,7 @@ class ReadOptions(TypedDict, total=False):
     frames: Literal["auto", "message", "flat"] | None
     framing: Literal["messages", "rows"] | None
     generalized: bool | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     max_datatype_table: int | str | None
     max_depth: int | str | None
@@ -85,6 +85,7 @@ class WriteOptions(TypedDict, total=False):
     prefixes: Mapping[str, str] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -105,8 +106,13 @@ class ConvertOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
+    split_by: str | None
+    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
+    append: bool | str | None
+    sync: bool | str | None
+    repair: bool | str | None
     group_by: str | None
     skolemize: str | None
     default_graph_as: str | None
@@ -139,7 +145,7 @@ class ConvertOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -173,6 +179,7 @@ class ConvertOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -197,7 +204,7 @@ class ConvertOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
-    from_joins: Literal["error", "warn"] | None
+    from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -246,6 +253,7 @@ class ConvertOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
@@ -264,6 +272,8 @@ class ChangeOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
+    split_by: str | None
+    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
     allow_network: bool | str | None
@@ -290,7 +300,7 @@ class ChangeOptions(TypedDict, total=False):
     generalized: bool | str | None
     headers_first: bool | str | None
     jelly_version: int | str | None
-    joins: Literal["error", "warn"] | None
+    joins: Literal["error", "warn", "new"] | None
     lenient: bool | str | None
     logical_type: (
         Literal[
@@ -324,6 +334,7 @@ class ChangeOptions(TypedDict, total=False):
     rdf_direction: Literal["literal", "none", "i18n-datatype", "compound-literal"] | None
     rdf_star: bool | str | None
     rdf_star_syntax: bool | str | None
+    restart_bytes: int | str | None
     rows: Literal["messages", "quads"] | None
     statement_type: Literal["triples", "quads"] | None
     stream: bool | str | None
@@ -348,7 +359,7 @@ class ChangeOptions(TypedDict, total=False):
     from_frames: Literal["auto", "message", "flat"] | None
     from_framing: Literal["messages", "rows"] | None
     from_generalized: bool | str | None
-    from_joins: Literal["error", "warn"] | None
+    from_joins: Literal["error", "warn", "new"] | None
     from_lenient: bool | str | None
     from_max_datatype_table: int | str | None
     from_max_depth: int | str | None
@@ -397,6 +408,7 @@ class ChangeOptions(TypedDict, total=False):
     to_prefixes: Mapping[str, str] | None
     to_rdf_star: bool | str | None
     to_rdf_star_syntax: bool | str | None
+    to_restart_bytes: int | str | None
     to_rows: Literal["messages", "quads"] | None
     to_statement_type: Literal["triples", "quads"] | None
     to_stream: bool | str | None
