@@ -14,6 +14,11 @@ use crate::batch::MessageBatch;
 use crate::codecs::{self, Encoder};
 use crate::errors;
 
+/// The bytes that identify a key, and its text.
+type NamedKey<'py> = (Bound<'py, PyBytes>, String);
+/// The number of a key, and encoded bytes.
+type KeyBytes<'py> = (usize, Bound<'py, PyBytes>);
+
 struct State {
     finder: KeyFinder,
     slices: Slices,
@@ -53,7 +58,7 @@ impl KeySplitter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the batch, and the state without it.
+    /// Returns the batch.
     fn current(&self, py: Python<'_>) -> PyResult<Py<MessageBatch>> {
         let state = self.state();
         let batch = state.batch.as_ref().map(|batch| batch.clone_ref(py));
@@ -112,7 +117,7 @@ impl KeySplitter {
         &self,
         py: Python<'py>,
         batch: &Bound<'py, MessageBatch>,
-    ) -> PyResult<(Vec<(Bound<'py, PyBytes>, String)>, u64)> {
+    ) -> PyResult<(Vec<NamedKey<'py>>, u64)> {
         let messages = batch.get().inner();
         let mut state = self.state();
         state.batch = Some(batch.clone().unbind());
@@ -160,7 +165,7 @@ impl KeySplitter {
         py: Python<'py>,
         stop: usize,
         encoders: Vec<Option<Bound<'py, Encoder>>>,
-    ) -> PyResult<(Vec<(usize, Bound<'py, PyBytes>)>, Option<PyErr>)> {
+    ) -> PyResult<(Vec<KeyBytes<'py>>, Option<PyErr>)> {
         let batch = self.current(py)?;
         let messages = batch.get().inner();
         let mut state = self.state();
