@@ -103,12 +103,13 @@ test-suites: build ## Run the tests over the conformance suites in RDFM_SHARED o
 	RDFM_SHARED='$(SUITES)' cargo test --quiet --locked -p rdfm-core --tests -- --ignored
 	RDFM_SHARED='$(SUITES)' $(PY) -m pytest -m 'suites and not peers'
 
-lint: .venv/.installed ## Check format, lints and imports in both languages; warnings are errors
+lint: .venv/.installed ## Format, lints, imports and type names of both languages, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	ruff format --check .
 	ruff check .
 	$(PY) tools/check_imports.py
+	$(PY) tools/check_names.py
 
 fmt: .venv/.installed ## Format the sources in both languages
 	cargo fmt --all

@@ -16,9 +16,9 @@ __all__ = [
     "Checker",
     "Comparer",
     "Dataset",
+    "DatasetDifference",
     "Decoder",
     "DelimiterCounter",
-    "Difference",
     "Encoder",
     "Filter",
     "Iri",
@@ -334,10 +334,12 @@ class Dataset:
     # passes one message to `take`, batch by batch
     def batches(self, take: Callable[[MessageBatch], Any], /, *, parts: bool = False) -> None: ...
 
-# Takes the quads of the dataset, which is empty afterwards.
+# Takes over the dataset, which is empty afterwards.
 @final
-class Difference:
-    def __new__(cls, old: Dataset, /, *, index: int = 0, parts: bool = False) -> Difference: ...
+class DatasetDifference:
+    def __new__(
+        cls, old: Dataset, /, *, index: int = 0, parts: bool = False
+    ) -> DatasetDifference: ...
     def add(self, batch: MessageBatch, /) -> None: ...
     def counts(self) -> tuple[int, int]: ...  # to delete, to add
     def next_batch(self) -> PatchBatch | None: ...
@@ -580,7 +582,7 @@ def isomorphism(
 
 @final
 class Decoder:
-    # split: start, stop (or None) and dialect
+    # split: start, stop (or None) and dialect (or None)
     # context_loader: takes a URL, returns (document, final URL), or None if it is not available
     def __new__(
         cls,
@@ -589,7 +591,7 @@ class Decoder:
         /,
         *,
         parts: str = "never",  # "never", "frames", "always"
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
         context_loader: Callable[[str], tuple[bytes, str] | None] | None = None,
     ) -> Decoder: ...
@@ -608,13 +610,15 @@ class Decoder:
     def ending(self) -> tuple[str | None, str | None]: ...
     @property
     def done(self) -> bool: ...  # all further input belongs to other splits
+    # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: offsets of the first ones
     # notes: notes for readers of the log, one sentence each
     # trailing_namespaces, at the end: number of declarations after the last message, which belong to no message
     def header(self) -> Mapping[str, Any]: ...
 
-# Counts the delimiters of a split. It takes the same input and options as a decoder of the split.
+# Counts the delimiters of a split, or the messages in a log of frames. It takes the same input and options as a
+# decoder of the split.
 @final
 class DelimiterCounter:
     def __new__(
@@ -623,7 +627,7 @@ class DelimiterCounter:
         options: dict[str, Any] | None = None,
         /,
         *,
-        split: tuple[int, int | None, str] | None = None,
+        split: tuple[int, int | None, str | None] | None = None,
         first_index: int | None = None,
     ) -> DelimiterCounter: ...
     def feed(self, piece: Buffer, /) -> None: ...
@@ -637,7 +641,7 @@ class DelimiterCounter:
     @property
     def strayed(
         self,
-    ) -> bool: ...  # the dialect changes after the log's head, so the log cannot be split
+    ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
 
 # Divides the batches of a log by the keys of their messages.
 @final

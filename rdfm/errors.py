@@ -14,8 +14,9 @@
 
 `OSError` passes unwrapped. All exceptions can be pickled with every attribute.
 
-`reason` describes the error, and `remedies` contains the options that would help, as data. Python, the command line and
-Spark spell options differently, so each of them has a `Renderer`, which it passes to `render`.
+`reason` describes the error, and `remedies` contains the options that would help, as data. Python,
+the command line and Spark spell options differently, so each surface passes its own `Renderer` to
+`render`.
 """
 
 from __future__ import annotations
@@ -43,22 +44,23 @@ __all__ = [
 ]
 
 
-Side = Literal["read", "write", "stage"]
+RemedySide = Literal["read", "write", "stage"]
 
 
 class Remedy(NamedTuple):
     """An option that would help.
 
     Attributes:
-        side: The part that has the option: "read" (the decoder), "write" (the encoder) or "stage" (a higher layer, such
-            as `convert`).
+        side: The part that has the option: "read" (the decoder), "write" (the encoder) or "stage"
+            (a higher layer, such as `convert`).
         option: Its name in Python.
-        value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI" for a value that the
-            user must choose. "|" separates alternative values. None means a larger value than the current one.
-        text: The end of the sentence that begins with the option, such as "drops them on purpose".
+        value: The value as text; "true" and "false" for switches, and a placeholder such as "IRI"
+            for a value that the user must choose. "|" separates alternative values. None means a
+            larger value than the current one.
+        text: The end of the sentence that begins with the option, such as "drops graph names".
     """
 
-    side: Side
+    side: RemedySide
     option: str
     value: str | None
     text: str
@@ -70,11 +72,11 @@ class Remedy(NamedTuple):
             renderer: The renderer of the surface; that of Python by default.
 
         Example:
-            >>> remedy = Remedy("write", "merge_graphs", "true", "drops them on purpose")
+            >>> remedy = Remedy("write", "merge_graphs", "true", "drops graph names")
             >>> remedy.render()
-            'merge_graphs=True drops them on purpose'
+            'merge_graphs=True drops graph names'
             >>> remedy.render(lambda remedy: remedy.option.upper())
-            'MERGE_GRAPHS drops them on purpose'
+            'MERGE_GRAPHS drops graph names'
             >>> Remedy("read", "max_depth", None, "if the source is trusted").render()
             'a larger max_depth allows it, if the source is trusted'
         """
@@ -94,8 +96,8 @@ class Remedy(NamedTuple):
 _MARKED = re.compile("\x1f(stage|read|write) ([^ \x1f]+) ?([^\x1f]*)\x1f")
 
 
-def spelled(name: str, value: str | None = None, side: Side = "stage") -> str:
-    """Return an option to insert into the text of an error, which each surface spells in its own way.
+def spelled(name: str, value: str | None = None, side: RemedySide = "stage") -> str:
+    """Return a marked option name to insert into an error text. Each surface renders its own spelling.
 
     Args:
         name: Name of the option in Python.
@@ -111,19 +113,19 @@ def spelled(name: str, value: str | None = None, side: Side = "stage") -> str:
 
 
 def _with_options(text: str, renderer: Renderer | None) -> str:
-    """The text with its options as a surface spells them."""
+    """Return the text with its options in the spelling of a surface."""
     if "\x1f" not in text:
         return text
     render = renderer or _default_renderer
 
     def option(found: re.Match[str]) -> str:
         side, name, value = found.groups()
-        return render(Remedy(cast("Side", side), name, value or None, "")) or name
+        return render(Remedy(cast("RemedySide", side), name, value or None, "")) or name
 
     return _MARKED.sub(option, text)
 
 
-# Returns the option of a remedy in the spelling of one surface, or None if the surface does not have it.
+# Returns the option of a remedy in the spelling of a surface, or None if the surface lacks it.
 Renderer = Callable[[Remedy], str | None]
 
 
@@ -141,7 +143,7 @@ _message_word: Callable[[str | None], str] = _message
 
 
 def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -> None:
-    """Set the functions that `str(error)` uses. The package calls this, since only higher layers know the formats.
+    """Set the functions that `str(error)` uses. They are set by higher layers, which know the formats.
 
     Args:
         renderer: The renderer of Python.
@@ -153,9 +155,10 @@ def set_surface(renderer: Renderer, message_word: Callable[[str | None], str]) -
 
 @contextmanager
 def surface(renderer: Renderer) -> Iterator[None]:
-    """Use the renderer of a surface that owns the process in every text that is made in a `with` block.
+    """Use the renderer of a surface for all error texts in a `with` block.
 
-    Texts of errors that are skipped are made below the surface.
+    Lower layers use it too, in the texts of skipped errors. The renderer applies to the entire
+    process, so only a surface that owns the process may call this.
     """
     global _default_renderer
     before, _default_renderer = _default_renderer, renderer
@@ -166,7 +169,7 @@ def surface(renderer: Renderer) -> Iterator[None]:
 
 
 def visible(text: str) -> str:
-    r"""Return an encodable text, in which bytes of file names that are not UTF-8 are escaped.
+    r"""Escape the bytes of file names that are not UTF-8, so that the text can be encoded.
 
     Python keeps such a byte as a lone surrogate (PEP 383), which no encoding accepts.
 
@@ -191,10 +194,10 @@ def render(error: Exception, renderer: Renderer | None = None) -> str:
         renderer: The renderer of the surface; that of Python by default.
 
     Example:
-        >>> error = EncodeError("the format has no graph names", format="ttl", message_index=4, remedies=[
-        ...     Remedy("write", "merge_graphs", "true", "drops them on purpose")])
+        >>> error = EncodeError("the format does not support graph names", format="ttl", message_index=4, remedies=[
+        ...     Remedy("write", "merge_graphs", "true", "drops graph names")])
         >>> render(error)
-        'ttl: the format has no graph names; merge_graphs=True drops them on purpose (message 4)'
+        'ttl: the format does not support graph names; merge_graphs=True drops graph names (message 4)'
     """
     return visible(error._render(renderer) if isinstance(error, RdfmError) else str(error))
 
@@ -211,7 +214,7 @@ class RdfmError(Exception):
     renderer: Renderer | None = None
 
     def __str__(self) -> str:
-        """As in `ttl: the format has no graph names; merge_graphs=True drops them on purpose (message 4)`."""
+        """Return the text, as in `ttl: the format has no graph names (message 4)`."""
         return visible(self._render(self.renderer))
 
     def _render(self, renderer: Renderer | None) -> str:
@@ -233,8 +236,8 @@ class DecodeError(RdfmError, ValueError):
         frame: The frame, from 0, in formats that have frames.
         row: The row in the frame, from 0.
         source: The file or archive member, if known.
-        follows: Whether it may be a consequence of a skipped message, which may have declared what is missing; the
-            reason names that message.
+        follows: Whether it may be a consequence of a skipped message, which may contain a missing
+            declaration. The reason names that message.
     """
 
     def __init__(
@@ -305,9 +308,9 @@ class EncodeError(RdfmError, ValueError):
         lacks: The missing feature, such as "graphs" or "parts" (messages that are written in parts).
         format: The format's name, such as "ttl".
         message_index: The message in the log, from 0.
-        completed: The encoded bytes of the messages before it: write them to complete the log.
-        source: The file that the message came from, if known.
-        offset: The byte in the log that the message came from, if the error is about a row of a patch in it.
+        completed: The encoded bytes of the messages before it. Write them to complete the log.
+        source: The input file of the message, if known.
+        offset: For an error in a row of a patch, the byte in the input log.
         line: The line of that byte, from 1, in text.
         column: The character of that byte in its line, from 1.
     """
@@ -351,7 +354,9 @@ class EncodeError(RdfmError, ValueError):
 
 
 class UnknownFormatError(RdfmError, LookupError):
-    """No format has that name, suffix, media type or content; the text or a remedy lists the known formats.
+    """No format has that name, suffix, media type or content.
+
+    The text or a remedy lists the known formats.
 
     Attributes:
         remedies: The options that would help, the best first.
@@ -375,7 +380,7 @@ class OptionError(RdfmError, ValueError):
 
 
 class QueryError(OptionError):
-    """An invalid SPARQL query, or one that is not supported: DESCRIBE, an update, SERVICE.
+    """An invalid SPARQL query, or an unsupported one: DESCRIBE, an update or SERVICE.
 
     Attributes:
         reason: The error, without the position.
@@ -416,14 +421,14 @@ def _text(
     reason: str,
     position: Iterable[tuple[str, int | None]],
 ) -> str:
-    """Joins the known parts: source, format, reason and position."""
+    """Join the known parts: source, format, reason and position."""
     known = ", ".join(f"{key} {value}" for key, value in position if value is not None)
     head = "".join(f"{part}: " for part in (source, name) if part is not None)
     return f"{head}{reason} ({known})" if known else f"{head}{reason}"
 
 
 def _restore(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
-    """Restores a pickled exception without the keywords of its `__init__`."""
+    """Restore a pickled exception without calling its `__init__`."""
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(attributes)

@@ -1,8 +1,10 @@
 """Converts messages and SPARQL results to and from rdflib, pyoxigraph and HTML, and compares messages.
 
-In: a `Message`, or another library's dataset; rows, or another library's results. Out: the converted object. Cost: one
-Python object per term; a batch of rows for results, although rdflib keeps all rows.
-Law: data that the other side does not support is an error, and is never dropped.
+In: a `Message` or another library's dataset, or rows or another library's results.
+Out: the converted object.
+Cost: one Python object per term. Results need memory for a batch of rows, except that rdflib keeps
+all rows.
+Law: data that the other library does not support is an error, and is never dropped.
 """
 
 from __future__ import annotations
@@ -49,17 +51,17 @@ RDFLIB_DEFAULT_GRAPH = "urn:x-rdflib:default"
 HTML_ROWS = 100
 # SPARQL query forms that return a graph.
 _GRAPH_QUERIES = ("CONSTRUCT", "DESCRIBE")
-# Rows to write for pyoxigraph at a time.
-WRITTEN_ROWS = 1000
+# Number of rows per piece of the document that pyoxigraph reads.
+ROWS_PER_PIECE = 1000
 
 
 class Results(NamedTuple):
-    """SPARQL results, as they are exchanged with other libraries.
+    """SPARQL results to exchange with other libraries.
 
     Attributes:
-        variables: Their names, without `?`.
+        variables: Names of the variables, without `?`.
         boolean: The answer of an ASK query; None for rows.
-        rows: A term or None for each variable.
+        rows: The rows, each with a term or None for each variable.
     """
 
     variables: Sequence[str]
@@ -71,7 +73,8 @@ def to_rdflib(message: Message) -> rdflib.Dataset:
     """Return a message as an rdflib dataset with its namespaces bound.
 
     Raises:
-        EncodeError: For a triple term, a base direction, or a tag or graph name that rdflib does not support.
+        EncodeError: For a triple term, a base direction, or a language tag or graph name that
+            rdflib does not support.
         MissingExtraError: If rdflib is not installed.
     """
     dataset: rdflib.Dataset = _rdflib().Dataset()
@@ -98,11 +101,11 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
     rdflib = _rdflib()
     if isinstance(graph, rdflib.query.Result):
         raise UnsupportedError(
-            "a query's result is not a graph; "
+            "the result of a query is not a graph; use "
             + (
-                "use its attribute graph"
+                "its attribute graph"
                 if graph.type in _GRAPH_QUERIES
-                else "rdfm.ResultReader.from_rdflib takes it"
+                else "rdfm.ResultReader.from_rdflib"
             )
         )
     if isinstance(graph, rdflib.ConjunctiveGraph):  # a Dataset is one
@@ -126,11 +129,12 @@ def from_rdflib(graph: rdflib.Graph) -> Message:
 def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
     """Return a message as a pyoxigraph dataset.
 
-    Blank node labels that pyoxigraph rejects are rewritten; pyoxigraph converts language tags to lower case.
+    Blank node labels that pyoxigraph rejects are rewritten. pyoxigraph converts language tags to
+    lower case.
 
     Raises:
         EncodeError: For a generalized quad, or an IRI or language tag that pyoxigraph rejects.
-        MissingExtraError: pyoxigraph is not installed.
+        MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
     quads = []
@@ -149,10 +153,12 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
             if isinstance(error, EncodeError):
                 raise
             reason = (
-                str(error) if isinstance(error, ValueError) else "it holds no generalized quads"
+                str(error)
+                if isinstance(error, ValueError)
+                else "generalized quads are not supported"
             )
             raise EncodeError(
-                f"cannot hold {_cut(str(quad))}: {reason}",
+                f"cannot represent {_cut(str(quad))}: {reason}",
                 format="pyoxigraph",
                 message_index=message.index,
             ) from error
@@ -161,17 +167,19 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 
 
 def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
-    """Return a message of pyoxigraph quads or triples: a dataset, or the result of `pyoxigraph.parse` or CONSTRUCT.
+    """Return a message of pyoxigraph quads or triples.
+
+    They can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
 
     Raises:
-        LimitError: Triple terms nest more than 100 deep.
-        UnsupportedError: They are the results of a SELECT or ASK query.
-        MissingExtraError: pyoxigraph is not installed.
+        LimitError: If triple terms are nested more than 100 deep.
+        UnsupportedError: If the argument is the result of a SELECT or ASK query.
+        MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
     if isinstance(dataset, (oxigraph.QuerySolutions, oxigraph.QueryBoolean)):
         raise UnsupportedError(
-            "the results of a query are not a dataset; rdfm.ResultReader.from_oxigraph takes them"
+            "the results of a query are not a dataset; use rdfm.ResultReader.from_oxigraph"
         )
     quads = []
     for quad in dataset:
@@ -185,11 +193,11 @@ def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Mes
 
 
 def results_to_rdflib(results: Results) -> rdflib.query.Result:
-    """Return SPARQL results as rdflib's result object, which requests rows one by one and keeps them.
+    """Return SPARQL results as rdflib's result object, which reads rows on demand and keeps them.
 
     Raises:
-        EncodeError: For a triple term, a base direction, or a tag or variable that rdflib does not support. Errors in a
-            row are raised when the row is requested.
+        EncodeError: For a triple term, a base direction, or a language tag or variable that rdflib
+            does not support. Errors in a row are raised when the row is requested.
         MissingExtraError: If rdflib is not installed.
     """
     library: Any = _rdflib()
@@ -216,7 +224,7 @@ def results_to_rdflib(results: Results) -> rdflib.query.Result:
 
 
 def results_from_rdflib(result: rdflib.query.Result) -> Results:
-    """Return the SPARQL results of rdflib, which evaluates all rows when the first is requested.
+    """Return the SPARQL results of rdflib, which evaluates all rows when the first one is requested.
 
     Raises:
         UnsupportedError: If it is a graph, or a row contains something other than terms.
@@ -225,10 +233,10 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
     """
     rdflib = _rdflib()
     if not isinstance(result, rdflib.query.Result):
-        raise TypeError(f"from_rdflib takes an rdflib.query.Result, not {type(result).__name__}")
+        raise TypeError(f"expected an rdflib.query.Result, not {type(result).__name__}")
     if result.type in _GRAPH_QUERIES:
         raise UnsupportedError(
-            f"a {result.type} query returns a graph; rdfm.Message.from_rdflib takes its attribute graph"
+            f"a {result.type} query returns a graph; pass its attribute graph to rdfm.Message.from_rdflib"
         )
     if result.type == "ASK":
         return Results((), bool(result.askAnswer), ())
@@ -243,15 +251,15 @@ def results_from_rdflib(result: rdflib.query.Result) -> Results:
 
 
 def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean:
-    """Return SPARQL results as pyoxigraph's result object, which requests rows slightly ahead of their reader.
+    """Return SPARQL results as pyoxigraph's result object, which reads rows slightly ahead.
 
-    pyoxigraph creates such objects only from documents, so the rows are encoded for it. Blank node labels that it
-    rejects are rewritten; it converts language tags to lower case.
+    pyoxigraph creates such objects only from documents, so the rows are encoded for it. Blank node
+    labels that it rejects are rewritten. It converts language tags to lower case.
 
     Raises:
-        EncodeError: For a variable that pyoxigraph rejects; for an IRI, language tag or generalized triple term that it
-            rejects, when the row is requested.
-        MissingExtraError: pyoxigraph is not installed.
+        EncodeError: For a variable that pyoxigraph rejects. For an IRI, a language tag or a
+            generalized triple term that it rejects, the error is raised when the row is requested.
+        MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
     for name in results.variables:
@@ -261,7 +269,7 @@ def results_to_oxigraph(results: Results) -> pyoxigraph.QuerySolutions | pyoxigr
             raise EncodeError(
                 f"does not support the variable '{_cut(name)}': {error}", format="pyoxigraph"
             ) from error
-    document = _Document(_written(results, oxigraph))
+    document = _Document(_json_pieces(results, oxigraph))
     made: pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean = oxigraph.parse_query_results(
         document, format=oxigraph.QueryResultsFormat.JSON
     )
@@ -274,22 +282,20 @@ def results_from_oxigraph(
     """Return the SPARQL results of pyoxigraph, whose rows are evaluated on demand.
 
     Raises:
-        UnsupportedError: If they are triples.
-        LimitError: Triple terms nest more than 100 deep, when their row is requested.
-        TypeError: They are no results of pyoxigraph.
-        MissingExtraError: pyoxigraph is not installed.
+        UnsupportedError: If the results are triples.
+        LimitError: If triple terms are nested more than 100 deep, when their row is requested.
+        TypeError: If the argument is not a result of pyoxigraph.
+        MissingExtraError: If pyoxigraph is not installed.
     """
     oxigraph = _oxigraph()
     if isinstance(results, oxigraph.QueryTriples):
         raise UnsupportedError(
-            "a CONSTRUCT or DESCRIBE query returns triples; rdfm.Message.from_oxigraph takes them"
+            "a CONSTRUCT or DESCRIBE query returns triples; use rdfm.Message.from_oxigraph"
         )
     if isinstance(results, oxigraph.QueryBoolean):
         return Results((), bool(results), ())
     if not isinstance(results, oxigraph.QuerySolutions):
-        raise TypeError(
-            f"from_oxigraph takes QuerySolutions or a QueryBoolean, not {type(results).__name__}"
-        )
+        raise TypeError(f"expected QuerySolutions or a QueryBoolean, not {type(results).__name__}")
 
     def rows() -> Iterator[list[Term | None]]:
         for solution in results:
@@ -301,7 +307,8 @@ def results_from_oxigraph(
 def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
     """Return whether two messages are the same dataset up to blank node labels.
 
-    Order and repetitions of quads, metadata and namespaces are ignored; the case of language tags is not.
+    The order and repetitions of quads, metadata and namespaces are ignored. The case of language
+    tags is not ignored.
 
     Raises:
         LimitError: If the comparison needs more than `max_steps`.
@@ -313,10 +320,12 @@ def isomorphic(a: Message, b: Message, *, max_steps: int | None = None) -> bool:
 def canonical(message: Message, *, max_steps: int | None = None) -> str:
     """Return a message as canonical N-Quads (RDFC-1.0, SHA-256), in sorted lines.
 
-    Texts are equal if and only if the messages are isomorphic. Language tags are kept as written.
+    The texts of two messages are equal if and only if the messages are isomorphic. Language tags are
+    kept as written.
 
     Raises:
-        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not support.
+        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
+            support.
         LimitError: If the labels need more than `max_steps`.
     """
     bound = canonicalization.MAX_STEPS if max_steps is None else max_steps
@@ -324,7 +333,7 @@ def canonical(message: Message, *, max_steps: int | None = None) -> str:
 
 
 def to_html(message: Message, rows: int = HTML_ROWS) -> str:
-    """Return an HTML table of a message's first quads. Terms are escaped; only http(s) IRIs are links."""
+    """Return an HTML table of the first quads. Terms are escaped, and only http(s) IRIs are links."""
     quads = message.quads
     graphs = any(quad.graph is not None for quad in quads[:rows])
     columns = ["subject", "predicate", "object", *(["graph"] if graphs else [])]
@@ -371,13 +380,15 @@ def rdflib_term(bnode: Callable[[str], Any]) -> Callable[[Term], Any]:
 
 
 def rdflib_graph_name(term: Term, convert: Callable[[Term], Any]) -> Any:
-    """A graph name of rdflib.
+    """Return a graph name as a term of rdflib.
 
     Raises:
-        EncodeError: If it is neither an IRI nor a blank node.
+        EncodeError: If the name is neither an IRI nor a blank node.
     """
     if not isinstance(term, (Iri, Bnode)):
-        raise EncodeError(f"does not support such a graph name: {_cut(str(term))}", format="rdflib")
+        raise EncodeError(
+            f"requires an IRI or a blank node as graph name: {_cut(str(term))}", format="rdflib"
+        )
     return convert(term)
 
 
@@ -397,7 +408,7 @@ def _from_rdflib(term: Any) -> Term:
 
 
 def _rdflib_context(context: Any, graph: Any) -> Any:
-    """The graph name of a quad of rdflib; None for the default graph."""
+    """Return the graph name of a quad of rdflib, or None for the default graph."""
     name = getattr(context, "identifier", context)
     if name is None or str(name) == RDFLIB_DEFAULT_GRAPH:
         return None
@@ -405,7 +416,7 @@ def _rdflib_context(context: Any, graph: Any) -> Any:
 
 
 def _default_graph(dataset: Any) -> Any:
-    """The default graph, whose attribute name depends on the release of rdflib."""
+    """Return the default graph. Its attribute name depends on the version of rdflib."""
     return dataset.default_graph if hasattr(dataset, "default_graph") else dataset.default_context
 
 
@@ -413,7 +424,7 @@ def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
     if isinstance(term, Iri):
         return oxigraph.NamedNode(term.value)
     if isinstance(term, Bnode):
-        # The scheme of the text writers: one-to-one, whatever the label.
+        # Labels are escaped as in text formats, one-to-one.
         return oxigraph.BlankNode(str(term).removeprefix("_:"))
     if isinstance(term, TripleTerm):
         parts = (term.subject, term.predicate, term.object)
@@ -428,12 +439,12 @@ def _to_oxigraph(term: Term, oxigraph: ModuleType) -> Any:
 
 def _from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     try:
-        return _made_from_oxigraph(term, oxigraph)
+        return _term_from_oxigraph(term, oxigraph)
     except RecursionError:
-        raise LimitError("triple terms nest at most 100 deep") from None
+        raise LimitError("triple terms are nested more than 100 deep") from None
 
 
-def _made_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
+def _term_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
     if isinstance(term, oxigraph.NamedNode):
         return Iri(term.value)
     if isinstance(term, oxigraph.BlankNode):
@@ -441,7 +452,7 @@ def _made_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
         return parse_term(f"_:{term.value}") if escaped else Bnode(term.value)
     if isinstance(term, oxigraph.Triple):
         s, p, o = (
-            _made_from_oxigraph(part, oxigraph)
+            _term_from_oxigraph(part, oxigraph)
             for part in (term.subject, term.predicate, term.object)
         )
         return TripleTerm(s, p, o)
@@ -454,7 +465,7 @@ def _made_from_oxigraph(term: Any, oxigraph: ModuleType) -> Term:
 
 
 class _Binding(dict[Any, Any]):
-    """A row for rdflib. It is always true, since rdflib skips false rows, such as an empty dict."""
+    """A row for rdflib. It is always true, because rdflib skips false rows such as an empty dict."""
 
     def __bool__(self) -> bool:
         return True
@@ -468,7 +479,7 @@ def _rdflib_variable(name: str) -> Any:
 
 
 class _Document:
-    """A file that is written while it is read."""
+    """A file-like object that generates its content on demand."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -484,8 +495,8 @@ class _Document:
         return bytes(given)
 
 
-def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
-    """The document that pyoxigraph reads. It includes the rows before an error."""
+def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
+    """Yield the document that pyoxigraph reads. It includes the rows before an error."""
     encoder = Encoder("results-json", {})
     variables = list(results.variables)
     yield encoder.encode(ResultBatch.from_rows([], variables, boolean=results.boolean))
@@ -495,7 +506,7 @@ def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
         taken: dict[Term | None, Term | None] = {None: None}
         made: list[list[Term | None]] = []
         try:
-            for index, row in islice(rows, WRITTEN_ROWS):
+            for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
                     if term is not None and term not in taken:
                         taken[term] = _for_oxigraph(term, index, oxigraph)
@@ -511,14 +522,21 @@ def _written(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
 
 
 def _for_oxigraph(term: Term, row: int, oxigraph: ModuleType) -> Term:
-    """A term with labels that pyoxigraph accepts. Also creates pyoxigraph's term, to raise its errors early."""
+    """Return a term with labels that pyoxigraph accepts.
+
+    pyoxigraph's term is created too, so that its errors are raised early.
+    """
     try:
         _to_oxigraph(term, oxigraph)
         return _relabelled(term)
     except (ValueError, TypeError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "it holds no generalized triples"
+        reason = (
+            str(error)
+            if isinstance(error, ValueError)
+            else "generalized triple terms are not supported"
+        )
         raise EncodeError(
-            f"cannot hold {_cut(str(term))}: {reason}", format="pyoxigraph", message_index=row
+            f"cannot represent {_cut(str(term))}: {reason}", format="pyoxigraph", message_index=row
         ) from error
 
 

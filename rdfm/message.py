@@ -1,6 +1,6 @@
-"""A message of a log, which is a dataset or a patch: a view of a batch, or created in Python.
+"""Messages of logs: datasets and patches, as views of a batch or created in Python.
 
-A view takes two references until its quads or operations are used; it keeps its batch alive.
+A view keeps its batch alive. It stores only two references until its quads or operations are used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OperationParts: TypeAlias = (
 )
 
 OPERATIONS = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
-QUADS = "the items of a message are Quad"
+QUADS = "the items of a message must be Quad"
 
 
 class Message:
@@ -42,7 +42,7 @@ class Message:
     Args:
         quads: The quads; repetitions and order are kept.
         metadata: Jelly frame metadata: keys and bytes.
-        namespaces: Names (without colon) and IRIs in force.
+        namespaces: The IRIs of the namespaces in force, by name (without colon).
 
     Raises:
         TypeError: If an argument or item has another type.
@@ -68,10 +68,10 @@ class Message:
         self._quads = _quad_list(quads)
         self._metadata = dict(metadata or {})
         self._namespaces = dict(namespaces or {})
-        _check("metadata keys are str", self._metadata, str)
-        _check("metadata values are bytes", self._metadata.values(), bytes)
-        _check("namespace names are str", self._namespaces, str)
-        _check("namespace IRIs are str", self._namespaces.values(), str)
+        _check("metadata keys must be str", self._metadata, str)
+        _check("metadata values must be bytes", self._metadata.values(), bytes)
+        _check("namespace names must be str", self._namespaces, str)
+        _check("namespace IRIs must be str", self._namespaces.values(), str)
 
     @property
     def quads(self) -> list[Quad]:
@@ -92,7 +92,7 @@ class Message:
 
     @property
     def namespaces(self) -> dict[str, str]:
-        """The namespaces in force: names (without colon) and IRIs."""
+        """The IRIs of the namespaces in force, by name (without colon)."""
         if self._namespaces is None:
             assert self._batch is not None
             self._namespaces = self._batch.namespaces(self._index)
@@ -176,7 +176,8 @@ class Message:
 
         Args:
             other: Another message.
-            max_steps: Maximum number of visited quads. Defaults to `rdfm.compare.isomorphism.MAX_STEPS`.
+            max_steps: Maximum number of visited quads. Defaults to
+                `rdfm.compare.isomorphism.MAX_STEPS`.
 
         Raises:
             LimitError: If the comparison needs more than `max_steps`.
@@ -186,10 +187,13 @@ class Message:
         return interop.isomorphic(self, other, max_steps=max_steps)
 
     def canonical(self, *, max_steps: int | None = None) -> str:
-        """The dataset as canonical N-Quads (RDFC-1.0). Messages are isomorphic if and only if these texts are equal.
+        """The dataset as canonical N-Quads (RDFC-1.0).
+
+        Two messages are isomorphic if and only if these texts are equal.
 
         Args:
-            max_steps: Maximum number of visited quads. Defaults to `rdfm.compare.canonical.MAX_STEPS`.
+            max_steps: Maximum number of visited quads. Defaults to
+                `rdfm.compare.canonical.MAX_STEPS`.
 
         Raises:
             EncodeError: If RDFC-1.0 does not support a quad.
@@ -210,8 +214,8 @@ class Operation(NamedTuple):
     """An operation of a patch, with the codes of RDF Patch.
 
     Attributes:
-        op: "H" for a header; "TX", "TC" or "TA" for the begin, commit or abort of a transaction; "PA" or "PD" for a
-            prefix that is added or deleted; "A" or "D" for a quad that is added or deleted.
+        op: "H" for a header; "TX", "TC" or "TA" to begin, commit or abort a transaction; "PA" or
+            "PD" to add or delete a prefix; "A" or "D" to add or delete a quad.
         name: The key of a header, or a prefix without its colon.
         subject: The subject of a quad.
         predicate: The predicate of a quad.
@@ -233,15 +237,17 @@ class Operation(NamedTuple):
 
 
 class Patch:
-    """Changes to a dataset, as operations in order. Blank node labels identify nodes of a store and apply to the log.
+    """Changes to a dataset, as operations in order.
+
+    Blank node labels identify the nodes of the changed dataset, and apply to the entire log.
 
     Args:
         operations: The operations, or tuples of their parts; trailing parts may be omitted.
 
     Raises:
         TypeError: If an argument or item has another type.
-        ValueError: If the `op` of an operation is not one of the eight codes. Whether an operation has the required
-            parts is checked when it is written.
+        ValueError: If the `op` of an operation is not one of the eight codes. The required parts of
+            an operation are checked when it is written.
 
     Example:
         >>> from rdfm import Iri, Literal, Quad
@@ -264,7 +270,7 @@ class Patch:
             operations = iter(operations)
         except TypeError:
             kind = type(operations).__name__
-            raise TypeError(f"a patch is an iterable of Operation, not {kind}") from None
+            raise TypeError(f"expected an iterable of Operation, not {kind}") from None
         self._operations = [_operation(operation) for operation in operations]
 
     @property
@@ -373,11 +379,13 @@ def _operation(operation: Any) -> Operation:
         if not isinstance(operation, tuple) or not 1 <= len(operation) <= len(Operation._fields):
             hint = "; ('A', None, *quad) adds a quad" if isinstance(operation, Quad) else ""
             raise TypeError(
-                f"an operation is an Operation, or a tuple of its parts, not {repr(operation)[:40]}{hint}"
+                f"expected an Operation or a tuple of its parts, not {repr(operation)[:40]}{hint}"
             )
         made = Operation(*operation)
     if made.op not in OPERATIONS:
-        raise ValueError(f"{made.op!r} is no operation; there are {', '.join(OPERATIONS)}")
+        raise ValueError(
+            f"{made.op!r} is not an operation; expected one of {', '.join(OPERATIONS)}"
+        )
     return made
 
 
@@ -418,23 +426,23 @@ def checked(message: Message | Iterable[Quad]) -> Message | list[Quad]:
 
 def _quad_list(quads: Iterable[Quad]) -> list[Quad]:
     if isinstance(quads, Quad):  # iterable, but of terms
-        raise TypeError("a message is an iterable of Quad, not a Quad; put it into a list")
+        raise TypeError("expected an iterable of Quad, not a Quad; put it in a list")
     try:
         quads = iter(quads)
     except TypeError:
         kind = type(quads).__name__
-        raise TypeError(f"a message is a Message or an iterable of Quad, not {kind}") from None
+        raise TypeError(f"expected a Message or an iterable of Quad, not {kind}") from None
     result = list(quads)
     _check(QUADS, result, Quad)
     return result
 
 
-def _check(what: str, values: Collection[object], kind: type) -> None:
+def _check(requirement: str, values: Collection[object], kind: type) -> None:
     if set(map(type, values)) <= {kind}:
         return
     for value in values:
         if not isinstance(value, kind):
-            raise TypeError(f"{what}, not {type(value).__name__}")
+            raise TypeError(f"{requirement}, not {type(value).__name__}")
 
 
 def _restore(quads: list[Quad], metadata: dict[str, bytes], namespaces: dict[str, str]) -> Message:

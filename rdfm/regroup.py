@@ -1,4 +1,4 @@
-"""Other boundaries of messages: the functions of `rdfm.conversion.regroup`."""
+"""Regrouping of messages: the functions of `rdfm.conversion.regroup`."""
 
 from rdfm.conversion.regroup import make, regrouped
 

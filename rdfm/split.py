@@ -1,4 +1,4 @@
-"""Parts of one log, each read on its own: `rdfm.split.plan` and what it gives."""
+"""Splits of a log, which are read independently: `plan` and `Split`."""
 
 from rdfm.logs.plan import plan
 from rdfm.logs.split import Split

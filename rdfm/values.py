@@ -1,4 +1,4 @@
-"""Columns of values, each of which is one message: the functions of `rdfm.logs.values`."""
+"""Columns of values with one message each: the functions of `rdfm.logs.values`."""
 
 from rdfm.logs.values import ValueDecoder, ValueEncoder, decode_values, encode_values
 

@@ -58,7 +58,9 @@ def chromium() -> str:
     pytest.skip(message)
 
 
-def shown(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -> dict[str, Any]:
+def render_page(
+    page: str, folder: Path, *, width: int = 1000, dark: bool = False
+) -> dict[str, Any]:
     """Returns the layout of a page at a screen width, and the browser's messages (`console`)."""
     file = folder / "harness.html"
     file.write_text(HARNESS.format(width=width, page=escape(page)), "utf-8")

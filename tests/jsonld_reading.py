@@ -1,8 +1,9 @@
-"""Reads the documents of `jsonld_documents`, and explains why other readers give different results.
+"""The readings of the documents of `jsonld_documents`, and the known differences of other readers.
 
-A difference is a predicate on the document and both outcomes. Its docstring gives the section and the
-sentence of https://www.w3.org/TR/json-ld11-api/ that decides, and the behaviour of the other reader. If a
-difference applies to both PyLD and jsonld.js, its docstring names only PyLD, which is a port of jsonld.js.
+A difference is a predicate on the document and both outcomes. Its docstring quotes the deciding
+sentence of https://www.w3.org/TR/json-ld11-api/ with its section and step, and describes the other
+reader. If a difference names PyLD and jsonld.js, the description of PyLD applies to both, because
+PyLD is a port of jsonld.js.
 """
 
 import json
@@ -25,7 +26,7 @@ XSD_DOUBLE = "http://www.w3.org/2001/XMLSchema#double"
 
 @dataclass
 class Outcome:
-    """The result of reading a document: quads, or an error with its code in the specification."""
+    """The result of reading a document: quads, or an error and its code in the specification."""
 
     quads: list[tuple] | None
     error: str = ""
@@ -40,16 +41,15 @@ def rdfm_reads(text: str, direction: str, *, lenient: bool = True) -> Outcome:
     try:
         batch = decoder.next_batch()
     except rdfm.DecodeError as error:
-        codes = re.findall(
-            r"\(JSON-LD: ([^)]*)\)", str(error)
-        )  # the last one is that of the document
+        # The last code belongs to the outermost error.
+        codes = re.findall(r"\(JSON-LD: ([^)]*)\)", str(error))
         return Outcome(None, str(error), codes[-1] if codes else None)
     quads = [] if batch is None or not len(batch) else quads_of(batch, 0)
     return Outcome(quads, header=decoder.header())
 
 
 def well_formed(quads: list[tuple]) -> list[tuple]:
-    """The quads without those that JSON-LD drops, but that PyLD keeps because it checks less."""
+    """Returns the quads without those that JSON-LD drops and PyLD keeps, because it checks less."""
 
     def is_well_formed(term: tuple | None) -> bool:
         if term is None or term[0] == "bnode":
@@ -63,14 +63,17 @@ def well_formed(quads: list[tuple]) -> list[tuple]:
 
 
 def normalized(quads: list[tuple]) -> list[tuple]:
-    """The quads with lower-case language tags, and with doubles, also in strings, in PyLD's 16 digits."""
+    """Returns the quads with language tags in lower case and doubles with the 16 digits of PyLD.
+
+    The latter includes strings that look like doubles.
+    """
 
     def normal(term: tuple) -> tuple:
         if term[0] != "literal":
             return term
         _, text, language, direction, datatype = term
         if datatype == XSD_DOUBLE or re.fullmatch(r"-?[0-9]\.[0-9]+E-?[0-9]+", text):
-            with suppress(ValueError):  # PyLD leaves a string that is not a number unchanged
+            with suppress(ValueError):  # PyLD keeps a string that is not a number
                 text = f"{float(text):.15E}"
         if datatype.startswith(reference.I18N):
             datatype = datatype.lower()
@@ -80,7 +83,10 @@ def normalized(quads: list[tuple]) -> list[tuple]:
 
 
 def without_false_protected(value: Any, *, context: bool = False) -> Any:
-    """The document without "@protected": false in contexts, which is the default but breaks PyLD."""
+    """Returns the document without "@protected": false in contexts, which makes PyLD fail.
+
+    False is the default.
+    """
     if isinstance(value, list):
         return [without_false_protected(item, context=context) for item in value]
     if not isinstance(value, dict):
@@ -92,8 +98,8 @@ def without_false_protected(value: Any, *, context: bool = False) -> Any:
     }
 
 
-def shown(name: object, given: Any, *outcomes: Any) -> str:
-    """The text of a failure: the number of the document, the document and the outcomes."""
+def describe(name: object, given: Any, *outcomes: Any) -> str:
+    """Returns the text of a failure: the document and the outcomes."""
     return "\n".join([f"document {name}:", json.dumps(given), *map(str, outcomes)])
 
 
@@ -101,17 +107,17 @@ def rdf_direction(direction: str) -> str | None:
     return None if direction == "none" else direction
 
 
-def left_open(text: str, direction: str) -> bool:
+def is_undetermined(text: str, direction: str) -> bool:
     return bool(reference.read(text, base=BASE, direction=rdf_direction(direction)).open)
 
 
 def batches() -> list[range]:
-    """The numbers of the documents, in groups that are passed to a peer together."""
+    """Returns the numbers of the documents in groups, as they are passed to peers."""
     return [range(at, min(at + 500, DOCUMENTS)) for at in range(0, DOCUMENTS, 500)]
 
 
 def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) -> None:
-    """Asserts that a peer reads the same quads, and rejects the same documents with any error code."""
+    """Asserts that a peer reads the same as rdfm, and rejects the same documents with any code."""
     documents = [document(number) for number in numbers]
     outcomes = read(documents)
     for number, given, theirs in zip(numbers, documents, outcomes, strict=True):
@@ -122,15 +128,15 @@ def compare(reader: str, numbers: range, read: Callable[[list], list[Outcome]]) 
         else:
             same = ours.quads is None and theirs.quads is None
         if not same:
-            known = explained(reader, given, ours, theirs) or left_open(text, "none")
-            assert known, shown(number, given, ours, theirs)
+            known = explained(reader, given, ours, theirs) or is_undetermined(text, "none")
+            assert known, describe(number, given, ours, theirs)
 
 
-# Differences of other readers.
+# Differences of other readers
 
 
 def maps(value: Any, within: str = "") -> Iterator[tuple[str, dict]]:
-    """Every map with its key; maps within contexts have the key "@context"."""
+    """Yields each map with its key, which is "@context" within contexts."""
     if isinstance(value, list):
         for item in value:
             yield from maps(item, within)
@@ -145,7 +151,7 @@ def contexts(given: Any) -> list[dict]:
 
 
 def definitions(given: Any) -> list[tuple[str, dict]]:
-    """Terms with their definitions, if these are maps."""
+    """Returns the terms whose definitions are maps, with the definitions."""
     return [
         (term, definition)
         for context in contexts(given)
@@ -155,7 +161,7 @@ def definitions(given: Any) -> list[tuple[str, dict]]:
 
 
 def bodies(given: Any) -> list[dict]:
-    """Maps other than contexts and definitions, including maps within invalid values of contexts."""
+    """Returns the maps that are neither contexts nor definitions, nor within them."""
     kept = {id(context) for context in contexts(given)}
     kept |= {id(definition) for _, definition in definitions(given)}
     return [found for _, found in maps(given) if id(found) not in kept]
@@ -167,7 +173,7 @@ def containers(definition: dict) -> list:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every scalar in the document, and every key."""
+    """Yields each scalar and each key of the document."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
@@ -196,7 +202,7 @@ BOTH = ("PyLD", "jsonld.js")
 
 
 def difference(*readers: str) -> Callable[[Decide], Decide]:
-    """Registers a known difference of these readers."""
+    """Adds a known difference of these readers."""
 
     def add(decide: Decide) -> Decide:
         DIFFERENCES.append((readers, decide))
@@ -216,8 +222,9 @@ def both_read(ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def arrays_in_lists_are_flat(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 5.2.2: "If the container mapping of active property includes @list, and expanded item is
-    an array, set expanded item to a new map containing the entry @list". PyLD also does this in @list.
+    """5.1.2, 5.2.2: "If the container mapping of active property includes @list, and expanded
+    item is an array, set expanded item to a new map containing the entry @list". PyLD also does
+    so in @list.
     """
 
     def contains_array(value: Any) -> bool:
@@ -231,8 +238,8 @@ def arrays_in_lists_are_flat(given: Any, ours: Outcome, theirs: Outcome) -> bool
 
 @difference(*BOTH)
 def contexts_of_reverse_terms(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.13: "If the term definition associated to key indicates that it is a reverse property".
-    PyLD uses the context that is in force within the value.
+    """5.1.2, 13.13: "If the term definition associated to key indicates that it is a reverse
+    property". PyLD looks the definition up in the context of the value.
     """
     return any(
         "@context" in definition
@@ -244,7 +251,7 @@ def contexts_of_reverse_terms(given: Any, ours: Outcome, theirs: Outcome) -> boo
 @difference(*BOTH)
 def json_before_maps(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     """5.1.2, 13.6 and 13.7: "type mapping of @json", then "Otherwise, if container mapping includes
-    @language", and likewise for the other containers. PyLD checks the container first.
+    @language", and so on. PyLD checks the container first.
     """
     maps_of = {"@language", "@index", "@id", "@type"}
     return any(
@@ -256,7 +263,7 @@ def json_before_maps(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def contexts_and_types_in_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 14.2.2: "Recursively repeat steps 3, 8, 13, and 14", so without 9 and 11: neither an
+    """5.1.2, 14.2.2: "Recursively repeat steps 3, 8, 13, and 14", without 9 and 11: neither an
     embedded context nor a type affects the terms of a nested value.
     """
     nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
@@ -264,15 +271,17 @@ def contexts_and_types_in_nests(given: Any, ours: Outcome, theirs: Outcome) -> b
 
 
 @difference(*BOTH)
-def keywords_without_a_value(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.3 to 13.4.15 define no value for the other keywords. PyLD keeps them as entries."""
+def keywords_without_effect(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.4.3 to 13.4.15 give no value to the other keywords. PyLD keeps them as entries."""
     names = "@base @container @import @none @prefix @propagate @protected @version @vocab @json"
     return any(not {*names.split()}.isdisjoint(body) for body in bodies(given))
 
 
 @difference(*BOTH)
-def a_type_map_has_a_context_per_key(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.8.3.2: "update map context", which starts again for each key. PyLD keeps it."""
+def contexts_of_type_map_keys(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.8.3.2: "update map context", separately for each key. PyLD keeps the context of the
+    previous key.
+    """
     typed = {term for term, definition in definitions(given) if "@type" in containers(definition)}
     return both_read(ours, theirs) and any(
         term in typed and isinstance(value, dict) and len(value) > 1
@@ -282,9 +291,9 @@ def a_type_map_has_a_context_per_key(given: Any, ours: Outcome, theirs: Outcome)
 
 
 @difference(*BOTH)
-def null_keeps_the_previous_context(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+def null_contexts_of_types(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     """4.1.2, 5.1.2: "if propagate is false, previous context in result to the previous value of
-    result". In PyLD, a type's context that is null stays in force in nested nodes.
+    result". In PyLD a type-scoped context that is null also applies to nested nodes.
     """
     return any(
         definition.get("@context", ()) is None or None in as_list(definition.get("@context", ()))
@@ -294,8 +303,8 @@ def null_keeps_the_previous_context(given: Any, ours: Outcome, theirs: Outcome) 
 
 @difference(*BOTH)
 def free_floating_lists(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.11.1: "If active property is null or @graph, continue with the next key from element
-    to remove the free-floating list", so it cannot collide.
+    """5.1.2, 13.4.11.1: "If active property is null or @graph, continue with the next key from
+    element to remove the free-floating list", so that it collides with nothing.
     """
     nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
     beside = any("@list" in body and len(body) > 1 for body in bodies(given))
@@ -304,8 +313,8 @@ def free_floating_lists(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def values_are_never_reverted(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 7: "does not contain an entry expanding to @value", regardless of the number of entries. Also,
-    the property-scoped context is looked up before the context is reverted.
+    """5.1.2, 7: "does not contain an entry expanding to @value", regardless of the number of
+    entries. Property-scoped contexts are looked up before the context is reverted.
     """
     not_propagated = any(context.get("@propagate") is False for context in contexts(given))
     typed = any("@context" in definition for _, definition in definitions(given))
@@ -315,8 +324,10 @@ def values_are_never_reverted(given: Any, ours: Outcome, theirs: Outcome) -> boo
 
 
 @difference(*BOTH)
-def keys_of_maps_use_the_outer_context(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.8.3.4: "IRI expanding index" with the active context, not with the context of the term."""
+def contexts_of_map_keys(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 13.8.3.4: "IRI expanding index" with the active context, not with the context of the
+    term.
+    """
     return any(
         "@context" in definition
         and {*map(str, containers(definition))} & {"@id", "@type", "@index", "@language"}
@@ -326,8 +337,8 @@ def keys_of_maps_use_the_outer_context(given: Any, ours: Outcome, theirs: Outcom
 
 @difference(*BOTH)
 def values_of_other_directions(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """7.2.2, 4.1.2: "Two maps are considered equal if they have equivalent map entries". PyLD ignores the
-    entry @direction.
+    """7.2.2, 4.1.2: "Two maps are considered equal if they have equivalent map entries". PyLD does
+    not compare @direction.
     """
     directed = [body["@value"] for body in bodies(given) if {"@direction", "@value"} <= body.keys()]
     scalars = list(leaves(given))
@@ -336,8 +347,8 @@ def values_of_other_directions(given: Any, ours: Outcome, theirs: Outcome) -> bo
 
 @difference(*BOTH)
 def types_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.1.2, 1.3.2.1: "unless type is not well-formed". Null is not well-formed; it results from a term that is
-    mapped to null or looks like a keyword.
+    """8.1.2, 1.3.2.1: "unless type is not well-formed". Null is not well-formed; it is the type
+    of a term that is mapped to null or has the form of a keyword.
     """
     broken = "startswith" in theirs.error or "indexOf" in theirs.error
     if not (theirs.code == "invalid type value" or broken):
@@ -359,8 +370,8 @@ def as_list(value: Any) -> list:
 
 @difference(*BOTH)
 def included_blocks(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.6.2: "passing active context, null for active property", so a free-floating value is
-    dropped from an array, and if it is the only value, nothing is left.
+    """5.1.2, 13.4.6.2: "passing active context, null for active property". A free-floating item is
+    removed from an array, and leaves nothing if it is the only value.
     """
     blocks = values_at(given, "@included")
     if ours.code == "invalid @included value":
@@ -384,8 +395,8 @@ def directions_beside_types(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def graphs_that_are_scalars(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 4.1: "If active property is null or @graph, drop the free-floating scalar". PyLD reports an
-    error with a separate code.
+    """5.1.2, 4.1: "If active property is null or @graph, drop the free-floating scalar". PyLD
+    raises an error with its own code.
     """
     return theirs.code == "invalid @graph value"
 
@@ -400,8 +411,8 @@ DEFINITION_CODES = {
 
 @difference(*BOTH)
 def steps_of_create_term_definition(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2: PyLD performs steps 12 to 26 in another order, so a definition with two errors has
-    another code, or none if its type causes a TypeError.
+    """4.2.2: PyLD performs the steps 12 to 26 in another order. A definition with two errors has
+    another code, or none if the type causes a TypeError.
     """
     wrong = ours.code in DEFINITION_CODES
     broken = "expected string or bytes-like object" in theirs.error
@@ -409,16 +420,18 @@ def steps_of_create_term_definition(given: Any, ours: Outcome, theirs: Outcome) 
 
 
 @difference(*BOTH)
-def terms_like_keywords_are_not_a_cycle(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 14.2.2: "has the form of a keyword, return". Then the term is no longer being defined, but PyLD
-    finds it again and reports a cycle.
+def cycles_of_terms_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.2: "has the form of a keyword, return", which ends the definition of the term.
+    PyLD considers it unfinished and reports a cycle.
     """
     return theirs.code == "cyclic IRI mapping" and '"@foo"' in json.dumps(given)
 
 
 @difference(*BOTH)
 def graphs_by_index_and_by_id(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 19.1: "an array containing @graph and either @id or @index optionally including @set"."""
+    """4.2.2, 19.1: "an array containing @graph and either @id or @index optionally including
+    @set".
+    """
     return ours.code in ("invalid container mapping", "invalid scoped context") and any(
         {"@id", "@index"} <= {*map(str, containers(definition))}
         for _, definition in definitions(given)
@@ -426,9 +439,9 @@ def graphs_by_index_and_by_id(given: Any, ours: Outcome, theirs: Outcome) -> boo
 
 
 @difference(*BOTH)
-def languages_that_are_not_tags(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.2.2, 7: "If item has an @language entry which is not well-formed, return null", in every form
-    of directions.
+def invalid_language_tags(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """8.2.2, 7: "If item has an @language entry which is not well-formed, return null", for
+    every form of directions.
     """
 
     def tags(quad: tuple) -> list[str]:
@@ -446,8 +459,8 @@ def languages_that_are_not_tags(given: Any, ours: Outcome, theirs: Outcome) -> b
 
 @difference(*BOTH, "Jena")
 def vocabularies_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.1.2, 5.8.3: "If it is not an IRI, or a blank node identifier, an invalid vocab mapping error has
-    been detected". PyLD accepts any string.
+    """4.1.2, 5.8.3: "If it is not an IRI, or a blank node identifier, an invalid vocab mapping
+    error has been detected". PyLD accepts any string.
     """
     return ours.code in ("invalid vocab mapping", "invalid scoped context") and any(
         isinstance(context.get("@vocab"), str) and ":" not in context["@vocab"]
@@ -457,9 +470,9 @@ def vocabularies_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> b
 
 @difference(*BOTH)
 def keywords_that_are_defined(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 4 and 5: "value MUST be a map with only either or both of" @container and @protected, and
-    "term MUST NOT be a keyword". PyLD accepts an @id in the former, does not recognize @prefix, and reads
-    an entry @context of a context as a context.
+    """4.2.2, 4 and 5: "value MUST be a map with only either or both of" @container and
+    @protected, and "term MUST NOT be a keyword". PyLD accepts an @id in the first, does not
+    recognize @prefix, and interprets a @context entry of a context as a context.
     """
     refused = ours.code in DEFINITION_CODES
     return ours.quads is None and any(
@@ -470,8 +483,8 @@ def keywords_that_are_defined(given: Any, ours: Outcome, theirs: Outcome) -> boo
 
 @difference(*BOTH, "Jena")
 def protected_is_a_boolean(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 11: "If the value of @protected is not a boolean, an invalid @protected value error has been
-    detected". PyLD accepts any value that is truthy in Python.
+    """4.2.2, 11: "If the value of @protected is not a boolean, an invalid @protected value
+    error has been detected". PyLD uses the truth value in Python.
     """
     found = [context for context in contexts(given)] + [one for _, one in definitions(given)]
     return ours.code in ("invalid @protected value", "invalid scoped context") and any(
@@ -483,9 +496,9 @@ FALSE = (None, False, 0, "", [], {}, [[]], [None])
 
 
 @difference(*BOTH)
-def falsy_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """Errors that the specification requires for values of the wrong kind. PyLD treats such a value as
-    absent if it is null, false, zero or empty.
+def values_that_are_false_in_python(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """The specification has error codes for values of the wrong type. PyLD ignores such values if
+    they are null, false, zero or empty.
     """
     wrong = {
         "invalid value object value": "@value",
@@ -505,8 +518,8 @@ def falsy_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def contexts_are_processed_in_order(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.1.2, 5: "For each item context in local context". PyLD loads all contexts and flattens nested arrays
-    before it processes any.
+    """4.1.2, 5: "For each item context in local context". PyLD loads all contexts and flattens
+    nested arrays before it processes the first.
     """
     odd = any(
         not (value is None or isinstance(value, dict))
@@ -519,8 +532,8 @@ def contexts_are_processed_in_order(given: Any, ours: Outcome, theirs: Outcome) 
 
 @difference(*BOTH)
 def graphs_in_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 15.1: "The result must not contain any entries other than @direction, @index, @language,
-    @type, and @value". An empty @graph is such an entry too.
+    """5.1.2, 15.1: "The result must not contain any entries other than @direction, @index,
+    @language, @type, and @value". An empty @graph is also such an entry.
     """
     return ours.code == "invalid value object" and any(
         {"@value", "@graph"} <= {*body} for body in bodies(given)
@@ -529,8 +542,8 @@ def graphs_in_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def identifiers_that_are_aliases(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.2.2, 4: "If active context has a term definition for value, and the associated IRI mapping is a
-    keyword, return that keyword". This applies to identifiers too.
+    """5.2.2, 4: "If active context has a term definition for value, and the associated IRI
+    mapping is a keyword, return that keyword". This includes identifiers.
     """
     aliases = {
         term
@@ -547,9 +560,9 @@ def texts(value: Any) -> list[str]:
 
 
 @difference(*BOTH)
-def scoped_bases_apply_once(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 8: "If property-scoped context is defined, set active context to the result of the Context
-    Processing algorithm". PyLD runs it twice, so a relative @base is applied twice.
+def scoped_bases_count_once(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """5.1.2, 8: "If property-scoped context is defined, set active context to the result of the
+    Context Processing algorithm". PyLD processes it twice, and so resolves a relative @base twice.
     """
     return both_read(ours, theirs) and any(
         isinstance(context.get("@base"), str) and ":" not in context["@base"]
@@ -560,8 +573,8 @@ def scoped_bases_apply_once(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def bases_are_resolved_against_bases(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.1.2, 5.7.5: "Otherwise, an invalid base IRI error has been detected". This applies to a relative IRI
-    if the base is null.
+    """4.1.2, 5.7.5: "Otherwise, an invalid base IRI error has been detected", for example for a
+    relative IRI if the base is null.
     """
     return ours.code in ("invalid base IRI", "invalid scoped context") and any(
         isinstance(context.get("@base"), str) and ":" not in context["@base"]
@@ -571,8 +584,8 @@ def bases_are_resolved_against_bases(given: Any, ours: Outcome, theirs: Outcome)
 
 @difference(*BOTH)
 def index_keys_are_iris(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 20.2: "If the result of IRI expanding that value is not an IRI, an invalid term definition
-    has been detected". PyLD rejects only keywords.
+    """4.2.2, 20.2: "If the result of IRI expanding that value is not an IRI, an invalid term
+    definition has been detected". PyLD rejects only keywords.
     """
     return ours.code in ("invalid term definition", "invalid scoped context") and any(
         "@index" in definition for _, definition in definitions(given)
@@ -581,16 +594,16 @@ def index_keys_are_iris(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def identifiers_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.2.2, 2: "If value has the form of a keyword, return null". PyLD raises a TypeError when it
-    sorts such a subject.
+    """5.2.2, 2: "If value has the form of a keyword, return null". PyLD fails with a TypeError
+    when it sorts such a subject.
     """
     return "'<' not supported" in theirs.error and '"@foo"' in json.dumps(given)
 
 
 @difference(*BOTH)
 def nests_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 24.2: "MUST be a string and MUST NOT be a keyword other than @nest". A string that only looks like a
-    keyword is not one, and neither is the empty string.
+    """4.2.2, 24.2: "MUST be a string and MUST NOT be a keyword other than @nest". An empty
+    string, or one that only has the form of a keyword, is allowed.
     """
     refused = theirs.code == "invalid @nest value" or "IndexError" in theirs.error
     return refused and any(
@@ -600,16 +613,17 @@ def nests_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def indexes_of_a_node(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """7.2.2, 6.8: "If node already has an @index entry with a different value". PyLD raises a
-    TypeError if the value is the same.
+    """7.2.2, 6.8: "If node already has an @index entry with a different value". PyLD fails with a
+    TypeError if it has the same value.
     """
     return "string indices must be integers" in theirs.error
 
 
 @difference("jsonld.js")
 def values_in_graphs(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.12.1: "Convert ev into a graph object by creating a map containing the key-value pair
-    @graph-ev". This applies to a value too: the graph then has no node. jsonld.js makes no graph.
+    """5.1.2, 13.12.1: "Convert ev into a graph object by creating a map containing the
+    key-value pair @graph-ev", even if ev is a value, so that the graph is empty. jsonld.js
+    creates no graph.
     """
     return both_read(ours, theirs) and any(
         "@graph" in containers(definition) for _, definition in definitions(given)
@@ -619,7 +633,7 @@ def values_in_graphs(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference("jsonld.js")
 def strings_of_doubles(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     """8.2.2, 10: "value is a number and datatype equals xsd:double". jsonld.js also converts
-    strings to numbers.
+    strings that are not numbers.
     """
     return both_read(ours, theirs) and XSD_DOUBLE in json.dumps(given)
 
@@ -637,14 +651,17 @@ def blank_nodes_with_prefixes(given: Any, ours: Outcome, theirs: Outcome) -> boo
 
 @difference("jsonld.js")
 def numbers_close_to_zero(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.2.2, 10: "a number with a non-zero fractional part", such as 1e-7. jsonld.js turns it into 0."""
+    """8.2.2, 10: "a number with a non-zero fractional part", for example 1e-7. jsonld.js writes
+    0.
+    """
     return both_read(ours, theirs) and any(0 < abs(number) < 1e-6 for number in numbers(given))
 
 
 @difference("jsonld.js")
 def bases_that_are_empty(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.1.2, 5.7.4: "the result of resolving value against the current base IRI". For the empty string this is
-    the base itself, but jsonld.js removes its last segment. A keyword is a path like any other.
+    """4.1.2, 5.7.4: "the result of resolving value against the current base IRI". For an empty
+    value this is the base itself, but jsonld.js removes its last segment. A keyword is a path
+    like any other.
     """
     return both_read(ours, theirs) and any(
         str(context.get("@base", "x"))[:1] in ("", "@") for context in contexts(given)
@@ -653,15 +670,16 @@ def bases_that_are_empty(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("jsonld.js")
 def subjects_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.1.2, 1.3.1: "If subject is not well-formed, continue", such as null. jsonld.js makes a blank node."""
+    """8.1.2, 1.3.1: "If subject is not well-formed, continue". Null is not well-formed, but
+    jsonld.js creates a blank node.
+    """
     return both_read(ours, theirs) and "@foo" in strings(given)
 
 
 @difference(*BOTH)
 def types_of_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 15.5: "if the result has an @type entry and its value is not an IRI, an invalid typed value
-    error has been detected". An array is not an IRI, and neither is the null that results from a name
-    like a keyword.
+    """5.1.2, 15.5: "if the result has an @type entry and its value is not an IRI, an invalid typed
+    value error has been detected". Arrays and null, from a form of keyword, are not IRIs.
     """
     found = values_at(given, "@type", "type")
     odd = any(isinstance(value, list) or str(value).startswith("@") for value in found)
@@ -670,8 +688,9 @@ def types_of_values(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference(*BOTH)
 def prefix_flags_that_are_false(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 25.3: "If the prefix flag of definition is set to true, and its IRI mapping is a keyword, an
-    invalid term definition has been detected". PyLD also rejects it if the flag is false.
+    """4.2.2, 25.3: "If the prefix flag of definition is set to true, and its IRI mapping is a
+    keyword, an invalid term definition has been detected". PyLD also rejects it if the flag is
+    false.
     """
     return theirs.code in ("invalid term definition", "invalid scoped context") and any(
         definition.get("@prefix") is False for _, definition in definitions(given)
@@ -680,8 +699,9 @@ def prefix_flags_that_are_false(given: Any, ours: Outcome, theirs: Outcome) -> b
 
 @difference("jsonld.js")
 def contexts_of_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 14.2.2: "Steps 3 and 8 may update the active context based on a property-scoped context
-    associated with nesting-key", according to an erratum. jsonld.js uses only its terms.
+    """5.1.2, 14.2.2: "Steps 3 and 8 may update the active context based on a property-scoped
+    context associated with nesting-key", in an erratum. jsonld.js uses the context only for its
+    terms.
     """
     return both_read(ours, theirs) and any(
         definition.get("@id") == "@nest" and "@context" in definition
@@ -689,7 +709,7 @@ def contexts_of_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     )
 
 
-# Jena reads with Titanium JSON-LD.
+# Jena, which uses Titanium JSON-LD
 
 
 @difference("Jena")
@@ -700,8 +720,8 @@ def large_integers(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def numbers_in_json(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.2.2, 8: "the canonical lexical form", defined by RFC 8785: -7 and 1e-7. Jena writes -7e00 and
-    0.0000001.
+    """8.2.2, 8: "the canonical lexical form" of RFC 8785, for example -7 and 1e-7. Jena writes
+    -7e00 and 0.0000001.
     """
     odd = any(number < 0 or 0 < number < 1e-6 for number in numbers(given))
     return both_read(ours, theirs) and odd and "@json" in strings(given)
@@ -709,8 +729,8 @@ def numbers_in_json(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def iris_with_spaces(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.1: "Implementations MUST generate only well-formed triples". If a text cannot become an IRI, Jena
-    resolves it to the base.
+    """8.1: "Implementations MUST generate only well-formed triples". Jena resolves a text that
+    cannot be an IRI to the base itself.
     """
     in_context = theirs.quads is None and "invalid base IRI" in theirs.error
     return (both_read(ours, theirs) or in_context) and any(" " in text for text in strings(given))
@@ -718,8 +738,8 @@ def iris_with_spaces(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def graphs_of_nothing(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 4.1 and 19: "drop the free-floating scalar", and "set result to null", which applies to
-    an empty map. Jena fails if nothing is left.
+    """5.1.2, 4.1 and 19: "drop the free-floating scalar", and "set result to null" for an empty
+    map. Jena fails if nothing remains.
     """
     alone = any(not isinstance(value, list) for value in values_at(given, "@graph", "graph"))
     return theirs.quads is None and theirs.code is None and alone
@@ -727,8 +747,9 @@ def graphs_of_nothing(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def terms_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 14.2.3: "If the resulting IRI mapping is neither a keyword, nor an IRI, nor a blank node
-    identifier, an invalid IRI mapping error has been detected". Jena accepts any string.
+    """4.2.2, 14.2.3: "If the resulting IRI mapping is neither a keyword, nor an IRI, nor a
+    blank node identifier, an invalid IRI mapping error has been detected". Jena accepts any
+    string.
     """
     codes = ("invalid IRI mapping", "invalid scoped context", "cyclic IRI mapping")
     mapped = [
@@ -741,7 +762,9 @@ def terms_without_an_iri(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def blank_nodes_reversed(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 13.4: "does not have the form of an IRI or a blank node identifier". Jena rejects it."""
+    """4.2.2, 13.4: "does not have the form of an IRI or a blank node identifier". Jena rejects
+    blank nodes.
+    """
     return theirs.quads is None and any(
         str(definition.get("@reverse")).startswith("_:") for _, definition in definitions(given)
     )
@@ -749,22 +772,24 @@ def blank_nodes_reversed(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def iris_of_a_scheme_alone(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """8.1: "An IRI is well-formed if it matches the ABNF for IRI". `ex:` does: its path is empty."""
+    """8.1: "An IRI is well-formed if it matches the ABNF for IRI". `ex:` matches, with an empty
+    path.
+    """
     return both_read(ours, theirs) and "ex:" in strings(given)
 
 
 @difference("Jena")
 def reverse_terms_beside_reverse(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.2: "If result already has an expanded property entry". A reverse term adds one
-    too if it comes first. The order of keys has no meaning, so only entries can collide.
+    """5.1.2, 13.4.2: "If result already has an expanded property entry". A reverse term that comes
+    first also creates one. Key order is not significant, so only the keys themselves collide.
     """
     return theirs.code == "COLLIDING_KEYWORDS" and "@reverse" in strings(given)
 
 
 @difference("Jena")
-def names_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """4.2.2, 14.2.2: "has the form of a keyword, return". Then the term is no longer being defined. 5.2.2, 2:
-    "return null", which Jena cannot use as a type.
+def terms_with_the_form_of_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
+    """4.2.2, 14.2.2: "has the form of a keyword, return", which ends the definition of the
+    term. 5.2.2, 2: "return null", which Jena cannot represent as a type.
     """
     broken = theirs.code == "CYCLIC_IRI_MAPPING" or "JsonObjects name/value pair" in theirs.error
     return (broken or both_read(ours, theirs)) and "@foo" in strings(given)
@@ -773,7 +798,7 @@ def names_like_keywords(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 @difference("Jena")
 def languages_of_one_letter(given: Any, ours: Outcome, theirs: Outcome) -> bool:
     """8.1: "any language tag is well-formed according to section 2.2.9 of [BCP47]". rdfm uses the
-    grammar of the text formats of RDF, in which a tag may begin with a single letter.
+    grammar of the RDF formats, in which a tag may begin with a single letter.
     """
     return both_read(ours, theirs) and any(
         quad[2][0] == "literal" and re.match("[A-Za-z](-|$)", quad[2][2] or "")
@@ -783,8 +808,8 @@ def languages_of_one_letter(given: Any, ours: Outcome, theirs: Outcome) -> bool:
 
 @difference("Jena")
 def types_in_nests(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 13.4.4.5: "If result already has an entry for @type, prepend the value of @type in result to
-    expanded value". Jena keeps only one of them.
+    """5.1.2, 13.4.4.5: "If result already has an entry for @type, prepend the value of @type in
+    result to expanded value". Jena keeps only one of them.
     """
     nested = [value for _, value in maps(values_at(given, "@nest", "nest"))]
     return both_read(ours, theirs) and any(not {"@type", "type"}.isdisjoint(one) for one in nested)
@@ -800,8 +825,8 @@ def indexes_that_are_the_same(given: Any, ours: Outcome, theirs: Outcome) -> boo
 
 @difference("Jena")
 def scalars_in_scoped_contexts(given: Any, ours: Outcome, theirs: Outcome) -> bool:
-    """5.1.2, 4.2 does not mention "override protected", which is "true" in 8, for the same context and
-    property. Jena rejects for a scalar what it accepts for a node.
+    """5.1.2, 4.2 does not mention "override protected", which is "true" in 8, for the same
+    context and property. Jena rejects for a scalar what it accepts for a node.
     """
     codes = ("PROTECTED_TERM_REDEFINITION", "INVALID_CONTEXT_NULLIFICATION")
     return theirs.code in codes and any(

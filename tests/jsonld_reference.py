@@ -843,7 +843,8 @@ class Processor:
                     again = self.expand_value(active, index_key, index)
                     name = self.expand_iri(active, index_key)
                     item[name] = [again, *item.get(name, [])]
-                    check("@value" not in item, "invalid value object")
+                    with self.collecting():
+                        check("@value" not in item, "invalid value object")
                 elif "@index" in container:
                     if "@index" not in item and expanded != "@none":
                         item["@index"] = index

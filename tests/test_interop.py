@@ -99,7 +99,7 @@ def test_labels_that_oxigraph_refuses_are_rewritten_one_to_one():
     ],
 )
 def test_to_oxigraph_refuses_unsupported_terms(quad):
-    with pytest.raises(EncodeError, match="pyoxigraph: cannot hold"):
+    with pytest.raises(EncodeError, match="pyoxigraph: cannot represent"):
         Message([quad]).to_oxigraph()
 
 
@@ -110,11 +110,11 @@ def test_deep_triple_terms_are_converted_or_refused_by_rdfm():
     message = Message([Quad(S, P, deep)])
     assert message.isomorphic(Message([Quad(S, P, other)]))
     assert not message.isomorphic(Message([Quad(S, P, OBJ)]))
-    with pytest.raises(EncodeError, match="cannot name"):
+    with pytest.raises(EncodeError, match="does not support blank nodes"):
         message.canonical()
     assert len(list(message.to_oxigraph())) == 1
     assert "TripleTerm" not in to_html(message)
-    with pytest.raises(LimitError, match="nest at most 100 deep"):
+    with pytest.raises(LimitError, match="nested more than 100 deep"):
         TripleTerm(S, P, deep)
 
 
@@ -124,7 +124,7 @@ def test_triple_terms_of_pyoxigraph_may_be_too_deep(depth):
     term = pyoxigraph.BlankNode("a")
     for _ in range(depth):
         term = pyoxigraph.Triple(name, name, term)
-    with pytest.raises(LimitError, match="nest at most 100 deep"):
+    with pytest.raises(LimitError, match="nested more than 100 deep"):
         Message.from_oxigraph([pyoxigraph.Triple(name, name, term)])
 
 
@@ -259,10 +259,10 @@ def test_boolean_answers_of_other_libraries_are_read():
 @pytest.mark.parametrize("query", ["CONSTRUCT WHERE {?s ?p ?o}", f"DESCRIBE <{S.value}>"])
 def test_graphs_of_queries_are_not_results(query):
     store, graph = graphs()
-    with pytest.raises(UnsupportedError, match=r"rdfm\.Message\.from_oxigraph takes them"):
+    with pytest.raises(UnsupportedError, match=r"use rdfm\.Message\.from_oxigraph"):
         ResultReader.from_oxigraph(store.query(query))
     with pytest.raises(
-        UnsupportedError, match=r"rdfm\.Message\.from_rdflib takes its attribute graph"
+        UnsupportedError, match=r"pass its attribute graph to rdfm\.Message\.from_rdflib"
     ):
         ResultReader.from_rdflib(graph.query(query))
     assert set(Message.from_oxigraph(store.query(query))) == set(GRAPH)
@@ -316,7 +316,7 @@ def test_to_rdflib_refuses_unsupported_cells():
 def test_to_oxigraph_refuses_unsupported_cells(cell, before):
     results = reader([(S, None)] * before + [(S, cell), (S, None)])
     rows = 0
-    with pytest.raises(EncodeError, match="pyoxigraph: cannot hold") as caught:
+    with pytest.raises(EncodeError, match="pyoxigraph: cannot represent") as caught:
         for _ in results.to_oxigraph():
             rows += 1
     assert (rows, caught.value.message_index) == (before, before)

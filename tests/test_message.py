@@ -30,13 +30,16 @@ def test_messages_from_quads():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Message([A]), "the items of a message are Quad, not Iri"),
-        (lambda: Message(QUADS[0]), "not a Quad; put it into a list"),
+        (lambda: Message([A]), "the items of a message must be Quad, not Iri"),
+        (lambda: Message(QUADS[0]), "not a Quad; put it in a list"),
         (lambda: Message(3), "an iterable of Quad, not int"),
-        (lambda: Message(metadata={"k": "text"}), "metadata values are bytes, not str"),
-        (lambda: Message(metadata={1: b""}), "metadata keys are str, not int"),
-        (lambda: Message(namespaces={"ex": A}), "namespace IRIs are str, not Iri"),
-        (lambda: Message(namespaces={None: "http://ex/"}), "namespace names are str, not NoneType"),
+        (lambda: Message(metadata={"k": "text"}), "metadata values must be bytes, not str"),
+        (lambda: Message(metadata={1: b""}), "metadata keys must be str, not int"),
+        (lambda: Message(namespaces={"ex": A}), "namespace IRIs must be str, not Iri"),
+        (
+            lambda: Message(namespaces={None: "http://ex/"}),
+            "namespace names must be str, not NoneType",
+        ),
     ],
 )
 def test_messages_of_other_types_are_refused(make, text):
@@ -121,13 +124,21 @@ def test_patches_as_views_of_a_batch():
 @pytest.mark.parametrize(
     ("rows", "error", "text"),
     [
-        (3, TypeError, "a patch is an iterable of Operation, not int"),
-        (["TX"], TypeError, "an operation is an Operation, or a tuple of its parts, not 'TX'"),
-        ([()], TypeError, "an operation is an Operation, or a tuple of its parts, not ()"),
+        (3, TypeError, "expected an iterable of Operation, not int"),
+        (["TX"], TypeError, "expected an Operation or a tuple of its parts, not 'TX'"),
+        ([()], TypeError, "expected an Operation or a tuple of its parts, not ()"),
         ([QUADS[0]], TypeError, "('A', None, *quad) adds a quad"),
-        ([("A", None, A, A, A, A, A)], TypeError, "an operation is an Operation"),
-        ([("A", None, "a:s", A, A)], TypeError, "a term is an Iri, Bnode, Literal or TripleTerm"),
-        ([("XX",)], ValueError, "'XX' is no operation; there are H, TX, TC, TA, PA, PD, A, D"),
+        ([("A", None, A, A, A, A, A)], TypeError, "expected an Operation"),
+        (
+            [("A", None, "a:s", A, A)],
+            TypeError,
+            "a term must be an Iri, Bnode, Literal or TripleTerm",
+        ),
+        (
+            [("XX",)],
+            ValueError,
+            "'XX' is not an operation; expected one of H, TX, TC, TA, PA, PD, A, D",
+        ),
         ([("A", None, A, A)], ValueError, "A: a quad that is added or deleted has subject"),
         ([("D", "x", A, A, A)], ValueError, "D: a quad that is added or deleted has subject"),
         ([("H", "id")], ValueError, "H: a header has a name and, as its object, a value"),
@@ -148,7 +159,7 @@ def test_invalid_operations_are_refused(rows, error, text):
 
 def test_unknown_operations_are_refused_by_the_constructor():
     for given in ("XX", "", None, []):
-        with pytest.raises(ValueError, match="is no operation; there are H, TX, TC"):
+        with pytest.raises(ValueError, match="is not an operation; expected one of H, TX, TC"):
             Patch([(given,)])
-        with pytest.raises(ValueError, match="is no operation; there are H, TX, TC"):
+        with pytest.raises(ValueError, match="is not an operation; expected one of H, TX, TC"):
             Patch([Operation(given)])

@@ -380,13 +380,13 @@ def test_the_chain_continues_across_files():
         (
             [next_one, CHAIN, CHAIN, next_one, next_one],
             0,
-            "prev is <a:2>, and the patch before has no id",
+            "prev is <a:2>, but the previous patch has no id",
         ),
-        ([next_one, b"H prev <a:1> .\n"], 0, "prev is <a:1>, and the patch before has no id"),
+        ([next_one, b"H prev <a:1> .\n"], 0, "prev is <a:1>, but the previous patch has no id"),
         (
             [CHAIN + b"Z .\nH prev <a:1> .\n"],
             2,
-            "prev is <a:1>, and the patch before has the id <a:2>",
+            "prev is <a:1>, but the previous patch has the id <a:2>",
         ),
     ):
         with pytest.raises(rdfm.DecodeError, match="chain=False applies it anyway") as caught:
@@ -498,10 +498,12 @@ def test_separate_blank_nodes():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(
-        rdfm.EncodeError, match="separate_blank_nodes=True makes two of it"
+        rdfm.EncodeError, match="separate_blank_nodes=True treats it as a different node in each"
     ) as caught:
         patch.to_log(rows, io.BytesIO(), **given)
-    assert "--separate-blank-nodes makes two of it" in render(caught.value, on_command_line)
+    assert "--separate-blank-nodes treats it as a different node in each" in render(
+        caught.value, on_command_line
+    )
     out = io.BytesIO()
     assert patch.to_log(rows, out, separate_blank_nodes=True, **given).messages == 2
 
@@ -518,23 +520,23 @@ def test_separate_blank_nodes():
         (lambda out: patch.diff(b"", TWO, out, canonical=True, **DIFF), "has several messages"),
         (
             lambda out: patch.diff(b"", None, out, per_message=True, **DIFF),
-            "per_message compares two logs",
+            "per_message requires two logs, but only one is given",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "to_format": "rdf-patch"}),
-            "RDF Patch holds patches, and messages are written here",
+            "RDF Patch supports only patches, but the output contains messages",
         ),
         (
             lambda out: patch.diff(b"", b"", out, **{**DIFF, "to_format": "nq"}),
-            "N-Quads holds messages, and patches are written here",
+            "N-Quads supports only messages, but the output contains patches",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
-            "contains messages, but patches are read here",
+            "contains messages, and patches are expected",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
-            "contains patches, but messages are read here",
+            "contains patches, and messages are expected",
         ),
         (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (
@@ -566,7 +568,7 @@ def test_a_dataset_of_two_files_is_refused(tmp_path):
 def test_the_format_of_patches_is_not_detected_by_content():
     with pytest.raises(rdfm.UnknownFormatError) as caught:
         patch.apply(b"", b"TX .\n", io.BytesIO(), to_format="nq")
-    assert "does not show its format by its suffix; patch_format=" in str(caught.value)
+    assert "from its suffix; patch_format=" in str(caught.value)
     with pytest.raises(rdfm.UnknownFormatError) as caught:
         patch.to_log(b"TX .\n", io.BytesIO(), to_format="nq")
     assert "format=" in str(caught.value)

@@ -137,7 +137,7 @@ def test_the_memory_for_prefixes_is_limited():
 def test_a_broken_chain_is_refused():
     logs = "H id <a:1> .\nTX .\nTC .\n", "H id <a:3> .\nH prev <a:2> .\nTX .\nTC .\n"
     with pytest.raises(
-        rdfm.DecodeError, match="prev is <a:2>, and the patch before has the id <a:1>"
+        rdfm.DecodeError, match="prev is <a:2>, but the previous patch has the id <a:1>"
     ):
         revert(*logs)
     assert text_of(*logs, chain=False) == "H prev <a:3> .\nTX .\nTC .\nZ .\nTX .\nTC .\n"
@@ -317,5 +317,5 @@ def test_an_error_leaves_no_output(tmp_path):
     with pytest.raises(rdfm.DecodeError):
         patch.revert(tmp_path / "bad.rdfp", tmp_path / "undo.rdfp")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.rdfp"]
-    with pytest.raises(rdfm.OptionError, match="patches are written here"):
+    with pytest.raises(rdfm.OptionError, match="the output contains patches"):
         patch.revert(b"", tmp_path / "undo.nq", from_format="rdf-patch")

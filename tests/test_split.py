@@ -85,7 +85,11 @@ def test_reading_a_split_reads_only_its_range(tmp_path):
             COMMENT[: COMMENT.index(b"# @") + 11] + b'VERSION "1.2-messages"\n' + COMMENT,
             {},
         ),
-        ("log.jelly", formats.find("jelly").encode(formats.find("nq").decode(COMMENT)), {}),
+        (
+            "log.jelly",
+            formats.find("jelly").encode(formats.find("nq").decode(COMMENT), restart_bytes=0),
+            {},
+        ),
     ],
 )
 def test_other_logs_are_not_split(tmp_path, name, data, options):
@@ -152,7 +156,7 @@ def test_an_error_in_a_split_has_the_known_position(tmp_path):
         assert str(error).startswith(f"{path}: nq: expected a statement")
 
 
-def test_options_of_plan_are_those_of_the_decoder(path):
+def test_plan_accepts_the_options_of_the_decoder(path):
     with pytest.raises(OptionError, match="no option 'lenint'"):
         plan(path, split_bytes=SIZE, lenint=True)
     with pytest.raises(OptionError, match="split_bytes"):
@@ -220,3 +224,35 @@ def test_a_message_larger_than_splits_is_read_in_parts_by_one_split():
                     joined[-1] += counts.pop(0)
                 joined += counts
     assert joined == [500] + [1] * COUNT
+
+
+@pytest.fixture
+def jelly(tmp_path):
+    path = tmp_path / "log.jelly"
+    source = tmp_path / "source.nq"
+    source.write_bytes(COMMENT)
+    rdfm.convert(source, path, restart_bytes=2000)
+    return path
+
+
+def test_splits_of_jelly_with_restart_marks_yield_the_complete_log(jelly):
+    splits = plan(jelly, split_bytes=5000, count=True)
+    assert len(splits) == round(jelly.stat().st_size / 5000) > 3
+    assert read(jelly, pickle.loads(pickle.dumps(splits))) == whole(jelly)
+    found = read(jelly, plan(jelly, split_bytes=5000))
+    assert [message[1:] for message in found] == [message[1:] for message in whole(jelly)]
+    with rdfm.open_log(jelly, messages="-1:") as log:
+        assert [m.quads[0].object.value for m in log] == [str(COUNT - 1)]
+
+
+@pytest.mark.parametrize("options", [{"restart_bytes": 0}, {"frames": "flat"}])
+def test_jelly_without_marks_is_one_split(jelly, tmp_path, options):
+    path = tmp_path / "other.jelly"
+    rdfm.convert(jelly, path, **{f"to_{k}" if k == "frames" else k: v for k, v in options.items()})
+    assert len(plan(path, split_bytes=5000)) == 1
+
+
+def test_converting_jelly_adds_marks(jelly, tmp_path):
+    rdfm.convert(jelly, tmp_path / "none.jelly", restart_bytes=0)
+    rdfm.convert(tmp_path / "none.jelly", tmp_path / "marked.jelly", restart_bytes=2000)
+    assert (tmp_path / "marked.jelly").read_bytes() == jelly.read_bytes()

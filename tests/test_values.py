@@ -133,7 +133,9 @@ def test_codecs_in_python_give_the_same_values(name):
 
 def test_values_are_bare_frames_by_default():
     (bare,) = pa.array(encode_values("jelly", column([[A]]))).to_pylist()
-    (delimited,) = pa.array(encode_values("jelly", column([[A]]), delimited=True)).to_pylist()
+    (delimited,) = pa.array(
+        encode_values("jelly", column([[A]]), delimited=True, restart_bytes=0)
+    ).to_pylist()
     assert delimited == bytes([len(bare)]) + bare
     assert pa.array(decode_values("jelly", pa.array([bare, delimited]))).to_pylist() == [[A], [A]]
 
@@ -265,7 +267,7 @@ def test_invalid_options_are_refused():
         encode_values("jelly", column(), dialect="plain")
     with pytest.raises(OptionError, match="'raise' or 'null', not 'ignore'"):
         decode_values("nq", pa.array([b""]), on_error="ignore")
-    with pytest.raises(TypeError, match="array of bytes, not of Utf8"):
+    with pytest.raises(TypeError, match="expected an array of bytes, found Utf8"):
         decode_values("nq", pa.array(["x"]))
     with pytest.raises(TypeError, match="Arrow PyCapsule interface, not list"):
         decode_values("nq", [b""])

@@ -1,11 +1,15 @@
-//! Cuts any bytes as N-Quads into splits, which together contain the same messages as the log.
+//! Cuts any bytes as N-Quads into splits, which together contain the same messages as the log; the
+//! same with these messages as Jelly with restart marks, right and wrong ones, and with any bytes as
+//! Jelly.
 #![no_main]
 
 use rdfm_laws::options::{Reading, format};
-use rdfm_laws::split;
+use rdfm_laws::{restart, split};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     for reading in Reading::ways(format("nq")) {
         split::some_cuts(&reading, data);
     }
+    restart::every_law(&Reading::of("nq"), data);
+    split::some_cuts(&Reading::of("jelly"), data);
 });

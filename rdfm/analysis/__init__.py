@@ -1,4 +1,4 @@
-"""Reports on logs. The functions are in `rdfm`; here are `Collector` and the types of the parts of `Statistics`."""
+"""Reports on logs: `Collector`, and the types of fields of `Statistics`. The functions are in `rdfm`."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ def __dir__() -> list[str]:
 
 
 def _load(name: str) -> object:
-    """Returns a public name; its module is loaded on first use, so that importing the package is quick."""
+    """Return a public name. Its module is imported on first use, to import the package quickly."""
     if name not in __all__:
         raise AttributeError(f"module 'rdfm.analysis' has no attribute {name!r}")
     from rdfm.analysis import statistics

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm import formats
 from rdfm.analysis.difference import Difference, MessageDifference
+from rdfm.analysis.formatting import DifferenceFormatter
 from rdfm.analysis.options import DIFF, MAX_TOTAL_STEPS
-from rdfm.analysis.pairing import Findings, Side, pair_in_any_order, pair_in_order
-from rdfm.analysis.shown import Shower
+from rdfm.analysis.pairing import ComparedLog, Comparison, pair_in_any_order, pair_in_order
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.conversion.options import readers
-from rdfm.errors import OptionError, Remedy
+from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Reading
 from rdfm.logs.input import Readable
@@ -66,10 +66,9 @@ def diff(
         b: The second log.
         quads: "set", or "ordered" to compare the order and the repetitions of quads too.
         unordered: Ignore the order of messages, but not how often each occurs.
-        ignore_metadata: Do not compare metadata. By default they are compared if both formats have
-            them.
+        ignore_metadata: Do not compare metadata. By default it is compared if both formats have it.
         namespaces: Also compare the namespaces in force, if both formats have them. By default a
-            note says whether they differ. Cannot be combined with `unordered`.
+            note reports that they differ. Cannot be combined with `unordered`.
         ignore_namespaces: Deprecated. It has no effect, because namespaces are compared only with
             `namespaces`.
         limit: Number of differences to return. Further differences are only counted.
@@ -121,10 +120,12 @@ def diff(
             DeprecationWarning,
             stacklevel=2,
         )
-    held: list[MessageDifference] = []
+    differences: list[MessageDifference] = []
     storage = compression, storage_options
-    found = compare(a, b, given, dict(options), held.append, storage=storage, progress=progress)
-    found.differences = held
+    found = compare(
+        a, b, given, dict(options), differences.append, storage=storage, progress=progress
+    )
+    found.differences = differences
     return found
 
 
@@ -133,7 +134,7 @@ def compare(
     b: Readable,
     given: Mapping[str, Any],
     options: Mapping[str, Any],
-    tell: Callable[[MessageDifference], object],
+    report: Callable[[MessageDifference], object],
     *,
     storage: tuple[str | None, Mapping[str, Any] | None] = (None, None),
     begin: Callable[[Difference], object] | None = None,
@@ -146,7 +147,7 @@ def compare(
         b: The second log.
         given: The options of `diff`, as values or as text.
         options: Options of the formats.
-        tell: Called with each difference, up to the limit.
+        report: Called with each difference, up to the limit.
         storage: Compression of both logs, and storage options, as in `open_log`.
         begin: Called after the logs have been opened and are of one kind.
         progress: Called about ten times a second.
@@ -157,36 +158,39 @@ def compare(
         for name, value in {**dict.fromkeys(DIFF), **given}.items()
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
-        raise OptionError("a format of both logs and one of A or B: leave one of them out")
+        raise OptionError(
+            "a format for both logs cannot be combined with a format for one of them; leave one out"
+        )
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
     if values["unordered"] and values["namespaces"]:
         raise OptionError(
-            "namespaces are compared in the order of the messages, and unordered ignores it; leave one of them out"
+            f"{spelled('namespaces')} cannot be combined with {spelled('unordered')}, because "
+            "namespaces depend on the order of the messages; leave one of them out"
         )
     if values["unordered"] and values["limit"]:
         for log in (a, b):
             if hasattr(log, "read"):
                 name = getattr(log, "name", "an input")
                 raise OptionError(
-                    f"{name} can be read only once, and to show messages of unordered logs they are read twice; "
-                    "give a file, or a limit of 0 for the counts alone"
+                    f"{name} can be read only once, but {spelled('unordered')} reads logs twice to show "
+                    f"differences; use a file, or {spelled('limit', '0')} for the counts only"
                 )
     known = [readers([log], name) for log, name in zip((a, b), names, strict=True)]
     readings = [
         replace(reading, compression=storage[0], storage_options=storage[1])
         for reading in _readings(known, names, options)
     ]
-    report = Reporter(progress)
+    reporter = Reporter(progress)
     total = None if progress is None else total_bytes([a, b])
     found = Difference()
     sides = [
-        Side(log, reading, number)
+        ComparedLog(log, reading, number)
         for number, (log, reading) in enumerate(zip((a, b), readings, strict=True))
     ]
 
-    def told() -> None:
+    def report_progress() -> None:
         done = sides[0].bytes_in + sides[1].bytes_in
-        report(lambda: Progress(done, total, sides[0].index, found.records, found.kind))
+        reporter(lambda: Progress(done, total, sides[0].index, found.records, found.kind))
 
     try:
         for side in sides:
@@ -196,25 +200,27 @@ def compare(
         found.source_a, found.source_b = (side.driver.name for side in sides)
         if found.kind != "messages" and given.get("quads") == "ordered":
             raise OptionError(
-                f"the logs hold {found.kind}, and quads is for messages; leave it out"
+                f"the logs contain {found.kind}, and {spelled('quads')} is for messages; leave it out"
             )
         carried, found.notes = _carried(sides, values)
-        shower = Shower(found.kind, ordered=values["quads"] == "ordered", tell=tell)
-        findings = Findings(sides, values, carried, shower, told)
-        found.head = findings.head()
+        formatter = DifferenceFormatter(
+            found.kind, ordered=values["quads"] == "ordered", report=report
+        )
+        comparison = Comparison(sides, values, carried, formatter, report_progress)
+        found.head = comparison.head()
         if begin is not None:
             begin(found)
         pair = pair_in_any_order if values["unordered"] else pair_in_order
         try:
-            pair(findings)
+            pair(comparison)
         finally:
-            vars(found).update(findings.counts)
+            vars(found).update(comparison.counts)
             found.messages_a, found.messages_b = (side.messages for side in sides)
         empty = dict.fromkeys(note for side in sides for note in side.driver.notes())
         found.notes += tuple(empty)
-        if findings.only_namespaces and findings.only_namespaces == found.count:
+        if comparison.only_namespaces and comparison.only_namespaces == found.count:
             found.notes += ("the quads are the same: only namespaces differ",)
-        _add_remedies(found, findings, values)
+        _add_remedies(found, comparison, values)
         _refuse_unused(sides, options)
     finally:
         for side in sides:
@@ -252,7 +258,7 @@ def _readings(
     ]
 
 
-def _refuse_unused(sides: list[Side], options: Mapping[str, Any]) -> None:
+def _refuse_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None:
     """Reject options that neither log used.
 
     Raises:
@@ -264,7 +270,7 @@ def _refuse_unused(sides: list[Side], options: Mapping[str, Any]) -> None:
             raise OptionError(specs[0].refusal("read", name, several=True))
 
 
-def _refuse_other_kind(sides: list[Side]) -> None:
+def _refuse_other_kind(sides: list[ComparedLog]) -> None:
     """Reject logs of different kinds.
 
     Raises:
@@ -273,23 +279,24 @@ def _refuse_other_kind(sides: list[Side]) -> None:
     a, b = sides
     if a.kind != b.kind:
         raise OptionError(
-            f"{b.driver.name} holds {b.kind}, and {a.driver.name} holds {a.kind}; compare logs of one kind"
+            f"{b.driver.name} contains {b.kind}, and {a.driver.name} contains {a.kind}; "
+            "compare logs of one kind"
         )
 
 
-def _add_remedies(found: Difference, findings: Findings, values: Mapping[str, Any]) -> None:
+def _add_remedies(found: Difference, comparison: Comparison, values: Mapping[str, Any]) -> None:
     """Add a note if namespaces differ but were not compared, and remedies for them and for limits."""
-    if findings.comparer.namespaces_differ() and not values["namespaces"]:
-        found.notes += ("namespaces differ, and were not compared",)
+    if comparison.comparer.namespaces_differ() and not values["namespaces"]:
+        found.notes += ("namespaces differ but were not compared",)
         found.remedies += (Remedy("stage", "namespaces", "true", "compares them"),)
-    limits = zip(("max_steps", "max_total_steps"), findings.comparer.reached(), strict=True)
+    limits = zip(("max_steps", "max_total_steps"), comparison.comparer.reached(), strict=True)
     found.remedies += tuple(
         Remedy("stage", limit, None, "") for limit, is_reached in limits if is_reached
     )
 
 
 def _carried(
-    sides: list[Side], values: Mapping[str, Any]
+    sides: list[ComparedLog], values: Mapping[str, Any]
 ) -> tuple[dict[str, bool], tuple[str, ...]]:
     """Return whether both formats have metadata and namespaces, and notes on what is not compared."""
     carried = {"metadata": False, "namespaces": False}
@@ -297,10 +304,11 @@ def _carried(
     if not all(side.met for side in sides):  # an input contains no logs
         return carried, ()
     wanted = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
-    for what, is_wanted in wanted.items():
-        has = [bool(spec.carries.get(what)) for spec in (side.spec for side in sides)]
-        carried[what] = all(has)
+    for feature, is_wanted in wanted.items():
+        has = [bool(side.spec.carries.get(feature)) for side in sides]
+        carried[feature] = all(has)
         if is_wanted and any(has) and not all(has):
             lacking = sides[has.index(False)].spec.title
-            notes.append(f"{what} are not compared: {lacking} has none")
+            verb = "is" if feature == "metadata" else "are"
+            notes.append(f"{feature} {verb} not compared: {lacking} has none")
     return carried, tuple(notes)

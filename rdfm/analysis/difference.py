@@ -48,7 +48,7 @@ class MessageDifference:
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be serialized as JSON, with metadata in hexadecimal digits."""
 
-        def shown(value: bytes | None) -> str | None:
+        def hexadecimal(value: bytes | None) -> str | None:
             return None if value is None else value.hex()
 
         found: dict[str, Any] = {
@@ -62,7 +62,8 @@ class MessageDifference:
         }
         if self.metadata:
             found["metadata"] = {
-                key: [shown(one), shown(other)] for key, (one, other) in self.metadata.items()
+                key: [hexadecimal(one), hexadecimal(other)]
+                for key, (one, other) in self.metadata.items()
             }
         if self.namespaces:
             found["namespaces"] = {name: list(pair) for name, pair in self.namespaces.items()}

@@ -1,6 +1,6 @@
-"""What `validate` finds, and the rules by which it does.
+"""Findings of `validate`, and its rules.
 
-Law: names of rules are promises; what is an error and what a warning is said here alone.
+Law: rule names are stable. Only `RULES` determines whether a finding is an error or a warning.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ class Rule(NamedTuple):
     """A rule.
 
     Attributes:
-        severity: "error" or "warning"; of `shacl` the shape says which, and a broken `chain` between logs is a warning.
-        text: What breaks it, in a sentence.
+        severity: "error" or "warning". For `shacl`, the shape can lower it to a warning. A broken
+            `chain` between logs is a warning by default.
+        text: A sentence that describes a violation.
     """
 
     severity: Literal["error", "warning"]
@@ -26,71 +27,76 @@ class Rule(NamedTuple):
 
 
 RULES: dict[str, Rule] = {
-    "syntax": Rule("error", "The data breaks its format."),
+    "syntax": Rule("error", "The data violates its format."),
     "truncated": Rule("error", "The input ends inside a message."),
-    "limit": Rule("error", "A message, or what it needs, is larger than a limit."),
-    "unsupported": Rule("error", "The data is valid, but rdfm does not read it, or not unasked."),
-    "unreadable": Rule("error", "A file cannot be read."),
-    "unknown-format": Rule("error", "Neither the name of a file nor its content shows its format."),
-    "stream-options": Rule(
-        "error", "A Jelly log asks for more than the given stream options allow."
+    "limit": Rule("error", "A message, or the memory that it needs, exceeds a limit."),
+    "unsupported": Rule(
+        "error", "The data is valid, but rdfm does not support it, or only with an option."
     ),
+    "unreadable": Rule("error", "A file cannot be read."),
+    "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
+    "stream-options": Rule("error", "A Jelly log exceeds the given stream options."),
     "shacl": Rule(
-        "error", "A message does not conform to the shapes, which may also call that a warning."
+        "error", "A message does not conform to the shapes, which may make this a warning."
     ),
     "transaction": Rule(
         "error",
-        "A patch commits or aborts a transaction that did not begin, or begins one in another.",
+        "A patch commits or aborts a transaction that has not begun, or begins one within another.",
     ),
     "chain": Rule(
         "error",
-        "The prev of a patch is not the id of the patch before; of the first patch of a log, a warning.",
+        "The prev of a patch is not the id of the previous patch (a warning between two logs).",
     ),
     "unfinished-transaction": Rule(
-        "warning", "A patch does not end a transaction, which is undone when the patch is applied."
+        "warning",
+        "A patch does not end a transaction; applying the patch undoes the transaction.",
     ),
-    "no-logs": Rule("warning", "A folder or an archive holds no log."),
-    "look-alike": Rule("warning", "A comment looks like a delimiter of messages and is none."),
+    "no-logs": Rule("warning", "A folder or an archive contains no logs."),
+    "joined": Rule("warning", "Jelly logs may have been joined into one message."),
+    "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
-        "warning", "Keys of JSON-LD that no context maps to an IRI are dropped."
+        "warning", "JSON-LD keys without an IRI in the context are dropped with their values."
     ),
     "relative-iri": Rule(
-        "warning", "An IRI has no scheme, so that what it names depends on where it is read."
+        "warning", "An IRI has no scheme, so its meaning depends on the base of the reader."
     ),
-    "ill-typed-literal": Rule("warning", "A literal is no lexical form of its datatype."),
+    "ill-typed-literal": Rule(
+        "warning", "The text of a literal is not in the lexical space of its datatype."
+    ),
     "language-tag": Rule("warning", "A language tag is not well-formed by BCP 47."),
     "shared-blank-node": Rule(
-        "warning", "Messages use the same label, and mean different blank nodes."
+        "warning", "Messages use the same blank node label for different nodes."
     ),
     "redeclared-namespace": Rule(
-        "warning", "A prefix is declared with another IRI than before in the log."
+        "warning", "The log declared the prefix earlier with another IRI."
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong with an input, or legal and suspicious.
+    """An error in an input, or data that is legal but suspicious.
 
     Attributes:
         source: The file, URL or member of an archive.
         severity: "error" or "warning".
-        rule: The name of the rule, such as "syntax"; see `RULES`.
-        text: What was found and what was expected.
-        message: Index of the message in its log, from 0: the patch, the row of results. None where it is not of one.
-        offset: The byte of the decompressed log, from 0, as near as it is known: of the error or the term, else of
-            the message.
-        line: The line of that, from 1, in text.
+        rule: Name of the rule, such as "syntax"; see `RULES`.
+        text: The data found, and what was expected.
+        message: Index of the message, patch or row in its log, from 0, or `None` if the finding is
+            not about a message.
+        offset: The byte of the decompressed log, from 0: that of the error or the term if known,
+            otherwise that of the message.
+        line: The line of that byte, from 1, in text.
         column: The character in the line, from 1.
-        frame: The frame of a binary log, from 0, where an error is in one.
+        frame: For an error in a frame of a binary log: the frame, from 0.
         row: The row in the frame, from 0.
-        follows: Whether it may only follow from a message that was skipped.
-        focus: Of `shacl`: the node that does not conform, as the others in Turtle's terms.
-        path: Of `shacl`: the property path.
-        value: Of `shacl`: the value.
-        shape: Of `shacl`: the shape, where it has a name.
+        follows: Whether the error may be a consequence of a skipped message.
+        focus: For `shacl`, the node that does not conform. Like the next two, written in Turtle.
+        path: For `shacl`, the property path.
+        value: For `shacl`, the value.
+        shape: For `shacl`, the IRI of the shape, if it has one.
         kind: The kind of the log: "messages", "patches" or "results".
-        error: The exception that it stands for, if there is one.
+        error: The reported exception, if there is one.
     """
 
     source: str
@@ -112,19 +118,19 @@ class Finding:
     error: RdfmError | None = field(default=None, repr=False, compare=False)
 
     def render(self, renderer: Renderer | None = None) -> str:
-        """Return the text with the options that help, as one surface spells them; Python's by default."""
+        """Return the text with its remedies, in the spelling of one surface (Python by default)."""
         if self.error is None:
             return self.text
         return reason(self.source, self.error) + recommendations(self.error.remedies, renderer)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as what JSON can hold."""
-        told = asdict(self)
-        del told["error"]
-        return told
+        """Return the finding as a dictionary that can be serialized as JSON."""
+        values = asdict(self)
+        del values["error"]
+        return values
 
 
 def reason(source: str, error: RdfmError) -> str:
-    """Return what an error says, without its position and remedies."""
+    """Return the text of an error without its source, position and remedies."""
     text = error.reason if isinstance(error, DecodeError) else str(error.args[0])
     return text.removeprefix(source).removeprefix(":").lstrip()

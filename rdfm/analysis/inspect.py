@@ -1,7 +1,7 @@
-"""What is in a log: `inspect` reads it once and counts.
+"""Quick summary of a log: `inspect` reads it once and counts.
 
 In: a log, as `open_log` takes it. Out: a `Report`.
-Cost: one batch of memory, and the counts of at most 16,384 names of each list, 2 MiB together.
+Cost: memory for a batch, and for the counts of at most 16,384 names (2 MiB) per list.
 """
 
 from __future__ import annotations
@@ -25,58 +25,63 @@ __all__ = ["Report", "inspect"]
 
 TOP = 10
 MAX_NAMESPACES = 10_000
-# The lists of names in a report.
+# Lists of names in a report.
 LISTS = ("predicates", "datatypes", "metadata", "headers")
-# The codes of operations, in the order in which they are told.
+# Codes of operations, in the order of the report.
 CODES = ("H", "TX", "TC", "TA", "PA", "PD", "A", "D")
 
 
 @dataclass
 class Report:
-    """What `inspect` found.
+    """The result of `inspect`.
 
     Attributes:
-        source: The file's name or URL.
-        format: The format's name; of several logs those met, as in `ttl, trig`.
-        logs: Number of logs: files of a folder, members of an archive; else 1.
-        compression: gzip, zstd, bzip2, xz or None.
-        bytes: Bytes read of the file (compressed): all, or those before the first error; of a compressed
-            file or an archive as many as had to be read for that.
-        decompressed_bytes: Bytes read of the log, up to the first error.
-        bytes_total: Bytes of the file or files (compressed), read or not; None where that is not known.
-        dialect: How messages are delimited in a text log: comment, directive, plain, or None where
-            nothing shows it.
-        version_label: The label by which a text log announces its dialect.
-        options: The stream options of a log that has some, such as Jelly.
-        kind: What the messages are: "messages", "patches" or "results".
-        messages: Number of messages: patches, rows.
-        empty_messages: Those without quads or operations.
-        quads: Number of quads, of patches those added and deleted.
-        quads_per_message: Smallest, mean and largest, of patches of operations; None without messages.
-        has_graphs: Whether a quad is in a named graph.
-        predicates: The most frequent predicates and their numbers of quads.
-        datatypes: The most frequent datatypes of objects and their numbers.
-        namespaces: The namespaces in force, each as last declared.
-        metadata: The most frequent metadata keys and the number of messages that have them.
-        operations: Of patches, the number of operations of each code.
-        headers: Of patches, the most frequent keys of headers and their numbers.
-        more: How many other names are counted, by list: `predicates`, `datatypes`, `metadata`, `headers`.
-        others: How often names occur that are not counted, by list. Of each list the first 16,384 names are counted, of
-            2 MiB together; no other name occurs more often than this.
-        links: Of patches, the number of those with `prev`.
-        broken_links: Number of patches whose `prev` is not the `id` of the patch before.
-        broken_link: The first of them, with the reason; None if there is none.
-        misplaced_rows: Number of rows that begin a transaction in another one, or end one that did not begin.
-        misplaced_row: The first of them, with the reason; None if there is none.
+        source: Name or URL of the file.
+        format: Name of the format. For several logs, the names of their formats, as in `ttl, trig`.
+        compression: "gzip", "zstd", "bzip2", "xz" or `None`.
+        bytes: Bytes read of the file (compressed): all, or those before the first error. For a
+            compressed file or an archive, the bytes that had to be read to reach the error.
+        decompressed_bytes: Decompressed bytes read of the log, up to the first error.
+        dialect: How messages are delimited in a text log: "comment", "directive", "plain", or
+            `None` if the log does not show it.
+        version_label: The label with which a text log announces its dialect.
+        options: The stream options of a log that has them, such as Jelly.
+        kind: The kind of the messages: "messages", "patches" or "results".
+        messages: Number of messages, patches or rows.
+        empty_messages: Number of messages without quads or operations.
+        quads: Number of quads; for patches, quads added and deleted.
+        quads_per_message: Smallest, mean and largest number of quads in a message (operations in a
+            patch), or `None` if there are no messages.
+        has_graphs: Whether any quad is in a named graph.
+        predicates: The most frequent predicates, with their numbers of quads.
+        datatypes: The most frequent datatypes of objects, with their counts.
+        namespaces: The namespaces in force, each with its last IRI.
+        metadata: The most frequent metadata keys, with the numbers of messages that have them.
+        operations: For patches, the number of operations by code.
+        headers: For patches, the most frequent header keys, with their counts.
+        more: Number of other names that were counted, by list: `predicates`, `datatypes`,
+            `metadata` and `headers`.
+        others: Number of occurrences of names that were not counted, by list. Only the first 16,384
+            names of each list are counted, with a total size of 2 MiB. No other name occurs more
+            often than this.
+        links: Number of patches with `prev`.
+        broken_links: Number of patches whose `prev` is not the `id` of the previous patch.
+        broken_link: The first of them, with the reason, or `None`.
+        misplaced_rows: Number of rows that begin a transaction within another one, or end one that
+            has not begun.
+        misplaced_row: The first of them, with the reason, or `None`.
         unfinished: Number of transactions that their patch does not end.
-        variables: Of results, the names of the variables; None of others.
-        boolean: Of results of an ASK query, the answer.
-        dropped_keys: Keys of JSON-LD that no context maps to an IRI, so that they are dropped with their
-            values.
-        dropped_key: The first of them, quoted; None where there is none.
-        error: The text of the first error, after which nothing was read; None if there is none.
-        notes: What whoever reads the log should know, a sentence each; of several logs ten, and the
-            number of the others.
+        variables: For results, the names of the variables; otherwise `None`.
+        boolean: For the results of an ASK query, the answer; otherwise `None`.
+        dropped_keys: Number of JSON-LD keys that no context maps to an IRI. They are dropped with
+            their values.
+        dropped_key: The first of them, quoted, or `None`.
+        error: Text of the first error, after which reading stopped, or `None`.
+        logs: Number of logs: files of a folder or members of an archive, otherwise 1.
+        bytes_total: Size of the file or files (compressed), whether read or not, or `None` if it is
+            unknown.
+        notes: Information for readers of the log, one sentence each. For several logs, at most ten
+            notes and the number of further ones.
     """
 
     source: str
@@ -117,7 +122,7 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the report as what JSON can hold."""
+        """Return the report as a dictionary that can be serialized as JSON."""
         return asdict(self)
 
 
@@ -129,18 +134,21 @@ def inspect(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> Report:
-    """Read a log to its end, or to its first error, and say what is in it.
+    """Read a log to its end, or to its first error, and summarize it.
 
     Args:
-        source: What `open_log` takes.
-        format: Such as "nq"; found from the suffix, then from the content, unless given.
-        top: How many names of each list to give: predicates, datatypes, keys of metadata and of headers.
+        source: A log, as `open_log` takes it.
+        format: Format such as "nq". By default it is detected from the suffix, then from the
+            content.
+        top: Number of names to return in each list: predicates, datatypes, metadata keys and header
+            keys.
         progress: Called about ten times a second.
-        **options: Those of the format's decoder.
+        **options: Options of the decoder of the format.
 
     Raises:
-        UnknownFormatError: The format cannot be told.
-        OptionError: The format takes no such option, or `progress` is no function.
+        UnknownFormatError: The format cannot be detected.
+        OptionError: The format does not support an option, `progress` is not a function, or the
+            logs are of several kinds.
         OSError: The file cannot be read.
 
     Example:
@@ -149,8 +157,8 @@ def inspect(
         ('nq', 1, {'http://ex/p': 1})
     """
     if top < 0:
-        raise OptionError(f"top is a number from 0 on, not {top}")
-    tell = Reporter(progress)
+        raise OptionError(f"top is {top}, expected 0 or more")
+    report_progress = Reporter(progress)
     total = total_bytes([source])
     driver = Driver([source], Reading(format, options, parts="always"))
     report = Report(driver.name, driver.format or "", bytes_total=total)
@@ -167,7 +175,7 @@ def inspect(
             if item.source is not last:
                 last, logs = item.source, logs + 1
                 data = last.input
-                report.kind = last.format.spec.kinds[0]  # else as the messages say
+                report.kind = last.format.spec.kinds[0]  # until the first batch
                 files.update(dict.fromkeys((*driver.opened, *(() if last.member else (data,)))))
                 if data.refusal is None:
                     found.setdefault(last.format.name)
@@ -176,7 +184,7 @@ def inspect(
             if isinstance(item, Skipped):
                 continue
             if logs == 1:
-                _head(report, item.header)
+                _set_header(report, item.header)
             notes.update(item.source, item.header.get("notes", ()))
             if isinstance(item, Broken):
                 raise item.error
@@ -185,10 +193,10 @@ def inspect(
             if item.batch is not None:
                 counts.add(item.source.name, item.batch)
                 done = item.bytes_in
-                tell(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
-    except RdfmError as met:
-        error, report.error = met, str(met)
-        if not isinstance(met, DecodeError):
+                report_progress(lambda done=done: counts.progress(done, total))  # type: ignore[misc]  # called at once
+    except RdfmError as caught:
+        error, report.error = caught, str(caught)
+        if not isinstance(caught, DecodeError):
             raise
     finally:
         driver.close()
@@ -202,44 +210,44 @@ def inspect(
         report.bytes += read
         report.decompressed_bytes += given
     counts.end(top)
-    tell(lambda: counts.progress(report.bytes, total), force=True)
+    report_progress(lambda: counts.progress(report.bytes, total), force=True)
     return report
 
 
 def _bytes_before(data: Input, error: RdfmError | None) -> tuple[int, int]:
-    """How much was read of an input (compressed, decompressed), up to the error that ended that."""
+    """Return the number of bytes read of an input, up to the error: compressed and decompressed."""
     offset = getattr(error, "offset", None)
-    if offset is None or error is data.error:  # else it counts in the decompressed log
+    if offset is None or error is data.error:  # not an offset in the decompressed log
         return data.bytes_read, data.bytes_given
     given = min(offset, data.bytes_given)
     return given if data.compression is None else data.bytes_read, given
 
 
-def _head(report: Report, header: Mapping[str, Any]) -> None:
+def _set_header(report: Report, header: Mapping[str, Any]) -> None:
     report.dialect = header.get("dialect")
     report.version_label = header.get("version_label")
     report.options = header.get("options")
 
 
 class _Counts:
-    """What is added up over the batches."""
+    """Adds up the counts of batches."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._names = NameListing()
         self._smallest: int | None = None
         self._largest = 0
-        self._open = 0  # records so far of a message that goes on in the next batch
+        self._open = 0  # records so far of a message that continues in the next batch
         self._all_records = 0
         self._rules = PatchRules()
         self._kind: str | None = None
-        self._unlike: dict[str, None] = {}  # logs of results that are not as the first one
+        self._unlike: dict[str, None] = {}  # logs whose variables or answer differ from the first
 
     def add(self, source: str, batch: AnyBatch) -> None:
         if self._kind not in (None, batch.kind):
             raise OptionError(
-                f"{source} holds {batch.kind}, and what was read before it are {self._kind}; inspect logs of one kind"
-                " at a time"
+                f"{source} contains {batch.kind}, but earlier logs contain {self._kind}; "
+                "inspect logs of one kind at a time"
             )
         if isinstance(batch, ResultBatch):
             self._results(source, batch)
@@ -260,15 +268,15 @@ class _Counts:
         self._all_records += len(batch)
 
     def notes(self) -> tuple[str, ...]:
-        """What the reader of the report should know."""
+        """Return a note if logs of results have different variables or answers."""
         if not self._unlike:
             return ()
         first, more = next(iter(self._unlike)), len(self._unlike) - 1
         names = first if not more else f"{first} and {more:,} more"
-        return (f"other variables, or an answer, than in the first log: {names}",)
+        return (f"the variables or the answer differ from those of the first log: {names}",)
 
     def _records(self, counts: list[int], batch: MessageBatch | PatchBatch) -> None:
-        """Take the numbers of records of the messages of a batch."""
+        """Count the messages of a batch, from their numbers of records."""
         self._report.has_graphs |= batch.has_graphs
         if batch.continued:
             counts[0] += self._open
@@ -312,7 +320,7 @@ class _Counts:
             self._smallest = count if self._smallest is None else min(self._smallest, count)
 
     def progress(self, done: int, total: int | None) -> Progress:
-        """How far it is."""
+        """Return the current progress."""
         report = self._report
         return Progress(done, total, report.messages, self._all_records, report.kind)
 

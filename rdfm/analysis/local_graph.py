@@ -1,8 +1,9 @@
-"""A graph of rdflib whose queries read nothing but the graph.
+"""A graph of rdflib whose queries read only the graph.
 
-In: a graph, and SPARQL text. Out: rdflib's results, or `ReachesOutError`.
-Law: the decision is made on what rdflib's parser returns, after its escapes, so that no spelling of a keyword or of a
-comment changes it. Nothing of rdflib itself is replaced: other graphs of the process, in any thread, are unaffected.
+In: a graph, and SPARQL text. Out: rdflib's results, or `ExternalAccessError`.
+Law: the check uses the output of rdflib's parser, so escapes, comments and the spelling of keywords
+cannot circumvent it. rdflib itself is not modified, so other graphs of the process are unaffected
+in all threads.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query
 from rdflib.query import Result
 
-__all__ = ["LocalGraph", "ReachesOutError", "check_query", "check_update"]
+__all__ = ["ExternalAccessError", "LocalGraph", "check_query", "check_update"]
 
-# The parts of a parsed query or update that name another graph or service, with their keywords.
-_OUTSIDE = {
+# Parts of a parsed query or update that name another graph or service, with their keywords.
+_EXTERNAL = {
     "ServiceGraphPattern": "SERVICE",
     "DatasetClause": "FROM",
     "UsingClause": "USING",
@@ -34,96 +35,96 @@ _PREPARED_QUERIES = 512
 _PARSING = threading.Lock()
 
 
-class ReachesOutError(ValueError):
-    """A query would read something other than its graph.
+class ExternalAccessError(ValueError):
+    """A query would access something other than its graph.
 
     Attributes:
-        keyword: The keyword that does: "SERVICE", "FROM", "USING", "LOAD" or "UPDATE".
+        keyword: The keyword of the access: "SERVICE", "FROM", "USING", "LOAD" or "UPDATE".
     """
 
     def __init__(self, keyword: str) -> None:
-        """Take the keyword."""
-        super().__init__(f"the query uses {keyword}, and may read only the message")
+        """Store the keyword."""
+        super().__init__(f"the query uses {keyword}, but it may read only the message")
         self.keyword = keyword
 
 
 def check_query(text: str) -> None:
-    """Check that a query, whose prefixes may be declared elsewhere, reads only its graph.
+    """Check that a query reads only its graph. It may use undeclared prefixes.
 
     Raises:
-        ReachesOutError: It names another graph or a service.
-        Exception: It cannot be parsed, as rdflib reports that.
+        ExternalAccessError: The query names another graph or a service.
+        Exception: The query cannot be parsed; any exception of rdflib.
     """
     with _PARSING:
         _check(parseQuery(text))
 
 
 def check_update(text: str) -> None:
-    """Check an update as `check_query` does a query.
+    """Check that an update accesses only its graph. It may use undeclared prefixes.
 
     Raises:
-        ReachesOutError: It loads or names another graph, or a service.
-        Exception: It cannot be parsed, as rdflib reports that.
+        ExternalAccessError: The update names another graph or a service, or loads data.
+        Exception: The update cannot be parsed; any exception of rdflib.
     """
     with _PARSING:
         _check(parseUpdate(text))
 
 
 class LocalGraph(Graph):
-    """A graph in memory; its queries cannot reach anything else, and it loads nothing."""
+    """A graph in memory that rejects updates, and queries that access anything else."""
 
     def __init__(self) -> None:
-        """Make an empty graph without namespaces."""
+        """Create an empty graph without namespaces."""
         super().__init__(bind_namespaces="none")
 
     def query(self, query_object: Any, *args: Any, **options: Any) -> Result:
         """Evaluate a query as `rdflib.Graph.query` does.
 
         Raises:
-            ReachesOutError: The query names another graph or a service.
+            ExternalAccessError: The query names another graph or a service.
         """
         if isinstance(query_object, str):
             query_object = _prepared(query_object, tuple(self.namespaces()))
         elif not isinstance(query_object, Query):
-            raise TypeError(f"a query is text, not {type(query_object).__name__}")
+            raise TypeError(f"expected the text of a query, not {type(query_object).__name__}")
         _check(query_object.algebra)
         return super().query(query_object, *args, **options)
 
     def update(self, *_: Any, **__: Any) -> None:
-        """Refuse updates.
+        """Reject updates.
 
         Raises:
-            ReachesOutError: Always.
+            ExternalAccessError: Always.
         """
-        raise ReachesOutError("UPDATE")
+        raise ExternalAccessError("UPDATE")
 
     def parse(self, *_: Any, **__: Any) -> Graph:
-        """Refuse to load anything.
+        """Reject loading.
 
         Raises:
-            ReachesOutError: Always.
+            ExternalAccessError: Always.
         """
-        raise ReachesOutError("LOAD")
+        raise ExternalAccessError("LOAD")
 
 
 @lru_cache(_PREPARED_QUERIES)
 def _prepared(text: str, namespaces: tuple[tuple[str, Any], ...]) -> Query:
-    """The algebra of a query."""
+    """Return the algebra of a query."""
     with _PARSING:
         parsed = parseQuery(text)
-        # Before translation, which drops the parts that it does not know.
+        # Checked before translation, which drops parts that it does not support.
         _check(parsed)
         return translateQuery(parsed, None, dict(namespaces))
 
 
 def _check(parsed: Any) -> None:
     for name in _parts(parsed):
-        if name in _OUTSIDE:
-            raise ReachesOutError(_OUTSIDE[name])
+        if name in _EXTERNAL:
+            raise ExternalAccessError(_EXTERNAL[name])
 
 
 def _parts(parsed: Any) -> Iterator[str]:
-    """The names of all parts of a parse tree or an algebra."""
+    """Yield the names of all parts of a parse tree or an algebra."""
     pending = [parsed]
     while pending:
         node = pending.pop()

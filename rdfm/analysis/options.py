@@ -1,4 +1,4 @@
-"""The options of commands that answer questions about logs, besides those of the formats."""
+"""Options of `diff` and `validate`, except those of the formats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import READING
+from rdfm.logs.options import READING, declare
 
 __all__ = ["DIFF", "MAX_TOTAL_STEPS", "VALIDATE"]
 
@@ -14,16 +14,16 @@ __all__ = ["DIFF", "MAX_TOTAL_STEPS", "VALIDATE"]
 MAX_TOTAL_STEPS = 50 * MAX_STEPS
 
 _INPUT = "Input"
-_SAME = "Comparison"
-_TOLD = "Output"
-_CHECKED = "Checks"
-_FOUND = "Output"
+_COMPARISON = "Comparison"
+_CHECKS = "Checks"
+_OUTPUT = "Output"
+_LIMITS = "Limits that protect memory"
 
 _FORMAT = {option.name: option for option in READING}["from_format"]
 
 DIFF: dict[str, OptionSpec] = {
     option.name: option
-    for option in (
+    for option in declare(
         replace(_FORMAT, help=_FORMAT.help.replace("the inputs", "both logs")),
         OptionSpec(
             "from_format_a",
@@ -45,35 +45,35 @@ DIFF: dict[str, OptionSpec] = {
             "Compare quads as a set, or with their order and repetitions.",
             choices=("set", "ordered"),
             default="set",
-            group=_SAME,
+            group=_COMPARISON,
         ),
         OptionSpec(
             "unordered",
             "switch",
             "Ignore the order of messages, but not how often each occurs.",
             default=False,
-            group=_SAME,
+            group=_COMPARISON,
         ),
         OptionSpec(
             "ignore_metadata",
             "switch",
             "Do not compare metadata (default: compared if both formats have it).",
             default=False,
-            group=_SAME,
+            group=_COMPARISON,
         ),
         OptionSpec(
             "namespaces",
             "switch",
             "Compare namespaces too, if both formats have them.",
             default=False,
-            group=_SAME,
+            group=_COMPARISON,
         ),
         OptionSpec(
             "limit",
             "count",
             "Show the first N differences and count the others.",
             default=10,
-            group=_FOUND,
+            group=_OUTPUT,
         ),
         OptionSpec(
             "window",
@@ -82,7 +82,7 @@ DIFF: dict[str, OptionSpec] = {
             least=1,
             most=100_000,
             default=1000,
-            group=_FOUND,
+            group=_OUTPUT,
         ),
         OptionSpec(
             "max_steps",
@@ -90,27 +90,27 @@ DIFF: dict[str, OptionSpec] = {
             "Maximum work to compare two messages with blank nodes, in quads visited.",
             least=1,
             default=MAX_STEPS,
-            group="Limits that protect memory",
+            group=_LIMITS,
         ),
         OptionSpec(
             "max_total_steps",
             "count",
-            "The same for all messages; 64 steps for each quad are free.",
+            "Maximum work for all messages, not counting 64 steps per quad.",
             default=MAX_TOTAL_STEPS,
-            group="Limits that protect memory",
+            group=_LIMITS,
         ),
     )
 }
 VALIDATE: dict[str, OptionSpec] = {
     option.name: option
-    for option in (
+    for option in declare(
         _FORMAT,
         OptionSpec(
             "strict",
             "switch",
             "Count warnings as errors.",
             default=False,
-            group=_TOLD,
+            group=_OUTPUT,
         ),
         OptionSpec(
             "max_errors",
@@ -118,7 +118,7 @@ VALIDATE: dict[str, OptionSpec] = {
             "Stop after N errors.",
             least=1,
             metavar="N",
-            group=_TOLD,
+            group=_OUTPUT,
         ),
         OptionSpec(
             "max_warnings",
@@ -126,26 +126,26 @@ VALIDATE: dict[str, OptionSpec] = {
             "Show the first N warnings of each rule and count the others.",
             default=20,
             metavar="N",
-            group=_TOLD,
+            group=_OUTPUT,
         ),
         OptionSpec(
             "chain",
             "switch",
             "Require that patches continue the chain of ids across logs.",
             default=False,
-            group=_CHECKED,
+            group=_CHECKS,
         ),
         OptionSpec(
             "options_from",
             "log",
             "Jelly log whose stream options the inputs must not exceed.",
-            group=_CHECKED,
+            group=_CHECKS,
         ),
         OptionSpec(
             "shapes",
             "file",
             "SHACL shapes for each message, all graphs merged. Needs rdfm[shacl].",
-            group=_CHECKED,
+            group=_CHECKS,
         ),
     )
 }

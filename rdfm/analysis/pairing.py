@@ -2,7 +2,7 @@
 
 In: two logs. Out: counts, and the messages that differ, reported in order.
 Cost: one batch of each log while the logs agree. After a difference, at most twice `window`
-messages of each log, and not much more than `MAX_HELD_BYTES`. If order is ignored, 16 bytes per
+messages of each log, and not much more than `MAX_BUFFERED_BYTES`. If order is ignored, 16 bytes per
 message.
 Method: pairs of messages are compared in order. At the first pair that differs, the signatures of
 the following messages are compared the way a text diff compares lines, and the messages between
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rdfm._core import Comparer, ResultBatch, common_blocks
-from rdfm.analysis.shown import Place, Shower
+from rdfm.analysis.formatting import BatchMessage, DifferenceFormatter
 from rdfm.errors import OptionError
 from rdfm.formats import FormatSpec
 from rdfm.logs.driver import Broken, Driver, Read, Reading
@@ -26,9 +26,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Findings", "Side", "pair_in_any_order", "pair_in_order"]
+__all__ = ["ComparedLog", "Comparison", "pair_in_any_order", "pair_in_order"]
 
-MAX_HELD_BYTES = 1 << 26
+MAX_BUFFERED_BYTES = 1 << 26
 # Maximum number of message pairs to compare when a gap has more messages in one log than in the
 # other, and the messages are aligned by similarity.
 MAX_ALIGNED = 400
@@ -36,14 +36,14 @@ SIGNATURE_BYTES = 16
 RECORDS, METADATA, NAMESPACES, UNDECIDED = 1, 2, 4, 8
 
 
-class _Held(NamedTuple):
-    """A buffered batch, and the name of the log it comes from."""
+class _BufferedBatch(NamedTuple):
+    """A buffered batch, and the name of its log."""
 
     batch: AnyBatch
     source: str
 
 
-class Side:
+class ComparedLog:
     """One of the two logs, with its buffered batches and the position of the comparison.
 
     Attributes:
@@ -67,7 +67,7 @@ class Side:
 
         Raises:
             OptionError: An option is unknown to all formats, or its value is invalid.
-            UnknownFormatError: There is no format with the given name.
+            UnknownFormatError: The given format does not exist.
         """
         self._log = log
         self._reading = reading
@@ -79,9 +79,9 @@ class Side:
         self.met: dict[str, FormatSpec] = {}
         self.head: ResultBatch | None = None
         self._items: Iterator[Any] = iter(())
-        self._held: deque[_Held] = deque()
+        self._buffer: deque[_BufferedBatch] = deque()
         self._offset = 0  # of the next message in the first buffered batch
-        self._ahead = 0  # number of buffered messages not yet compared
+        self._ahead = 0  # buffered messages not yet compared
         self._bytes = 0
         self._signatures = b""  # of the next messages
         self.ended = False  # whether the log was read to its end
@@ -100,22 +100,22 @@ class Side:
         """Close the open files."""
         self.driver.close()
 
-    def again(self) -> None:
+    def restart(self) -> None:
         """Start again from the first message."""
         self.driver.close()
         self.driver = Driver([self._log], self._reading)
-        self._held.clear()
+        self._buffer.clear()
         self._offset = self._ahead = self._bytes = self.index = 0
         self.ended = False
         self._items = iter(self.driver)
 
-    def leave(self, messages: int) -> None:
+    def stop(self, messages: int) -> None:
         """Stop reading the log and discard its buffer.
 
         Args:
             messages: The number of messages in the log.
         """
-        self._held.clear()
+        self._buffer.clear()
         self._ahead = 0
         self.index = messages
         self.ended = True
@@ -145,7 +145,7 @@ class Side:
             self.bytes_in = item.bytes_in
             self._check_kind(item.source.name, item.batch, first_log)
             if len(item.batch):
-                self._held.append(_Held(item.batch, item.source.name))
+                self._buffer.append(_BufferedBatch(item.batch, item.source.name))
                 self._ahead += len(item.batch)
                 self._bytes += item.batch.memory_bytes
                 return True
@@ -160,21 +160,21 @@ class Side:
             self.kind = batch.kind
         if batch.kind != self.kind:
             raise OptionError(
-                f"{name} holds {batch.kind}, and what was read before it are {self.kind}; compare logs of one kind"
+                f"{name} contains {batch.kind}, but earlier logs contain {self.kind}; compare logs of one kind"
             )
         if isinstance(batch, ResultBatch):
             if self.head is None:
                 self.head = batch.slice(0, 0)
             elif (batch.variables, batch.boolean) != (self.head.variables, self.head.boolean):
                 raise OptionError(
-                    f"{name} has other variables, or another answer, than the results before it; compare them one by one"
+                    f"{name} has other variables or another answer than earlier logs; compare them one by one"
                 )
 
-    def here(self) -> tuple[AnyBatch, int] | None:
+    def current(self) -> tuple[AnyBatch, int] | None:
         """Return the next message as a batch and a position in it, or `None` at the end."""
-        if not self._held and not self._fill():
+        if not self._buffer and not self._fill():
             return None
-        return self._held[0].batch, self._offset
+        return self._buffer[0].batch, self._offset
 
     def advance(self, count: int) -> None:
         """Skip the next `count` messages, which must be buffered."""
@@ -182,64 +182,64 @@ class Side:
         self._ahead -= count
         self._offset += count
         self._signatures = self._signatures[count * SIGNATURE_BYTES :]
-        while self._held and self._offset >= len(self._held[0].batch):
-            batch = self._held.popleft().batch
+        while self._buffer and self._offset >= len(self._buffer[0].batch):
+            batch = self._buffer.popleft().batch
             self._offset -= len(batch)
             self._bytes -= batch.memory_bytes
 
     def skip_batch(self) -> int:
         """Skip the rest of the first buffered batch. Return the number of messages skipped."""
-        count = len(self._held[0].batch) - self._offset
+        count = len(self._buffer[0].batch) - self._offset
         self.advance(count)
         return count
 
-    def place(self, ahead: int = 0) -> Place:
+    def message(self, ahead: int = 0) -> BatchMessage:
         """Return the buffered message `ahead` messages after the next one.
 
         Raises:
             IndexError: Fewer messages are buffered.
         """
         number = self._offset + ahead
-        for held in self._held:
-            if number < len(held.batch):
-                return Place(held.batch, number, self.index + ahead, held.source)
-            number -= len(held.batch)
+        for buffered in self._buffer:
+            if number < len(buffered.batch):
+                return BatchMessage(buffered.batch, number, self.index + ahead, buffered.source)
+            number -= len(buffered.batch)
         raise IndexError(ahead)
 
     def signatures(self, comparer: Comparer, count: int) -> bytes:
         """Return the concatenated signatures of the next messages, 16 bytes each.
 
         There are fewer than `count` at the end of the log, or if more messages would exceed
-        `MAX_HELD_BYTES`.
+        `MAX_BUFFERED_BYTES`.
         """
-        while self._ahead < count and self._bytes < MAX_HELD_BYTES and self._fill():
+        while self._ahead < count and self._bytes < MAX_BUFFERED_BYTES and self._fill():
             pass
         wanted = min(count, self._ahead)
         known = len(self._signatures) // SIGNATURE_BYTES
         parts = [self._signatures]
         start = -self._offset
-        for held in self._held:
-            end = start + len(held.batch)
+        for buffered in self._buffer:
+            end = start + len(buffered.batch)
             first, last = max(known, start), min(wanted, end)
             if first < last:
                 parts.append(
-                    comparer.signatures(self.number, held.batch, first - start, last - start)
+                    comparer.signatures(self.number, buffered.batch, first - start, last - start)
                 )
             start = end
         self._signatures = b"".join(parts)
         return self._signatures[: wanted * SIGNATURE_BYTES]
 
 
-class Findings:
+class Comparison:
     """The state of a comparison: both logs, the options, and the counts so far."""
 
     def __init__(
         self,
-        sides: list[Side],
+        sides: list[ComparedLog],
         values: Mapping[str, Any],
         carried: Mapping[str, bool],
-        shower: Shower,
-        tick: Callable[[], None],
+        formatter: DifferenceFormatter,
+        report_progress: Callable[[], None],
     ) -> None:
         """Set up the comparison.
 
@@ -247,8 +247,8 @@ class Findings:
             sides: The two logs.
             values: The options of `diff`.
             carried: Whether both formats have "metadata" and "namespaces".
-            shower: Receives the differences.
-            tick: Called regularly to report progress.
+            formatter: Receives the differences.
+            report_progress: Called regularly.
         """
         self.a, self.b = sides
         self.window: int = values["window"]
@@ -257,8 +257,8 @@ class Findings:
             ("equal", "changed", "only_a", "only_b", "undecided", "records"), 0
         )
         self.only_namespaces = 0  # pairs that differ only in namespaces
-        self.tick = tick
-        self.shower = shower
+        self.report_progress = report_progress
+        self.formatter = formatter
         mode = "exact"
         if self.a.kind == "messages":
             mode = "sequences" if values["quads"] == "ordered" else "sets"
@@ -283,7 +283,7 @@ class Findings:
         if a is None or b is None:
             return ()
         names = list(dict.fromkeys((*a.variables, *b.variables)))
-        self.shower.variables = names
+        self.formatter.variables = names
         if a.variables != b.variables:
             columns = [
                 [each.variables.index(name) if name in each.variables else None for name in names]
@@ -306,12 +306,12 @@ class Findings:
         undecided = bool(found & UNDECIDED)
         self.counts["undecided" if undecided else "changed"] += 1
         self.only_namespaces += found == NAMESPACES
-        one, other = self.a.place(), self.b.place()
+        one, other = self.a.message(), self.b.message()
         if found & (RECORDS | UNDECIDED):  # otherwise the comparer has already compared the rest
             found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
         if self.left:
             self.left -= 1
-            self.shower.pair(
+            self.formatter.pair(
                 one,
                 other,
                 records=bool(found & RECORDS),
@@ -322,12 +322,12 @@ class Findings:
         self.a.advance(1)
         self.b.advance(1)
 
-    def only(self, side: Side, count: int) -> None:
+    def only(self, side: ComparedLog, count: int) -> None:
         """Report that the next messages of one log are not in the other, and skip them."""
         self.counts["only_b" if side.number else "only_a"] += count
         for ahead in range(min(count, self.left)):
             self.left -= 1
-            self.shower.only(side.number, side.place(ahead))
+            self.formatter.only(side.number, side.message(ahead))
         side.advance(count)
 
 
@@ -337,97 +337,95 @@ def _head(batch: ResultBatch) -> str:
     return "variables: " + (" ".join(f"?{name}" for name in batch.variables) or "none")
 
 
-def pair_in_order(findings: Findings) -> None:
+def pair_in_order(comparison: Comparison) -> None:
     """Compare messages in the order of the logs."""
-    a, b = findings.a, findings.b
-    while (one := a.here()) is not None and (other := b.here()) is not None:
+    a, b = comparison.a, comparison.b
+    while (one := a.current()) is not None and (other := b.current()) is not None:
         most = min(len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = findings.comparer.run(*one, *other, most)
-        findings.same(pairs, records)
-        findings.tick()
+        pairs, records, found = comparison.comparer.run(*one, *other, most)
+        comparison.same(pairs, records)
+        comparison.report_progress()
         if found & RECORDS:
-            _meet_again(findings)
+            _resynchronize(comparison)
         elif found:
-            findings.pair(found)
+            comparison.pair(found)
     for side in (a, b):
-        while side.here() is not None:
-            place = side.here()
-            assert place is not None
-            findings.only(side, len(place[0]) - place[1])
-            findings.tick()
+        while (here := side.current()) is not None:
+            comparison.only(side, len(here[0]) - here[1])
+            comparison.report_progress()
 
 
-def _meet_again(findings: Findings) -> None:
-    """Report the differences from here up to the last matching messages within reach.
+def _resynchronize(comparison: Comparison) -> None:
+    """Report the differences up to the last matching messages in the window.
 
-    If nothing matches, both logs advance by the same number of messages, at most `window`, unless
-    both end within reach.
+    If no messages match, both logs advance by the same number of messages, at most `window`, unless
+    both end in the window.
     """
-    a, b, window = findings.a, findings.b, findings.window
-    ours, theirs = (side.signatures(findings.comparer, 2 * window) for side in (a, b))
+    a, b, window = comparison.a, comparison.b, comparison.window
+    ours, theirs = (side.signatures(comparison.comparer, 2 * window) for side in (a, b))
     blocks = common_blocks(ours, theirs)
     at_a = at_b = 0
     for start_a, start_b, length in blocks:
-        _gap(findings, start_a - at_a, start_b - at_b)
-        _verified(findings, length)
+        _report_gap(comparison, start_a - at_a, start_b - at_b)
+        _compare_block(comparison, length)
         at_a, at_b = start_a + length, start_b + length
-        findings.tick()
+        comparison.report_progress()
     if blocks:
         return
     counts = [len(each) // SIGNATURE_BYTES for each in (ours, theirs)]
     ended = a.ended and counts[0] == a.messages - a.index and b.ended
     if ended and counts[1] == b.messages - b.index:
-        _gap(findings, *counts)
+        _report_gap(comparison, *counts)
     else:
         pairs = max(1, min(window, *counts))
-        _gap(findings, pairs, pairs)
+        _report_gap(comparison, pairs, pairs)
 
 
-def _verified(findings: Findings, count: int) -> None:
+def _compare_block(comparison: Comparison, count: int) -> None:
     """Compare messages with equal signatures, because different messages can share a signature."""
     while count:
-        one, other = findings.a.here(), findings.b.here()
+        one, other = comparison.a.current(), comparison.b.current()
         assert one is not None
         assert other is not None
         most = min(count, len(one[0]) - one[1], len(other[0]) - other[1])
-        pairs, records, found = findings.comparer.run(*one, *other, most)
-        findings.same(pairs, records)
+        pairs, records, found = comparison.comparer.run(*one, *other, most)
+        comparison.same(pairs, records)
         count -= pairs
         if found:
-            findings.pair(found)
+            comparison.pair(found)
             count -= 1
 
 
-def _gap(findings: Findings, ours: int, theirs: int) -> None:
+def _report_gap(comparison: Comparison, ours: int, theirs: int) -> None:
     """Report the messages between two matching blocks, none of which match."""
-    pairs = _alike(findings, ours, theirs)
+    pairs = _similar_pairs(comparison, ours, theirs)
     at_a = at_b = 0
     for one, other in [*pairs, (ours, theirs)]:
-        findings.only(findings.a, one - at_a)
-        findings.only(findings.b, other - at_b)
+        comparison.only(comparison.a, one - at_a)
+        comparison.only(comparison.b, other - at_b)
         if (one, other) != (ours, theirs):
-            findings.pair(RECORDS)
+            comparison.pair(RECORDS)
         at_a, at_b = one + 1, other + 1
 
 
-def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
+def _similar_pairs(comparison: Comparison, ours: int, theirs: int) -> list[tuple[int, int]]:
     """Return the messages of a gap to report as pairs, as positions in both logs.
 
     There are as many pairs as possible, in order, with as much in common as possible.
     """
     count = min(ours, theirs)
-    if ours == theirs or not count or not findings.left or ours * theirs > MAX_ALIGNED:
+    if ours == theirs or not count or not comparison.left or ours * theirs > MAX_ALIGNED:
         return [(at, at) for at in range(count)]
-    looks = [
-        [findings.shower.look(side.place(at)) for at in range(length)]
-        for side, length in ((findings.a, ours), (findings.b, theirs))
+    features = [
+        [comparison.formatter.features(side.message(at)) for at in range(length)]
+        for side, length in ((comparison.a, ours), (comparison.b, theirs))
     ]
     # Number of pairs up to here, and the largest total that they can have in common.
     best = [[(0, 0)] * (theirs + 1) for _ in range(ours + 1)]
     for i in range(1, ours + 1):
         for j in range(1, theirs + 1):
             both = best[i - 1][j - 1]
-            shared = len(looks[0][i - 1] & looks[1][j - 1])
+            shared = len(features[0][i - 1] & features[1][j - 1])
             best[i][j] = max((both[0] + 1, both[1] + shared), best[i - 1][j], best[i][j - 1])
     pairs = []
     i, j = ours, theirs
@@ -442,41 +440,41 @@ def _alike(findings: Findings, ours: int, theirs: int) -> list[tuple[int, int]]:
     return pairs[::-1]
 
 
-def pair_in_any_order(findings: Findings) -> None:
+def pair_in_any_order(comparison: Comparison) -> None:
     """Compare the logs as multisets of messages, by signature.
 
     The logs are read a second time to report the messages that differ.
     """
-    sides = (findings.a, findings.b)
-    comparer, counts = findings.comparer, findings.counts
+    sides = (comparison.a, comparison.b)
+    comparer, counts = comparison.comparer, comparison.counts
     undecided: list[list[int]] = [[], []]
     total_records = 0
     for side in sides:
-        while (here := side.here()) is not None:
+        while (here := side.current()) is not None:
             over = comparer.collect(side.number, here[0])
             counts["undecided"] += len(over)
-            room = findings.left - len(undecided[side.number])
+            room = comparison.left - len(undecided[side.number])
             undecided[side.number] += [side.index + number for number in over[: max(room, 0)]]
             if side.number == 0:
                 total_records += here[0].record_count
             side.skip_batch()
-            findings.tick()
-    left = findings.left
+            comparison.report_progress()
+    left = comparison.left
     counts["equal"], counts["only_a"], counts["only_b"] = comparer.settle()
     if not (counts["only_a"] or counts["only_b"] or counts["undecided"]):
         counts["records"] = total_records
     if not left:
         return
     only = (counts["only_a"], counts["only_b"])
-    shown_a = min(only[0], max(left - only[1], (left + 1) // 2))
-    for side, wanted in zip(sides, (shown_a, min(only[1], left - shown_a)), strict=True):
+    wanted_a = min(only[0], max(left - only[1], (left + 1) // 2))
+    for side, wanted in zip(sides, (wanted_a, min(only[1], left - wanted_a)), strict=True):
         numbers = set(undecided[side.number])
         waiting = len(numbers)
         if not (wanted or waiting):
             continue
         messages = side.messages
-        side.again()
-        while (wanted or waiting) and (here := side.here()) is not None:
+        side.restart()
+        while (wanted or waiting) and (here := side.current()) is not None:
             found = dict.fromkeys(comparer.pick(side.number, here[0])[:wanted], True)
             found |= {
                 number - side.index: False
@@ -486,9 +484,9 @@ def pair_in_any_order(findings: Findings) -> None:
             for number, differs in sorted(found.items()):
                 if differs:
                     wanted -= 1
-                    findings.shower.only(side.number, side.place(number))
+                    comparison.formatter.only(side.number, side.message(number))
                 else:
                     waiting -= 1
-                    findings.shower.undecided(side.number, side.place(number))
+                    comparison.formatter.undecided(side.number, side.message(number))
             side.skip_batch()
-        side.leave(messages)
+        side.stop(messages)

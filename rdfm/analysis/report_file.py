@@ -1,7 +1,9 @@
-"""The file that a report is written to.
+"""Writes a report to a file.
 
-In: its name, and what the report is made from. Out: the file, complete under its name.
-Law: only a report of rdfm is replaced. Logs are written to files named after their formats, reports never are.
+In: the file name, the inputs of the report and its text. Out: the file, which appears only when it
+is complete.
+Law: an existing file is replaced only if rdfm wrote it as a report. The file name must not have the
+suffix of a format, so a report never replaces a log.
 """
 
 from __future__ import annotations
@@ -27,31 +29,31 @@ _HEAD_BYTES = 4096
 
 
 def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -> None:
-    """Refuse a file that a page must not be written to, before an input is read.
+    """Reject a file name that is not suitable for a page, before an input is read.
 
     Args:
-        path: The name of the page.
+        path: File name of the page.
         inputs: The inputs of the report.
-        options: The options of reading, which may name other files that are read.
+        options: Options for reading, which may name other input files.
 
     Raises:
-        OptionError: The file is read, its name has the suffix of a format or an archive, or it
-            exists and is not a page that rdfm wrote.
-        FileNotFoundError: There is no such folder.
-        IsADirectoryError: The file is a folder.
+        OptionError: The file is an input, its name has the suffix of a format or an archive, or it
+            exists and rdfm did not write it as a page.
+        FileNotFoundError: The folder does not exist.
+        IsADirectoryError: The path is a folder.
     """
     refuse_own_input(inputs, path, options)
     if (local := local_target(path)) is None:
-        raise OptionError(f"{path} is a URL, which rdfm does not write; write a file, then copy it")
+        raise OptionError(
+            f"{path} is a URL, which rdfm cannot write to; write a file, then copy it"
+        )
     if (format := formats.by_path(local)) is not None:
         raise OptionError(
-            f"{path} has the suffix of {format.spec.title}, and a page in HTML is written; "
-            "name it with .html"
+            f"{path} has the suffix of {format.spec.title}, but the page is HTML; use the suffix .html"
         )
     if archive.stem(local) is not None or to_write(local) is not None:
         raise OptionError(
-            f"{path} has the suffix of another kind of file, and a page in HTML is written; "
-            "name it with .html"
+            f"{path} has the suffix of another file type, but the page is HTML; use the suffix .html"
         )
     file = Path(local)
     if not file.parent.is_dir():
@@ -60,12 +62,12 @@ def check_report(path: str, inputs: Iterable[Any], options: Mapping[str, Any]) -
         raise IsADirectoryError(errno.EISDIR, "Is a folder", path)
     if file.is_file() and not _is_page(local):
         raise OptionError(
-            f"{path} exists and is not a page that rdfm wrote; name another file, or remove it first"
+            f"{path} exists and is not a report that rdfm wrote; use another name, or remove it first"
         )
 
 
 def write_report(text: str, path: str) -> None:
-    """Write a page, compressed if its name says so.
+    """Write a page, compressed if its name has the suffix of a compression.
 
     Raises:
         OSError: The file cannot be written.
@@ -80,7 +82,7 @@ def write_report(text: str, path: str) -> None:
 
 
 def _is_page(path: str) -> bool:
-    """Whether a file is a page that rdfm wrote, or is empty."""
+    """Return whether a file is a page that rdfm wrote, or is empty."""
     data = Input(path)
     try:
         head = b""

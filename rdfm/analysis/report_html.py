@@ -1,7 +1,7 @@
-"""Statistics as HTML: a page that needs nothing else, and what notebooks show.
+"""Statistics as HTML: a self-contained page, or a fragment for notebooks.
 
-In: `Statistics`. Out: HTML with charts as inline SVG; no script, no font, nothing from elsewhere.
-Law: every text of a log is escaped, and no text is shown in an attribute but its tooltip.
+In: `Statistics`. Out: HTML with charts as inline SVG, without scripts, fonts or external resources.
+Law: all text from a log is escaped. The only attributes with such text are tooltips.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["GENERATOR", "fragment", "page"]
 
-# What a page begins with, so that rdfm replaces only pages of its own. A version follows.
+# Mark at the beginning of each page, followed by a version. rdfm replaces only files that have it.
 GENERATOR = '<meta name="generator" content="rdfm '
 
-# Names longer than this are cut in the middle; the tooltip has some more.
-_SHOWN = 90
-_TOOLTIP = 500
-# Bars up to which each says from where to where it goes.
-_RANGES = 6
+# Maximum length of a name, and of its tooltip. Longer ones are cut in the middle.
+_MAX_NAME = 90
+_MAX_TOOLTIP = 500
+# Maximum number of bars in a histogram whose labels show both bounds.
+_MAX_RANGES = 6
 
 _STYLE, _PAGE = (
     Path(__file__).with_name(name).read_text("utf-8") for name in ("report.css", "report_page.css")
@@ -46,7 +46,7 @@ _TITLES = {
     "objects": "Objects",
     "graphs": "Graphs",
     "statements": "Statements",
-    "byte_density": "Bytes a statement",
+    "byte_density": "Bytes per statement",
 }
 _LISTS = {
     "predicates": ("Predicates", "statements"),
@@ -55,16 +55,16 @@ _LISTS = {
     "datatypes": ("Datatypes", "occurrences"),
     "languages": ("Languages", "occurrences"),
 }
-# What a message is called, what it holds, and the heading of that.
+# The plural of "message", and the heading and unit of the sizes, by kind.
 _WORDS = {
-    "messages": ("messages", ("Quads a message", "quads")),
-    "patches": ("patches", ("Operations a patch", "operations")),
-    "results": ("rows", ("Bound cells a row", "bound cells")),
+    "messages": ("messages", ("Quads per message", "quads")),
+    "patches": ("patches", ("Operations per patch", "operations")),
+    "results": ("rows", ("Bound cells per row", "bound cells")),
 }
 
 
 def page(of: Statistics) -> str:
-    """Give a whole page."""
+    """Return a complete page."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'{GENERATOR}{__version__}">\n'
@@ -77,34 +77,34 @@ def page(of: Statistics) -> str:
 
 
 def fragment(of: Statistics) -> str:
-    """Give what stands in a page: a style of its own, and a block."""
+    """Return the content of a page: a style element and a block."""
     return f'<style>{_STYLE}</style>\n<main class="rdfm-stats">\n{"".join(_parts(of))}</main>\n'
 
 
 def _parts(of: Statistics) -> Iterator[str]:
     plural, sizes = _WORDS[of.kind]
-    about = [of.format or "no format", f"{_size(of.bytes)} read"]
+    facts = [of.format or "no format", f"{_size(of.bytes)} read"]
     if of.logs != 1:
-        about.append(f"{of.logs:,} logs")
+        facts.append(f"{of.logs:,} logs")
     if of.empty_messages:
-        about.append(f"{of.empty_messages:,} {plural} empty")
-    yield f"<h1>{_text(of.source)}</h1>\n<p>{_text(', '.join(about))}</p>\n"
+        facts.append(f"{of.empty_messages:,} empty {plural}")
+    yield f"<h1>{_text(of.source)}</h1>\n<p>{_text(', '.join(facts))}</p>\n"
     if of.error:
-        yield f'<div class="bad">First error, after which nothing was read: {_text(of.error)}</div>\n'
+        yield f'<div class="bad">Reading stopped at the first error: {_text(of.error)}</div>\n'
     yield _tiles(of, plural)
     charts = (
         (*sizes, of.quads_per_message),
-        ("Bytes a message, as N-Quads", "bytes", of.bytes_per_message),
-        ("Adds a patch", "adds", of.adds_per_patch),
-        ("Deletes a patch", "deletes", of.deletes_per_patch),
+        ("Bytes per message, as N-Quads", "bytes", of.bytes_per_message),
+        ("Adds per patch", "adds", of.adds_per_patch),
+        ("Deletes per patch", "deletes", of.deletes_per_patch),
     )
-    shown = [
-        _distribution(name, unit, some, plural)
+    histograms = [
+        _histogram(name, unit, some, plural)
         for name, unit, some in charts
         if some is not None and some.histogram
     ]
-    if shown:
-        yield f'<div class="two">{"".join(shown)}</div>\n'
+    if histograms:
+        yield f'<div class="two">{"".join(histograms)}</div>\n'
     yield _shares("Terms, by occurrences", _titled(of.occurrences))
     yield _shares("Operations, by code", of.operations)
     yield _variables(of)
@@ -120,8 +120,8 @@ def _parts(of: Statistics) -> Iterator[str]:
         yield f'<div class="two">{"".join(lists)}</div>\n'
     if of.approximate_messages:
         yield (
-            f"<p>{of.approximate_messages:,} {plural} had more than 65,536 different terms or 262,144 quads: some of their"
-            " numbers are estimates.</p>\n"
+            f"<p>{of.approximate_messages:,} {plural} have more than 65,536 distinct terms or 262,144 distinct quads."
+            " Some of their numbers are estimates.</p>\n"
         )
     for note in of.notes:
         yield f"<p>{_text(note)}</p>\n"
@@ -136,32 +136,32 @@ def _tiles(of: Statistics, plural: str) -> str:
     else:
         tiles.append((f"{len(of.variables):,}", "variables"))
     for name, title in (
-        ("iris", "different IRIs"),
-        ("literals", "different literals"),
-        ("subjects", "different subjects"),
-        ("predicates", "different predicates"),
-        ("graphs", "different graphs"),
+        ("iris", "distinct IRIs"),
+        ("literals", "distinct literals"),
+        ("subjects", "distinct subjects"),
+        ("predicates", "distinct predicates"),
+        ("graphs", "distinct graphs"),
     ):
         some = of.distinct[name]
         if of.kind == "results" and name in ("subjects", "predicates", "graphs"):
             continue
-        about = "" if some.lower == some.upper else "≈ "
-        tiles.append((f"{about}{some.number:,}", title))
+        approximately = "" if some.lower == some.upper else "≈ "
+        tiles.append((f"{approximately}{some.number:,}", title))
     cells = "".join(
         f'<div class="card"><b>{number}</b><span>{title}</span></div>' for number, title in tiles
     )
     return f'<div class="tiles">{cells}</div>\n'
 
 
-def _distribution(title: str, unit: str, of: Sizes, plural: str) -> str:
-    """A histogram with the numbers that say the same."""
+def _histogram(title: str, unit: str, of: Sizes, plural: str) -> str:
+    """Return a histogram, followed by its statistics."""
     bars = of.histogram
     width, height, base = 420, 190, 150
     step = min((width - 16) / len(bars), 64)
     left = (width - step * len(bars)) / 2
     most = max(count for _, _, count in bars)
     shapes = []
-    every = max(1, -(-len(bars) // 8))  # labels stand apart
+    every = max(1, -(-len(bars) // 8))  # bars per label, so that labels do not overlap
     for number, (least, greatest, count) in enumerate(bars):
         x = left + number * step
         tall = 130 * count / most
@@ -173,23 +173,23 @@ def _distribution(title: str, unit: str, of: Sizes, plural: str) -> str:
                 f' height="{tall:.1f}" rx="2"><title>{span}: {count:,} {plural}</title></rect>'
             )
         if number % every == 0:
-            shown = _short(least)
-            if len(bars) <= _RANGES and greatest > least:
-                shown += f"–{_short(greatest)}"
+            label = _short(least)
+            if len(bars) <= _MAX_RANGES and greatest > least:
+                label += f"–{_short(greatest)}"
             shapes.append(
-                f'<text x="{x + step / 2:.1f}" y="{base + 16}" text-anchor="middle">{shown}</text>'
+                f'<text x="{x + step / 2:.1f}" y="{base + 16}" text-anchor="middle">{label}</text>'
             )
     shapes.append(f'<line class="axis" x1="0" x2="{width}" y1="{base}" y2="{base}"/>')
     shapes.append(
         f'<text x="{width / 2}" y="{base + 35}" text-anchor="middle">{unit}, by powers of two</text>'
     )
-    shapes.append(f'<text x="0" y="12">up to {most:,} {plural} a bar</text>')
+    shapes.append(f'<text x="0" y="12">up to {most:,} {plural} per bar</text>')
     numbers = [("min", of.minimum), *of.percentiles.items(), ("max", of.maximum)]
-    numbers += [("mean", of.mean), ("deviation", of.standard_deviation)]
-    shown = "".join(f"<span>{name} <b>{_number(value)}</b></span>" for name, value in numbers)
+    numbers += [("mean", of.mean), ("std. dev.", of.standard_deviation)]
+    spans = "".join(f"<span>{name} <b>{_number(value)}</b></span>" for name, value in numbers)
     return (
         f'<section class="card"><h2>{title}</h2><svg viewBox="0 0 {width} {height}" role="img"'
-        f' aria-label="{title}: histogram">{"".join(shapes)}</svg><div class="nums">{shown}</div></section>'
+        f' aria-label="{title}: histogram">{"".join(shapes)}</svg><div class="nums">{spans}</div></section>'
     )
 
 
@@ -198,7 +198,7 @@ def _titled(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _shares(title: str, counts: Mapping[str, int]) -> str:
-    """A bar of parts, with its key."""
+    """Return a stacked bar with its legend."""
     total = sum(counts.values())
     if not total:
         return ""
@@ -221,24 +221,24 @@ def _shares(title: str, counts: Mapping[str, int]) -> str:
     )
 
 
-def _names(title: str, what: str, of: Names, prefixes: Mapping[str, str]) -> str:
-    """The most frequent names, a bar each."""
+def _names(title: str, unit: str, of: Names, prefixes: Mapping[str, str]) -> str:
+    """Return the most frequent names, with a bar for each."""
     by_iri = {iri: name for name, iri in prefixes.items()}
     most = max(of.counts.values())
     rows = []
     for name, count in of.counts.items():
-        shown = _cut(name, _SHOWN)
+        label = _text(_cut(name, _MAX_NAME))
         prefix = f" <small>{_text(by_iri[name])}:</small>" if name in by_iri else ""
         rows.append(
-            f'<div class="row"><div><span title="{_text(_cut(name, _TOOLTIP))}">{_text(shown)}{prefix}</span>'
+            f'<div class="row"><div><span title="{_text(_cut(name, _MAX_TOOLTIP))}">{label}{prefix}</span>'
             f"<span>{count:,}</span></div>{_bar(count, most)}</div>"
         )
     more = of.number - len(of.counts)
     if more:
         rows.append(f"<p>and {more:,} more</p>")
     if of.others:
-        rows.append(f"<p>{of.others:,} {what} of others, which are not held</p>")
-    return f'<section class="card"><h2>{title}, by {what}</h2>{"".join(rows)}</section>'
+        rows.append(f"<p>{of.others:,} {unit} of names that are not counted</p>")
+    return f'<section class="card"><h2>{title}, by {unit}</h2>{"".join(rows)}</section>'
 
 
 def _bar(count: int, most: int) -> str:
@@ -261,7 +261,7 @@ def _variables(of: Statistics) -> str:
         )
         for variable in of.variables
     )
-    return _table("Variables", ("", "bound", "of the rows", "different terms"), rows)
+    return _table("Variables", ("", "bound", "of rows", "distinct terms"), rows)
 
 
 def _series(of: Statistics) -> str:
@@ -274,10 +274,9 @@ def _series(of: Statistics) -> str:
         )
         for name, some in of.series.items()
     )
-    head = ("", "min", "mean", "max", "deviation", "sum")
-    return _table(
-        f"Different terms, and more, a {'patch' if of.kind == 'patches' else 'message'}", head, rows
-    )
+    head = ("", "min", "mean", "max", "std. dev.", "sum")
+    message = "patch" if of.kind == "patches" else "message"
+    return _table(f"Distinct terms and other numbers per {message}", head, rows)
 
 
 def _distinct(of: Statistics) -> str:
@@ -290,11 +289,11 @@ def _distinct(of: Statistics) -> str:
         for name, some in of.distinct.items()
         if some.number
     )
-    return _table("Different terms in the log", ("", "number", "2 standard deviations"), rows)
+    return _table("Distinct terms in the log", ("", "number", "± 2 standard deviations"), rows)
 
 
 def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of texts that are escaped already."""
+    """Return a table. Its texts must be escaped."""
     names = "".join(f'<th scope="col">{name}</th>' for name in head)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     if not lines:
@@ -306,9 +305,9 @@ def _table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> st
 
 
 def _text(text: str) -> str:
-    """A text of the log, safe in HTML; controls, and what turns the direction of text, are shown as boxes."""
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return escape(shown, quote=True)
+    """Escape a text for HTML, and replace control characters and bidirectional controls."""
+    visible = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return escape(visible, quote=True)
 
 
 def _cut(text: str, most: int) -> str:
@@ -328,7 +327,7 @@ def _number(value: float | None) -> str:
 
 
 def _short(value: int) -> str:
-    """A number in little room: powers of 1024."""
+    """Return a short form of a number, in powers of 1024."""
     for unit in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
         if value < 1024:
             return f"{value}{unit}"

@@ -1,4 +1,4 @@
-"""Statistics as RDF: VoID for the log, DCAT for its file, RiverBench's words for numbers a message.
+"""Statistics as RDF: VoID for the log, DCAT for its file, RiverBench for numbers per message.
 
 In: `Statistics` of messages. Out: Turtle, the same on every run.
 """
@@ -23,7 +23,7 @@ _PREFIXES = {
     "spdx": "http://spdx.org/rdf/terms#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-# RiverBench's classes, in its order, and the series that each is.
+# RiverBench's classes, in its order, with the names of their series.
 CLASSES = {
     "IriCountStatistics": "iris",
     "BlankNodeCountStatistics": "blank_nodes",
@@ -41,36 +41,36 @@ CLASSES = {
     "StatementCountStatistics": "statements",
     "ByteDensityStatistics": "byte_density",
 }
-# Those without a number of different terms in RiverBench, and the one without bounds.
+# Series without a number of distinct terms in RiverBench, and the one without bounds.
 _NOT_UNIQUE = ("blank_nodes", "quoted_triples")
 _WITHOUT_BOUNDS = ("datatypes",)
 
 
 def check_iri(iri: str | None) -> None:
-    """Check the IRI of a dataset, if it has one.
+    """Check the IRI of a dataset, if one is given.
 
     Raises:
-        OptionError: It is not an absolute IRI.
+        OptionError: The value is not an absolute IRI.
     """
     if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
         raise OptionError(
-            f"iri is an absolute IRI such as http://example.org/log, not '{iri[:40]}'"
+            f"iri is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
         )
 
 
 def turtle(of: Statistics, iri: str | None) -> str:
-    """Give statistics as Turtle.
+    """Return statistics as Turtle.
 
     Args:
         of: Statistics of messages.
-        iri: What is described; a blank node unless given.
+        iri: IRI of the dataset. A blank node by default.
 
     Raises:
-        OptionError: `iri` is no absolute IRI, or these are statistics of something else.
+        OptionError: `iri` is not an absolute IRI, or these are not statistics of messages.
     """
     if of.kind != "messages":
         raise OptionError(
-            f"{of.source} holds {of.kind}, and statistics as RDF are those of messages; JSON has those of {of.kind}"
+            f"{of.source} contains {of.kind}, but only statistics of messages can be written as RDF; use JSON"
         )
     check_iri(iri)
     lines = [f"PREFIX {name}: <{space}>" for name, space in _PREFIXES.items()]
@@ -114,7 +114,7 @@ def turtle(of: Statistics, iri: str | None) -> str:
 
 
 def _file(of: Statistics) -> str | None:
-    """The file as a distribution; None if it was not read to its end."""
+    """Return the file as a distribution, or `None` if it was not read to its end."""
     if of.error is not None:
         return None
     facts = ["a dcat:Distribution", f'dcat:byteSize "{of.bytes}"^^xsd:nonNegativeInteger']

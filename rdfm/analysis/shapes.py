@@ -1,8 +1,9 @@
-"""SHACL of single messages, by pyshacl.
+"""SHACL validation of single messages with pyshacl.
 
-In: a shapes graph, and messages. Out: what does not conform.
-Cost: a few milliseconds a message. Law: nothing is fetched: owl:imports and JavaScript are not loaded, and a query that
-names another graph or a service is refused, here and again when it is evaluated (`local_graph`).
+In: a shapes graph, and messages. Out: the validation results of each message.
+Cost: a few milliseconds per message.
+Law: nothing is fetched. owl:imports and JavaScript are not loaded. Queries that name another graph
+or a service are rejected, here and again when they are evaluated (`local_graph`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import MissingExtraError, OptionError, RdfmError
+from rdfm.errors import MissingExtraError, OptionError, RdfmError, spelled
 from rdfm.interop import rdflib_term
 from rdfm.logs.input import Readable
 from rdfm.logs.reader import open_log
@@ -28,23 +29,24 @@ __all__ = ["Result", "Shapes"]
 
 SHACL = "http://www.w3.org/ns/shacl#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-# Properties whose values are queries; those of the second kind are never evaluated, and may be in another dialect.
+# Properties whose values are queries. The unused ones are never evaluated, so their syntax errors
+# are ignored.
 _QUERIES = ("select", "ask")
 _UNUSED_QUERIES = ("construct", "update")
-# A property path that pyshacl writes into a query; an IRI takes its place when the query is checked.
+# Placeholder that pyshacl replaces with a property path. The check replaces it with an IRI.
 _PATH = re.compile(r"[?$]PATH\b")
 
 
 class Result(NamedTuple):
-    """A node that does not conform.
+    """A validation result: a node that does not conform.
 
     Attributes:
-        severity: "Violation", "Warning", "Info" or the IRI of another.
-        message: What the shape says, or else pyshacl.
-        focus: The node.
+        severity: "Violation", "Warning", "Info" or the IRI of another severity.
+        message: The message of the shape, or by default that of pyshacl.
+        focus: The focus node.
         path: The property path, if there is one.
         value: The value, if there is one.
-        shape: The shape, where it has a name.
+        shape: The IRI of the shape, if it has one.
     """
 
     severity: str
@@ -59,10 +61,11 @@ class Shapes:
     """A shapes graph."""
 
     def __init__(self, source: Readable) -> None:
-        """Read the shapes, from a log of any format: all its quads together are the graph.
+        """Read the shapes from a log in any format. All its quads form the shapes graph.
 
         Raises:
-            OptionError: It cannot be read, or holds no shapes, or some that are broken or would reach other graphs.
+            OptionError: The log cannot be read or contains no shapes, or a shape is invalid or
+                would access other graphs.
             MissingExtraError: pyshacl is not installed.
         """
         try:
@@ -85,20 +88,21 @@ class Shapes:
                         self._add(message, self._graph)
         except OSError as error:
             raise OptionError(
-                f"shapes cannot be read: {error.filename}: {error.strerror}"
+                f"cannot read {spelled('shapes')}: {error.filename}: {error.strerror}"
             ) from error
         except OptionError:
             raise
         except RdfmError as error:
-            raise OptionError(f"shapes cannot be read: {error}") from error
+            raise OptionError(f"cannot read {spelled('shapes')}: {error}") from error
         self._check(name)
 
     def results(self, message: Message) -> list[Result]:
-        """Give what does not conform in a message, whose data graph is the union of all its graphs.
+        """Return the validation results of a message. Its data graph is the union of its graphs.
 
         Raises:
-            EncodeError: The message holds what SHACL does not know, such as triple terms.
-            ValueError: The shapes cannot be applied to it.
+            EncodeError: The message contains data that SHACL does not support, such as triple
+                terms.
+            ValueError: The shapes cannot be applied to the message.
         """
         data = self._local.LocalGraph()
         with _quiet():
@@ -111,10 +115,10 @@ class Shapes:
             graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
 
     def _check(self, name: str) -> None:
-        """Refuse shapes that are none, broken, or would fetch something."""
+        """Reject a graph that contains no shapes, invalid shapes, or shapes that would fetch data."""
         graph = self._graph
         if not any(str(predicate).startswith(SHACL) for _, predicate, _ in graph):
-            raise OptionError(f"{name} holds no SHACL shapes")
+            raise OptionError(f"{name} contains no SHACL shapes")
         for word in (*_QUERIES, *_UNUSED_QUERIES):
             for query in graph.objects(None, self._rdflib.URIRef(SHACL + word)):
                 self._check_query(name, word, str(query))
@@ -123,30 +127,32 @@ class Shapes:
                 re.compile(str(pattern))
             except re.error as error:
                 raise OptionError(
-                    f"the shapes of {name} are broken: the pattern {_shown(pattern)}: {error}"
+                    f"the shapes in {name} are invalid: the pattern {_turtle(pattern)}: {error}"
                 ) from error
         try:
             with _quiet():
                 self._results(self._local.LocalGraph(), meta_shacl=True)
         except ValueError as error:
-            raise OptionError(f"the shapes of {name} are broken: {error}") from error
+            raise OptionError(f"the shapes in {name} are invalid: {error}") from error
 
     def _check_query(self, name: str, word: str, query: str) -> None:
-        """Refuse a query that would read something other than a message, or that cannot be parsed."""
+        """Reject a query that would read data outside the message, or that cannot be parsed."""
         check = self._local.check_update if word == "update" else self._local.check_query
         try:
             check(_PATH.sub("<path:>", query))
-        except self._local.ReachesOutError as error:
+        except self._local.ExternalAccessError as error:
             raise OptionError(
-                f"a query in the shapes of {name} uses {error.keyword}; queries of shapes may read only the message"
+                f"a query in {name} uses {error.keyword}, but queries in shapes may read only the message"
             ) from error
-        except Exception as error:  # each kind of mistake has its own
+        except Exception as error:  # rdflib raises many types
             if word in _QUERIES:
                 problem = (
-                    "it nests too deep" if isinstance(error, RecursionError) else _line(str(error))
+                    "it is nested too deeply"
+                    if isinstance(error, RecursionError)
+                    else _line(str(error))
                 )
                 raise OptionError(
-                    f"the shapes of {name} are broken: sh:{word} is not a SPARQL query: {problem}"
+                    f"the shapes in {name} are invalid: sh:{word} is not a SPARQL query: {problem}"
                 ) from error
 
     def _results(self, data: rdflib.Graph, *, meta_shacl: bool = False) -> list[Result]:
@@ -159,8 +165,8 @@ class Shapes:
                 meta_shacl=meta_shacl,
             )
         except RecursionError as error:
-            raise ValueError("they, or the data, nest too deep") from error
-        except Exception as error:  # each constraint has kinds of its own
+            raise ValueError("the shapes or the data are nested too deeply") from error
+        except Exception as error:  # pyshacl raises many types
             raise ValueError(_line(str(error) or type(error).__name__)) from error
         if not isinstance(report, self._rdflib.Graph):
             raise ValueError(_line(text))
@@ -168,7 +174,7 @@ class Shapes:
 
 
 def _read(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
-    """The results of a report."""
+    """Yield the results in a validation report."""
 
     def iri(name: str) -> rdflib.URIRef:
         return rdflib.URIRef(SHACL + name)
@@ -182,17 +188,17 @@ def _read(report: rdflib.Graph, rdflib: Any) -> Iterator[Result]:
         yield Result(
             severity,
             "; ".join(messages) or "does not conform",
-            _shown(report.value(result, iri("focusNode"))),
+            _turtle(report.value(result, iri("focusNode"))),
             None if path is None else _path(report, path, rdflib),
-            None if value is None else _shown(value),
+            None if value is None else _turtle(value),
             str(shape) if isinstance(shape, rdflib.URIRef) else None,
         )
 
 
 def _path(report: rdflib.Graph, path: Any, rdflib: Any, depth: int = 0) -> str:
-    """A property path as SPARQL writes it."""
+    """Return a property path in SPARQL syntax."""
     if isinstance(path, rdflib.URIRef) or depth > 20:
-        return _shown(path)
+        return _turtle(path)
 
     def inner(node: Any) -> str:
         return _path(report, node, rdflib, depth + 1)
@@ -226,19 +232,19 @@ def _items(report: rdflib.Graph, node: Any, rdflib: Any) -> Iterator[Any]:
         node = report.value(node, rdflib.URIRef(_RDF + "rest"))
 
 
-def _shown(term: Any) -> str:
+def _turtle(term: Any) -> str:
     return _line(str(term.n3()))
 
 
 def _line(text: str) -> str:
-    """A text as one line, cut where it is long."""
+    """Return a text as a single line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:299] + "…"
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep rdflib and pyshacl from telling of ill-typed literals, which are findings."""
+    """Suppress the warnings of rdflib and pyshacl about ill-typed literals, which are findings."""
     loggers = [
         logging.getLogger(name) for name in ("rdflib", "rdflib.term", "pyshacl", "pyshacl-validate")
     ]

@@ -266,9 +266,10 @@ class Collector:
             OptionError: The batch is of another kind.
         """
         if self.kind not in (None, batch.kind):
+            names = (source, "logs") if source else ("the batch", "batches")
             raise OptionError(
-                f"{source or 'the batch'} holds {batch.kind}, and what was read before it are {self.kind}; take"
-                " statistics of one kind at a time"
+                f"{names[0]} contains {batch.kind}, but earlier {names[1]} contain {self.kind}; "
+                "collect statistics of one kind at a time"
             )
         self.kind = batch.kind
         self._counter.add(batch)
@@ -387,8 +388,8 @@ def statistics(
         (1, 2, 1)
     """
     if top is not None and top < 0:
-        raise OptionError(f"top is a number from 0 on, not {top}")
-    tell = Reporter(progress)
+        raise OptionError(f"top is {top}, expected 0 or more")
+    report_progress = Reporter(progress)
     total = total_bytes([source])
     reading = Reading(format, options, compression, storage_options, parts="always")
     driver = Driver([source], reading)
@@ -400,7 +401,7 @@ def statistics(
     messages = records = done = logs = 0
     last: Source | None = None
 
-    def far() -> Progress:
+    def current() -> Progress:
         return Progress(done, total, messages, records, collector.kind or kind)
 
     items = ahead(driver)
@@ -422,15 +423,15 @@ def statistics(
                 collector.add(item.batch, item.source.name)
                 messages += len(item.batch) - item.batch.continued
                 records += item.batch.record_count
-                tell(far)
-    except RdfmError as met:
-        if not isinstance(met, DecodeError):
+                report_progress(current)
+    except RdfmError as caught:
+        if not isinstance(caught, DecodeError):
             raise
-        error = str(met)
+        error = str(caught)
     finally:
         items.close()
         driver.close()
-    tell(far, force=True)
+    report_progress(current, force=True)
     return collector.statistics(
         top=top,
         source=last.name if last is not None and not driver.several else driver.name,

@@ -1,7 +1,7 @@
-"""Whether a Jelly log stays within given stream options: those of another log.
+"""Checks that a Jelly log does not exceed the stream options of another log.
 
-In: the stream options of both. Out: a sentence for each that differs. Law: a smaller table, an older version and a
-feature that is not used are within.
+In: the stream options of both. Out: a sentence for each violation.
+Law: smaller tables, older versions and unused features are allowed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from rdfm.errors import OptionError, RdfmError, spelled
 from rdfm.logs.input import Readable
 from rdfm.logs.reader import open_log
 
-__all__ = ["beyond", "given_options"]
+__all__ = ["exceeded_options", "read_stream_options"]
 
 _SAME = ("physical_type", "logical_type", "stream_type")
 _AT_MOST = ("name_table", "prefix_table", "datatype_table", "jelly_version")
 _ONLY_IF = ("rdf_star", "generalized")
-# What they are called in a sentence.
+# Names of the options in error texts.
 _NAMES = {
     "name_table": "the name table",
     "prefix_table": "the prefix table",
@@ -29,11 +29,11 @@ _NAMES = {
 }
 
 
-def given_options(log: Readable) -> tuple[str, dict[str, Any]]:
-    """Give the format of a Jelly log, and its stream options.
+def read_stream_options(log: Readable) -> tuple[str, dict[str, Any]]:
+    """Return the format of a Jelly log and its stream options.
 
     Raises:
-        OptionError: It cannot be read, or has none.
+        OptionError: The log cannot be read, or has no stream options.
     """
     try:
         with open_log(log, parts=True) as read:
@@ -45,27 +45,27 @@ def given_options(log: Readable) -> tuple[str, dict[str, Any]]:
             if options and read.format.startswith("jelly"):
                 return read.format, dict(options)
             raise OptionError(
-                f"{spelled('options_from')} takes a Jelly log, and {read.source} has no stream options"
+                f"{spelled('options_from')} requires a Jelly log, but {read.source} has no stream options"
             )
     except OSError as error:
         raise OptionError(
-            f"{spelled('options_from')} cannot be read: {error.filename}: {error.strerror}"
+            f"cannot read {spelled('options_from')}: {error.filename}: {error.strerror}"
         ) from error
     except OptionError:
         raise
     except RdfmError as error:
-        raise OptionError(f"options_from cannot be read: {error}") from error
+        raise OptionError(f"cannot read {spelled('options_from')}: {error}") from error
 
 
-def beyond(found: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
-    """Say where the stream options of a log go beyond given ones."""
+def exceeded_options(found: Mapping[str, Any], allowed: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each stream option of a log that exceeds the allowed one."""
     for name in _SAME:
-        if found.get(name) != given.get(name):
-            what = name.replace("_", " ")
-            yield f"the {what} is {found.get(name)}, expected {given.get(name)}"
+        if found.get(name) != allowed.get(name):
+            words = name.replace("_", " ")
+            yield f"the {words} is {found.get(name)}, expected {allowed.get(name)}"
     for name in _AT_MOST:
-        if (found.get(name) or 0) > (given.get(name) or 0):
-            yield f"{_NAMES[name]} is {found[name]}, expected at most {given.get(name) or 0}"
+        if (found.get(name) or 0) > (allowed.get(name) or 0):
+            yield f"{_NAMES[name]} is {found[name]}, expected at most {allowed.get(name) or 0}"
     for name in _ONLY_IF:
-        if found.get(name) and not given.get(name):
-            yield f"{_NAMES[name]} are declared, and the given options declare none"
+        if found.get(name) and not allowed.get(name):
+            yield f"{_NAMES[name]} are declared, but the given options do not allow them"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from rdfm import formats
 from rdfm._core import Checker, MessageBatch, PatchBatch, PatchRules
 from rdfm.analysis.findings import RULES, Finding, reason
-from rdfm.analysis.stream_options import beyond, given_options
+from rdfm.analysis.stream_options import exceeded_options, read_stream_options
 from rdfm.errors import (
     DecodeError,
     EncodeError,
@@ -97,7 +97,7 @@ def validate(
 
     Raises:
         OptionError: No format supports an option, or `options_from` or `shapes` cannot be used.
-        UnknownFormatError: There is no format with the given name.
+        UnknownFormatError: The given format does not exist.
         MissingExtraError: Shapes need pyshacl, which is not installed.
 
     Example:
@@ -126,7 +126,7 @@ def validate(
         refuse_unreadable=True,
     )
     _check_options(given, reading)
-    needed = None if options_from is None else given_options(options_from)
+    needed = None if options_from is None else read_stream_options(options_from)
     checked: Shapes | None = None
     if shapes is not None:
         from rdfm.analysis.shapes import Shapes
@@ -162,7 +162,7 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
 
     Raises:
         OptionError: An option is unknown to all formats of the inputs, or its value is invalid.
-        UnknownFormatError: There is no format with the given name.
+        UnknownFormatError: The given format does not exist.
     """
     if reading.format is not None:
         formats.find(reading.format)
@@ -181,7 +181,7 @@ def _check_options(inputs: list[Readable], reading: Reading) -> None:
 
 
 @dataclass
-class _Log:
+class _LogState:
     """State of the current log."""
 
     source: Source
@@ -190,6 +190,7 @@ class _Log:
     kind: str | None = None  # as reported by its batches
     compared: bool = False  # whether its stream options were compared with the given ones
     look_alikes: int = 0
+    joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
     searched: int = 0  # end of the text of the previous batch, for messages in parts
 
@@ -232,12 +233,12 @@ class Validation:
         """Initialize the counts and the checkers."""
         self._numbers = _Numbers()
         self._patch_rules = PatchRules()
-        self._tell = Reporter(self.progress)
+        self._report = Reporter(self.progress)
         self._total = None if self.progress is None else total_bytes(self._inputs)
         # With `strict`, warnings are errors, and errors are always reported.
         self._checker = Checker(sys.maxsize if self.strict else self.max_warnings)
         self._counted: dict[str, int] = {}  # counts of the checker so far, by rule
-        self._log: _Log | None = None
+        self._log: _LogState | None = None
         self._watched: tuple[Input, Lines] | None = None  # of the next log, before `_begin_log`
         self._new: list[Finding] = []
         self._matched = False  # whether the stream options of any log were compared
@@ -333,21 +334,22 @@ class Validation:
             ValueError: The logs have been read before.
         """
         if self._begun:
-            raise ValueError("a validation is read once; call validate again")
+            raise ValueError("a validation can be iterated only once; call validate again")
         self._begun = True
-        told = 0
+        errors = 0
         for given in self._inputs:
             for found in self._input(given):
                 yield found
-                told += found.severity == "error"
-                if self.max_errors is not None and told >= self.max_errors:
+                errors += found.severity == "error"
+                if self.max_errors is not None and errors >= self.max_errors:
                     self._numbers.stopped = True
                     return
         if self.stream_options is not None and not self._matched and self.ok:
             raise OptionError(
-                f"{spelled('options_from')} is for logs in {self.stream_options[0]}; no input is one"
+                f"{spelled('options_from')} is for logs in {self.stream_options[0]}, "
+                "but no input has that format"
             )
-        self._tell(self._progress, force=True)
+        self._report(self._progress, force=True)
 
     # --- reading ---
 
@@ -369,7 +371,7 @@ class Validation:
             driver.close()
         self._end_log()
         if (self.logs, sum(self.rules.values())) == before and not self._new:
-            text = "there is no log in it"
+            text = "it contains no logs"
             self._new.append(Finding(driver.name, RULES["no-logs"].severity, "no-logs", text))
         yield from self._found()
         self._done += here
@@ -379,13 +381,12 @@ class Validation:
         found, self._new = self._new, []
         for each in sorted(found, key=_place):
             strict = self.strict and each.severity == "warning"
-            shown = replace(each, severity="error") if strict else each
             if each.severity == "error" or strict:
                 self._numbers.errors += 1
             else:
                 self._numbers.warnings += 1
             self._numbers.rules[each.rule] = self._numbers.rules.get(each.rule, 0) + 1
-            yield shown
+            yield replace(each, severity="error") if strict else each
 
     def _watch(self, data: Input, piece: bytes) -> None:
         """Record the line positions of a piece that is about to be decoded."""
@@ -425,7 +426,7 @@ class Validation:
                 continues = item.batch.continues
                 log.lines.forget(log.searched if continues else item.batch.position(-1))
             here = item.bytes_in
-            self._tell(lambda: self._progress(here))
+            self._report(lambda: self._progress(here))
         return here
 
     def _progress(self, here: int = 0) -> Progress:
@@ -438,7 +439,7 @@ class Validation:
         lines = None
         if not source.format.spec.binary:
             lines = watched[1] if watched and watched[0] is source.input else Lines()
-        self._log = _Log(source, lines)
+        self._log = _LogState(source, lines)
         self._checker.begin_log(_own_folder(source, self._reading))
         self._patch_rules.begin_log()
         self._numbers.logs += source.input.refusal is None
@@ -449,7 +450,7 @@ class Validation:
         if log is not None and log.keys > 1:
             self._leave_out("key-without-iri", log.keys - 1)
 
-    def _batch(self, log: _Log, batch: AnyBatch, header: Mapping[str, Any]) -> None:
+    def _batch(self, log: _LogState, batch: AnyBatch, header: Mapping[str, Any]) -> None:
         self._numbers.messages += len(batch) - batch.continued
         self._numbers.records += batch.record_count
         log.labels = _labels(log.source, header)
@@ -473,13 +474,13 @@ class Validation:
         if self.shapes is not None:
             self._conforms(log, batch)
 
-    def _patches(self, log: _Log, batch: PatchBatch) -> None:
+    def _patches(self, log: _LogState, batch: PatchBatch) -> None:
         """Check that patches can be applied: transactions, and the chain of `prev` and `id`."""
         for broken, patch, row, offset, text in self._patch_rules.check(batch):
             rule, severity = _PATCH_RULES[broken]
             if broken == "chain-of-logs" and self.chain:
                 severity = "error"
-            if severity == "warning" and not self._is_told(rule):
+            if severity == "warning" and not self._returns_warning(rule):
                 continue
             line, column = None, None
             if log.lines is not None:
@@ -493,7 +494,7 @@ class Validation:
 
     def _add(
         self,
-        log: _Log,
+        log: _LogState,
         rule: str,
         text: str,
         severity: Literal["error", "warning"] | None = None,
@@ -514,10 +515,11 @@ class Validation:
         else:
             self._numbers.warnings += count
 
-    def _is_told(self, rule: str) -> bool:
-        """Return whether to report another warning of a rule. Otherwise, count it."""
-        told = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
-        if self.strict or told + sum(each.rule == rule for each in self._new) < self.max_warnings:
+    def _returns_warning(self, rule: str) -> bool:
+        """Return whether to return another warning of a rule. If not, count it."""
+        returned = self._numbers.rules.get(rule, 0) - self._numbers.left_out.get(rule, 0)
+        returned += sum(each.rule == rule for each in self._new)
+        if self.strict or returned < self.max_warnings:
             return True
         self._leave_out(rule, 1)
         return False
@@ -528,7 +530,7 @@ class Validation:
         return self.max_errors is not None and self.errors + new >= self.max_errors
 
     def _where(
-        self, log: _Log, position: int, stop: int | None, rule: str, written: bytes
+        self, log: _LogState, position: int, stop: int | None, rule: str, written: bytes
     ) -> dict[str, Any]:
         """Return the offset, line and column of a term, or of its message if it is not found."""
         lines = log.lines
@@ -542,7 +544,7 @@ class Validation:
         line, column = lines.at(offset) or (None, None)
         return {"offset": offset, "line": line, "column": column}
 
-    def _broken(self, log: _Log, error: DecodeError) -> None:
+    def _broken(self, log: _LogState, error: DecodeError) -> None:
         refused = log.source.input.refusal is not None
         if refused and log.source.input.unreadable:
             rule = "unreadable"
@@ -586,7 +588,7 @@ class Validation:
             text = error.strerror or str(error)
             self._new.append(Finding(source, "error", "unreadable", text))
 
-    def _compare(self, log: _Log, header: Mapping[str, Any]) -> None:
+    def _compare(self, log: _LogState, header: Mapping[str, Any]) -> None:
         """Compare the stream options of a log with those of `options_from`."""
         if self.stream_options is None or log.compared or "options" not in header:
             return
@@ -594,43 +596,49 @@ class Validation:
         if log.source.format.name != format:
             return
         log.compared = self._matched = True
-        for text in beyond(header["options"], given):
+        for text in exceeded_options(header["options"], given):
             self._add(log, "stream-options", text)
 
-    def _noticed(self, log: _Log, item: Read) -> None:
+    def _noticed(self, log: _LogState, item: Read) -> None:
         """Report what the decoder noticed: comments that look like delimiters, and dropped keys."""
         count = item.header.get("look_alikes", 0)
         offsets = item.header.get("look_alike_offsets", ())
         for index in range(log.look_alikes, count):
-            if not self._is_told("look-alike"):
+            if not self._returns_warning("look-alike"):
                 self._leave_out("look-alike", count - index - 1)
                 break
             offset = offsets[index] if index < len(offsets) else None
             line, column = None, None
             if log.lines is not None and offset is not None:
                 line, column = log.lines.at(offset) or (None, None)
-            text = "a comment looks like a delimiter of messages and is none"
+            text = "a comment looks like a message delimiter but is not one"
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
+        for note in item.header.get("notes", ()):
+            if "joins=new" in note and not log.joined:
+                log.joined = True
+                self._add(log, "joined", note)
         if item.lost.keys:
-            if log.keys == 0 and self._is_told("key-without-iri"):
+            if log.keys == 0 and self._returns_warning("key-without-iri"):
                 self._key(log, item)
             log.keys += item.lost.keys
 
-    def _key(self, log: _Log, item: Read) -> None:
+    def _key(self, log: _LogState, item: Read) -> None:
         """Report the first dropped key of a log."""
         key = item.lost.key or ""
         where: dict[str, Any] = {}
         if item.batch is not None and len(item.batch):
             written = f'"{key[1:-1]}"'.encode()
             where = self._where(log, item.batch.position(0), None, "key-without-iri", written)
-        text = f"the key {key} has no IRI, and is dropped with its values"
+        text = f"the key {key} has no IRI and is dropped with its values"
         self._add(log, "key-without-iri", text, **where)
 
-    def _conforms(self, log: _Log, batch: AnyBatch) -> None:
+    def _conforms(self, log: _LogState, batch: AnyBatch) -> None:
         """Report the messages that do not conform to the shapes."""
         if not isinstance(batch, MessageBatch):
-            raise OptionError(f"shapes are for messages, and {log.source.name} holds {batch.kind}")
+            raise OptionError(
+                f"{spelled('shapes')} is for messages, and {log.source.name} contains {batch.kind}"
+            )
         assert self.shapes is not None
         for number, message in enumerate(batch):
             if self._is_enough():
@@ -649,7 +657,7 @@ class Validation:
             self._numbers.not_conforming += bool(results)
             for result in results:
                 mild = result.severity in ("Warning", "Info")
-                if mild and not self._is_told("shacl"):
+                if mild and not self._returns_warning("shacl"):
                     continue
                 where = self._where(log, position, stop, "shacl", result.focus.encode())
                 parts = [f"focus node {result.focus}"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rdfm.cli.bar import Bar
     from rdfm.errors import Remedy
-    from rdfm.sparql.query import Asked, Stream
+    from rdfm.sparql.query import LogQuery, QueryStream
 
 _EPILOG = """Examples:
   rdfm query 'SELECT ?s { ?s a ?type }' birds.jelly
@@ -61,7 +61,7 @@ def command(
     """
     from rdfm.cli.signals import unwinding
     from rdfm.cli.stdio import is_terminal, standard_input
-    from rdfm.sparql.query import Asked
+    from rdfm.sparql.query import LogQuery
 
     options = given(options)
     streams = [query, *logs, options.pop("solutions", None)]
@@ -70,7 +70,7 @@ def command(
     asked_query, *inputs, solutions = (
         standard_input() if name == "-" else name for name in streams
     )
-    asked = Asked(asked_query, inputs, options, solutions)
+    asked = LogQuery(asked_query, inputs, options, solutions)
     with unwinding():
         if asked.query.kind == "ask":
             _refuse_output(output, options)
@@ -81,7 +81,7 @@ def command(
             _write(asked, output or "-", options, quiet)
 
 
-def _is_shown(asked: Asked, output: str | None, options: dict[str, Any]) -> bool:
+def _is_shown(asked: LogQuery, output: str | None, options: dict[str, Any]) -> bool:
     """Whether rows are printed as a table if standard output is a terminal."""
     from rdfm.logs.options import WRITING
 
@@ -106,7 +106,7 @@ def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
             )
 
 
-def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> None:
+def _write(asked: LogQuery, output: str, options: dict[str, Any], quiet: bool) -> None:
     """Write rows or messages."""
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
@@ -127,7 +127,7 @@ def _write(asked: Asked, output: str, options: dict[str, Any], quiet: bool) -> N
     _print_hint(written.hint, quiet)
 
 
-def _answer(asked: Asked, quiet: bool) -> None:
+def _answer(asked: LogQuery, quiet: bool) -> None:
     """Print the indexes of the messages for which the query is true; with --whole, the answer."""
     from rdfm.cli.stdio import safe
 
@@ -163,7 +163,7 @@ def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
             bar.close()
 
 
-def _show(asked: Asked, quiet: bool) -> None:
+def _show(asked: LogQuery, quiet: bool) -> None:
     """Print rows as a table."""
     from rdfm.cli.table import TerminalTable
 
@@ -181,7 +181,7 @@ def _show(asked: Asked, quiet: bool) -> None:
     _print_end(asked, stream, quiet, rows=table.count)
 
 
-def _print_end(asked: Asked, stream: Stream, quiet: bool, rows: int | None = None) -> None:
+def _print_end(asked: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None) -> None:
     """Print to standard error what was skipped, the number of rows, notes, and a hint."""
     from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import plural, safe

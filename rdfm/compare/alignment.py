@@ -1,9 +1,10 @@
-"""Relabels the blank nodes of a dataset with the labels of the same nodes in another one.
+"""Relabels the blank nodes of a dataset with the labels of matching nodes in another one.
 
-In: two datasets. Out: the second, in which blank nodes that are also in the first have its labels.
-Cost: that of comparing similar parts; work is bounded.
-Method: blank nodes that are connected by quads form a part. A part that is in both datasets, up to labels, gets the
-labels of the first; the other parts get labels that the first does not have.
+In: two datasets. Out: the second one, in which blank nodes that match nodes of the first have the
+same labels.
+Cost: that of comparing similar parts. The work is limited.
+Method: blank nodes that are connected by quads form a part. A part that is in both datasets, up to
+labels, gets the labels of the first. Other parts get labels that the first does not contain.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _ANY = Bnode("x")
 
 
 def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> list[Quad]:
-    """Return the quads of a dataset, in order, with the labels of another dataset for the same blank nodes.
+    """Return the quads of a dataset, in order. Matching blank nodes get the labels of another dataset.
 
     Args:
         old: The dataset with the labels.
@@ -41,12 +42,12 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     quads = list(new)
     alike: dict[Hashable, list[list[Quad]]] = defaultdict(list)
     for part in _parts(quads):
-        alike[_look(part)].append(part)
+        alike[_key(part)].append(part)
     names: dict[Bnode, Bnode] = {}
     taken: set[str] = set()
     for part in _parts(old):
         taken.update(node.value for quad in part for node in nodes_of(quad))
-        candidates = alike[_look(part)]
+        candidates = alike[_key(part)]
         for at, candidate in enumerate(candidates):
             found = mapping(candidate, part, max_steps=max_steps)
             if found is not None:
@@ -61,7 +62,7 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
 
 
 def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
-    """The quads with blank nodes, without repetitions, grouped into connected parts."""
+    """Return the quads with blank nodes, without repetitions, grouped into connected parts."""
     parent: dict[Bnode, Bnode] = {}
 
     def root(node: Bnode) -> Bnode:
@@ -85,14 +86,17 @@ def _parts(quads: Iterable[Quad]) -> list[list[Quad]]:
     return list(parts.values())
 
 
-def _look(part: list[Quad]) -> Hashable:
-    """A key that is equal for isomorphic parts: their quads without labels."""
+def _key(part: list[Quad]) -> Hashable:
+    """Return a key that is equal for isomorphic parts: their quads without labels."""
     names: dict[Bnode, Bnode] = defaultdict(lambda: _ANY)
     return frozenset(Counter(renamed(quad, names) for quad in part).items())
 
 
 def nodes_of(quad: Quad) -> Iterator[Bnode]:
-    """Yield the blank nodes of a quad, in order, without recursion, since triple terms may be deep."""
+    """Yield the blank nodes of a quad in order.
+
+    Triple terms can be nested deeply, so recursion is not used.
+    """
     waiting: list[Term | None] = [quad.graph, quad.object, quad.predicate, quad.subject]
     while waiting:
         term = waiting.pop()

@@ -1,8 +1,8 @@
 """Canonical blank node labels: RDFC-1.0 with SHA-256.
 
 In: quads. Out: canonical N-Quads, equal for datasets that are the same up to blank node labels.
-Cost: near linear if the quads of each blank node identify it; exponential in the worst case, so work is limited, and
-Ctrl-C stops it. Existing libraries support neither, so they are not used.
+Cost: near linear if the quads of each blank node identify it, exponential in the worst case. So the
+work is limited, and Ctrl-C stops it. Existing libraries support neither, so they are not used.
 Method: https://www.w3.org/TR/rdf-canon/, section 4; names in comments refer to its steps.
 """
 
@@ -28,7 +28,7 @@ Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issue
 def canonical(
     quads: Iterable[Quad], *, max_steps: int = MAX_STEPS, message_index: int | None = None
 ) -> str:
-    """Return a dataset as canonical N-Quads: sorted lines, with blank nodes named c14n0 and so on.
+    """Return a dataset as canonical N-Quads: sorted lines, with blank nodes labelled c14n0 and so on.
 
     Language tags are kept as written: `@en` and `@EN` differ, as in `isomorphic`.
 
@@ -38,7 +38,8 @@ def canonical(
         message_index: The message in its log, for errors.
 
     Raises:
-        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not support.
+        EncodeError: For generalized quads and blank nodes in triple terms, which RDFC-1.0 does not
+            support.
         LimitError: If the labels need more than `max_steps`.
     """
     dataset = set(quads)
@@ -61,17 +62,17 @@ def canonical_labels(
     """
     dataset = set(quads)
     for quad in dataset:
-        if (reason := _unknown(quad)) is not None:
+        if (reason := _unsupported(quad)) is not None:
             text = str(quad)
             text = text if len(text) <= 80 else text[:79] + "…"
             raise EncodeError(f"{reason}: {text}", format="RDFC-1.0", message_index=message_index)
-    return _Naming(dataset, max_steps).issue()
+    return _CanonicalizationState(dataset, max_steps).issue()
 
 
-def _unknown(quad: Quad) -> str | None:
-    """The reason why RDFC-1.0 does not support a quad; None if it does."""
-    named = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
-    if not named or not isinstance(quad.graph, (Iri, Bnode, type(None))):
+def _unsupported(quad: Quad) -> str | None:
+    """Return the reason why RDFC-1.0 does not support a quad, or None if it does."""
+    standard = isinstance(quad.subject, (Iri, Bnode)) and isinstance(quad.predicate, Iri)
+    if not standard or not isinstance(quad.graph, (Iri, Bnode, type(None))):
         return "does not support generalized quads"
     waiting: list[Term] = [quad.object]
     while waiting:
@@ -82,18 +83,17 @@ def _unknown(quad: Quad) -> str | None:
             ):
                 return "does not support generalized triple terms"
             if isinstance(term.subject, Bnode) or isinstance(term.object, Bnode):
-                return "cannot name the blank nodes of a triple term"
+                return "does not support blank nodes in triple terms"
             waiting.append(term.object)
     return None
 
 
-class _Naming:
+class _CanonicalizationState:
     """The canonicalization state of the specification."""
 
     def __init__(self, dataset: set[Quad], max_steps: int) -> None:
         self._steps = self._max_steps = max_steps
         self._issued: Issued = {}
-        # The quads of each node.
         self._quads: dict[str, list[Quad]] = defaultdict(list)
         for quad in dataset:
             for label in {term.value for term in quad if isinstance(term, Bnode)}:
@@ -101,7 +101,7 @@ class _Naming:
         self._first: dict[str, str] = {}
 
     def issue(self) -> Issued:
-        """Canonical identifiers of all blank nodes."""
+        """Return the canonical identifiers of all blank nodes."""
         by_hash: dict[str, list[str]] = defaultdict(list)
         for label in self._quads:
             self._first[label] = self._first_degree(label)
@@ -134,12 +134,12 @@ class _Naming:
         return _hash("".join(lines))
 
     def _run(self, label: str, issuer: Issued) -> tuple[str, Issued]:
-        """Hash N-Degree Quads, on an explicit stack, since the depth can reach the number of nodes."""
+        """Hash N-Degree Quads. Uses an explicit stack, as the depth can reach the number of nodes."""
         stack = [self._n_degree(label, issuer)]
         result: tuple[str, Issued] | None = None
         while True:
             try:
-                asked = stack[-1].send(result)
+                request = stack[-1].send(result)
             except StopIteration as done:
                 stack.pop()
                 answer: tuple[str, Issued] = done.value
@@ -147,7 +147,7 @@ class _Naming:
                     return answer
                 result = answer
             else:
-                stack.append(self._n_degree(*asked))
+                stack.append(self._n_degree(*request))
                 result = None
 
     def _n_degree(self, label: str, issuer: Issued) -> Walk:
@@ -156,7 +156,7 @@ class _Naming:
             for position, term in (("s", quad.subject), ("o", quad.object), ("g", quad.graph)):
                 if isinstance(term, Bnode) and term.value != label:
                     related[self._related(term.value, quad, issuer, position)].append(term.value)
-        data = ""
+        data = ""  # "data to hash"
         for name in sorted(related):
             chosen = ""
             chosen_issuer = issuer
@@ -198,7 +198,7 @@ class _Naming:
         self._steps -= steps
         if self._steps < 0:
             raise LimitError(
-                f"the canonical labels need more than {self._max_steps:,} steps; max_steps raises it"
+                f"the canonical labels need more than {self._max_steps:,} steps; a larger max_steps allows it"
             )
 
 

@@ -1,8 +1,8 @@
 """Compares two datasets up to blank node labels.
 
-In: two sets of quads, also generalized ones and triple terms. Out: an exact answer.
-Cost: near linear for real data; work is limited, since no fast algorithm is known for data that consists of symmetric
-blank nodes. The search is in the core.
+In: two sets of quads, which may be generalized or contain triple terms. Out: an exact answer.
+Cost: near linear for real data. The work is limited, since no fast algorithm is known for data with
+many symmetric blank nodes. The search is in the core.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_STEPS = 20_000_000
 
 
 def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS) -> bool:
-    """Return whether two datasets are equal up to blank node labels; order and repetitions are ignored.
+    """Return whether two datasets are equal up to blank node labels. Order and repetitions are ignored.
 
     Literals are equal if their text is equal, including the case of language tags.
 
@@ -36,7 +36,7 @@ def isomorphic(a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STE
 def mapping(
     a: Iterable[Quad], b: Iterable[Quad], *, max_steps: int = MAX_STEPS
 ) -> dict[Bnode, Bnode] | None:
-    """Return the blank node of `b` for each one of `a`, or None if the datasets differ by more than labels.
+    """Return a mapping from the blank nodes of `a` to those of `b`, or None if the datasets differ.
 
     Args:
         a: The quads of one dataset.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from rdfm.errors import DecodeError, TruncatedError
-from rdfm.formats.arrow_sizes import ArrowSizes
+from rdfm.formats.arrow_sizes import ArrowSizeChecker
 from rdfm.formats.rows import (
     CARRIES,
     CONTINUABLE,
@@ -78,7 +78,7 @@ class ArrowDecoder(RowDecoder):
         rows = ipc.open_file(passed)
         columns = self._wanted(rows.schema)
         count = rows.num_record_batches
-        checked = ArrowSizes(file, self._max_bytes).blocks(size)
+        checked = ArrowSizeChecker(file, self._max_bytes).blocks(size)
         for number in range(count):
             next(checked, None)
             if passed is not file:
@@ -89,7 +89,7 @@ class ArrowDecoder(RowDecoder):
     def _stream_rows(self, file: BinaryIO) -> Iterator[Any]:
         from pyarrow import ipc
 
-        checked = ArrowSizes(file, self._max_bytes).messages(file.tell())
+        checked = ArrowSizeChecker(file, self._max_bytes).messages(file.tell())
         with ipc.open_stream(file) as rows:
             columns = self._wanted(rows.schema)
             while True:

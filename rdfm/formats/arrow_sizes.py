@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rdfm.errors import DecodeError, LimitError, Remedy
 
-__all__ = ["ArrowSizes"]
+__all__ = ["ArrowSizeChecker"]
 
 # Limit for the decoded bytes of a record batch and the dictionaries, as a multiple of the message limit.
 BATCHES = 4
@@ -28,12 +28,12 @@ _END = 1 << 60
 _BEFORE_1_0 = b"ARROW:experimental_compression"
 
 
-class ArrowSizes:
-    """Checks the messages of a file or stream one after the other.
+class ArrowSizeChecker:
+    """Checks the decoded sizes of the messages in a file or stream, in order.
 
     Args:
-        file: The file. Its position is not changed.
-        max_message_bytes: The message limit, of which the bound is a multiple.
+        file: The file. Its position does not change.
+        max_message_bytes: The limit for a message. The limit for decoded sizes is a multiple of it.
     """
 
     def __init__(self, file: BinaryIO, max_message_bytes: int) -> None:

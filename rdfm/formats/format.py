@@ -40,12 +40,12 @@ class Opening(NamedTuple):
     Attributes:
         parts: Which messages may be returned in parts (batches that `continue`): "never", those with several "frames",
             or "always".
-        split: Start, stop (or None) and dialect of the part of the log to read.
+        split: Start, stop (or None) and dialect (or None) of the part of the log to read.
         first_index: The index of the first message, if known.
     """
 
     parts: Literal["never", "frames", "always"] = "never"
-    split: tuple[int, int | None, str] | None = None
+    split: tuple[int, int | None, str | None] | None = None
     first_index: int | None = None
 
 

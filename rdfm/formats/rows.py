@@ -278,7 +278,7 @@ class RowDecoder(FileDecoder):
             batch.from_arrow(pa.RecordBatch.from_arrays(none, names))
         except TypeError as error:
             raise DecodeError(
-                f"the column {error}; write it as a map, as rdfm and Arrow do, or omit the column",
+                f"{error}; write it as a map, as rdfm and Arrow do, or omit the column",
                 format=self.format,
             ) from error
         return names

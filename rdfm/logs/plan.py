@@ -1,4 +1,4 @@
-"""Division of a large line-based log into splits, for readers on several cores or machines.
+"""Division of a large log into splits, for readers on several cores or machines.
 
 In: a log. Out: splits; `open_log(path, split=split)` reads the messages of one, on any machine.
 Cost: the log's head; with `count` all of its bytes, which are searched but not decoded.
@@ -39,9 +39,9 @@ def plan(
 ) -> list[Split]:
     r"""Divide a log into splits, if it can be read from the middle.
 
-    This requires a log in N-Triples or N-Quads with message delimiters, and an uncompressed file or
-    URL of known size. Any other log is one split, and so is a log smaller than 1.5 times the size
-    of a split, a folder or an archive.
+    This requires a log in N-Triples or N-Quads with message delimiters, or in Jelly with restart
+    marks, and an uncompressed file or URL of known size. Any other log is one split, and so is a log
+    smaller than 1.5 times the size of a split, a folder or an archive.
 
     Args:
         source: As in `open_log`.
@@ -83,24 +83,24 @@ def plan_splits(
         if log.found is None:  # an archive
             return [Split(first_index=0, format=reading.format)]
         whole = [Split(first_index=0, format=log.found.name)]
-        dialect = divisible(log, reading)
+        divided = divisible(log, reading)
         size = 0 if log.input is None else log.input.size or 0
-        found = log.found
-    if dialect is None or 2 * size < 3 * split_bytes:
+        format = log.found.spec
+    if divided is None or 2 * size < 3 * split_bytes:
         return whole
     pieces = (2 * size + split_bytes) // (2 * split_bytes)
     starts = [size * piece // pieces for piece in range(pieces)]
     splits = [
-        Split(start, stop, 0 if start == 0 else None, found.name, dialect)
+        replace(divided, start=start, stop=stop, first_index=0 if start == 0 else None)
         for start, stop in zip(starts, [*starts[1:], None], strict=True)
     ]
     if not count:
         return splits
-    return _numbered(source, splits, found.spec, reading) or whole
+    return _numbered(source, splits, format, reading) or whole
 
 
-def divisible(log: LogReader, reading: Reading) -> str | None:
-    """Return the dialect of a log that can be read from the middle; None for other logs.
+def divisible(log: LogReader, reading: Reading) -> Split | None:
+    """Return the split that is all of a log which can be read from the middle; None for other logs.
 
     Reads the head of the log if all other conditions are met.
     """
@@ -112,18 +112,21 @@ def divisible(log: LogReader, reading: Reading) -> str | None:
     if reading.options.get("dialect") == "plain":
         return None
     header = log.header
+    whole = Split(0, None, 0, found.name)
+    if header.get("restarts"):
+        return whole
     shown: str | None = header.get("dialect")
     # The head contains no delimiter, is broken before the first, or contains both dialects.
     if shown is None or header.get("changes_dialect"):
         return None
     dialect: str | None = reading.options.get("dialect")
-    return dialect or shown
+    return replace(whole, dialect=dialect or shown)
 
 
 def count_delimiters(
     source: Readable, split: Split, format: FormatSpec, reading: Reading
 ) -> DelimiterCounter:
-    """Count the delimiters of a split of a log, whose bytes are searched but not decoded."""
+    """Count the delimiters, or in Jelly the messages, of a split whose bytes are not decoded."""
     known = format.options("read")
     given = {name: value for name, value in reading.options.items() if name in known}
     opening = split.opening(format)

@@ -2,8 +2,8 @@
 
 In: a log, and the slice of its messages to read. Out: the split to read instead of the log, if the
 format supports splits.
-Cost: the bytes before the selected messages, or those from them on, are searched for delimiters but
-not decoded.
+Cost: the bytes before the selected messages, or those from them on, are searched for delimiters (in
+Jelly: the lengths of the frames are read) but not decoded.
 """
 
 from __future__ import annotations
@@ -53,14 +53,13 @@ def seek(
         size = 0 if log.input is None else log.input.size or 0
         if log.found is None or size <= BACKWARD_BYTES:
             return None
-        dialect = divisible(log, reading)
+        whole = divisible(log, reading)
         found = log.found.spec
-    if dialect is None:
+    if whole is None:
         return None
-    log_whole = Split(0, None, 0, found.name, dialect)
     if from_end:
-        return _from_end(source, reading, found, log_whole, size, -start)
-    return _forward(source, reading, found, log_whole, size, start)
+        return _from_end(source, reading, found, whole, size, -start)
+    return _forward(source, reading, found, whole, size, start)
 
 
 def _forward(

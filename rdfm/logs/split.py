@@ -1,8 +1,9 @@
-"""A part of a large line-based log, for readers on several cores or machines.
+"""A part of a large log, for readers on several cores or machines.
 
 `open_log(path, split=split)` reads the messages of one, on any machine; `rdfm.split.plan` creates
 them.
-Law: a message belongs to the split that contains the start of the delimiter line before it.
+Law: a message belongs to the split that contains the start of the delimiter line before it. In
+Jelly it belongs to the split that contains the start of the last restart frame up to the message.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Split:
         first_index: The index of its first message in the log; None if messages were not counted.
             If so, messages are numbered from 0 in each split, and errors have no message index.
         format: The log's format, such as "nq".
-        dialect: The log's dialect, from its head; None if the split is the entire log.
+        dialect: The dialect of a text log, from its head; None if the split is the entire log.
     """
 
     start: int = 0
@@ -47,5 +48,5 @@ class Split:
         """
         if not format.splittable:
             raise OptionError(f"{format.name} logs cannot be split; read all of the log")
-        part = (self.start, self.stop, self.dialect or "comment")
+        part = (self.start, self.stop, self.dialect)
         return Opening(split=part, first_index=self.first_index)

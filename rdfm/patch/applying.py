@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["apply", "fill", "of_one_message"]
 
-_GROUPED = Remedy("stage", "group_by", "all", "in rdfm convert merges them first")
+_MERGE = Remedy("stage", "group_by", "all", "in rdfm convert merges them")
 
 
 def apply(
@@ -127,7 +127,8 @@ def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
     """Yield the batches of a log of one message.
 
     Raises:
-        OptionError: If there are several messages, in which equal labels are different blank nodes.
+        OptionError: If there are several messages, since equal labels in them are different blank
+            nodes.
     """
     count = 0
     for batch in message_batches(log):
@@ -135,6 +136,6 @@ def of_one_message(log: LogReader) -> Iterator[MessageBatch]:
         if count > 1:
             raise OptionError(
                 f"{log.source} has several messages, but a dataset is one message",
-                remedies=[_GROUPED],
+                remedies=[_MERGE],
             )
         yield batch

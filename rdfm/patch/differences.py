@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Unpack
 from rdfm import _core
 from rdfm._core import MessageBatch, PatchBatch
 from rdfm.compare.alignment import aligned
-from rdfm.errors import OptionError
+from rdfm.errors import OptionError, spelled
 from rdfm.message import Message
 from rdfm.patch.applying import fill, of_one_message
 from rdfm.patch.changes import Changes, all_dropped
@@ -49,7 +49,7 @@ def diff(
     Blank nodes are identified by their labels. With `canonical`, they are identified by the quads
     in which they occur: matching blank nodes of the new dataset get the labels of the old one, so
     that a difference in labels alone is not a change. Blank nodes that share quads are then changed
-    together, or not at all.
+    together or not at all.
 
     Args:
         old: The old dataset, a log of one message; with `per_message`, a log.
@@ -69,7 +69,7 @@ def diff(
     start = time.perf_counter()
     snapshots = new is None
     if snapshots and per_message:
-        raise OptionError("per_message compares two logs, and there is one")
+        raise OptionError(f"{spelled('per_message')} requires two logs, but only one is given")
     name = options.get("from_format")
     inputs = [Inputs([log], "messages", name) for log in ((old,) if new is None else (old, new))]
     given = {"per_message": per_message, "snapshots": snapshots, "canonical": canonical}
@@ -78,7 +78,7 @@ def diff(
         whole = not (snapshots or per_message)
         in_parts = whole and not canonical
         logs = [opened.enter_context(streams.open(each, parts=in_parts)) for each in inputs]
-        made: _core.Difference | _core.MessageDifferences
+        made: _core.DatasetDifference | _core.MessageDifferences
         if in_parts:
             made = _of_datasets(*logs, parts=writing.takes_parts)
             found = iter(made.next_batch, None)
@@ -102,10 +102,10 @@ def diff(
     )
 
 
-def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.Difference:
+def _of_datasets(old: LogReader, new: LogReader, *, parts: bool) -> _core.DatasetDifference:
     state = _core.Dataset()
     fill(state, old)
-    difference = _core.Difference(state, parts=parts)
+    difference = _core.DatasetDifference(state, parts=parts)
     for batch in of_one_message(new):
         with of_log(new):
             difference.add(batch)

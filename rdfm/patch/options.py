@@ -15,14 +15,14 @@ _CHANGES = "Changes"
 CHANGING = declare(
     OptionSpec(
         "patch_format",
-        help="Format of the patches, such as rdf-patch; by default from the suffix.",
+        help="Format of the patches, such as rdf-patch (default: from the suffix).",
         metavar="FORMAT",
         group=_INPUT,
     ),
     OptionSpec(
         "chain",
         "switch",
-        "Refuse a patch whose prev is not the id of the patch before, or do not.",
+        "Reject (or accept) a patch whose prev is not the id of the previous patch.",
         default=True,
         off="no-chain",
         group=_CHANGES,

@@ -38,7 +38,7 @@ _TRIPLE_TERMS = ("no", "object", "anywhere")  # values of a format's feature, in
 
 
 class Inputs(NamedTuple):
-    """Logs that are read one after the other.
+    """Logs that are read in sequence.
 
     Attributes:
         logs: The logs.
@@ -53,14 +53,14 @@ class Inputs(NamedTuple):
     format_option: str = "from_format"
 
 
-class Places:
+class LineIndex:
     """Line index of text logs of patches, to locate rows that are rejected after decoding.
 
     The logs of an archive are decoded together, so text of several logs may be in memory.
     """
 
     def __init__(self) -> None:
-        """Start without any log."""
+        """Create an empty index."""
         self._lines: dict[Input, Lines] = {}
 
     def watch(self, data: Input, piece: bytes) -> None:
@@ -72,7 +72,7 @@ class Places:
         lines = None if data is None else self._lines.get(data)
         return None if lines is None else lines.at(offset)
 
-    def pass_over(self, data: Input | None, offset: int) -> None:
+    def discard_before(self, data: Input | None, offset: int) -> None:
         """Discard the logs before `data`, and the text of `data` before `offset`."""
         if data is None or data not in self._lines:
             return
@@ -81,18 +81,18 @@ class Places:
         self._lines[data].forget(offset)
 
 
-class _Log(LogReader):
+class _IndexedLog(LogReader):
     """A log with a line index.
 
     Attributes:
-        places: Line index of the text.
+        lines: Line index of the text.
     """
 
-    places: Places
+    lines: LineIndex
 
 
-class _Meter:
-    """Reports the progress over all inputs, which are read in sequence or in turns."""
+class _ProgressMeter:
+    """Reports the progress over all inputs, which are read in sequence or alternately."""
 
     def __init__(
         self, progress: Callable[[Progress], None] | None, inputs: Sequence[Inputs]
@@ -145,7 +145,7 @@ class Streams:
         stages: Mapping[str, OptionSpec],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Check the options, and the formats that the names of the logs show.
+        """Check the options, and the formats that the names of the logs identify.
 
         Args:
             inputs: The inputs.
@@ -163,13 +163,13 @@ class Streams:
         known = [_readers(each._replace(format=names[each.format_option])) for each in inputs]
         self._inputs = list(inputs)
         self._drivers: list[Driver] = []
-        self._meter = _Meter(progress, inputs)
+        self._meter = _ProgressMeter(progress, inputs)
         self._output = output
         self._format = output_format(output, options.get("to_format"), kind)
         spec = self._format.spec
         if kind not in spec.kinds:
             raise OptionError(
-                f"{spec.title} holds {listed(list(spec.kinds))}, and {kind} are written here"
+                f"{spec.title} supports only {listed(list(spec.kinds))}, but the output contains {kind}"
             )
         all_known = [spec for specs in known for spec in specs]
         divided = divide(options, all_known, self._format.spec, stages)
@@ -189,24 +189,24 @@ class Streams:
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))
         specs = _readers(inputs)
         taken = {name for spec in specs for name in spec.options("read")}
-        places = Places()
-        placed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
+        lines = LineIndex()
+        is_indexed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
         reading = Reading(
             inputs.format,
             {name: value for name, value in self.reads.items() if name in taken},
             parts="always" if parts else "never",
             strict=False,
             hints=self._hints,
-            watch=places.watch if placed else None,
+            watch=lines.watch if is_indexed else None,
         )
         driver = Driver(list(inputs.logs), reading)
         self._drivers.append(driver)
-        log = _Log(driver, (self._meter.stage(number),))
-        log.places = places
+        log = _IndexedLog(driver, (self._meter.stage(number),))
+        log.lines = lines
         if log.found is not None and inputs.kind not in log.found.spec.kinds:
             log.close()
             raise other_kind(
-                log.source, log.found.spec.kinds[0], f"{inputs.kind} are read here", inputs.kind
+                log.source, log.found.spec.kinds[0], f"{inputs.kind} are expected", inputs.kind
             )
         return log
 
@@ -256,7 +256,7 @@ class Writing:
         """
         if self._log is None:
             known = {
-                "carries": _together(sources),
+                "carries": _all_features(sources),
                 "dialect": None,
                 "options": {},
                 "namespaces": namespaces,
@@ -304,10 +304,10 @@ def patch_batches(log: LogReader) -> Iterator[PatchBatch]:
 def _batches(log: LogReader, kind: str, batch_class: type[Any]) -> Iterator[Any]:
     for batch in log.batches():
         if not isinstance(batch, batch_class):
-            raise other_kind(log.source, batch.kind, f"{kind} are read here", kind)
+            raise other_kind(log.source, batch.kind, f"{kind} are expected", kind)
         yield batch
-        if len(batch) and isinstance(log, _Log):
-            log.places.pass_over(log.input, batch.position(-1))
+        if len(batch) and isinstance(log, _IndexedLog):
+            log.lines.discard_before(log.input, batch.position(-1))
 
 
 @contextlib.contextmanager
@@ -320,9 +320,9 @@ def of_log(log: LogReader) -> Iterator[None]:
         if error.format == "patches":
             error.format = log.format
             is_text = log.found is not None and not log.found.spec.binary
-            if is_text and isinstance(log, _Log) and error.offset is not None:
-                place = log.places.at(log.input, error.offset)
-                error.line, error.column = place or (None, None)
+            if is_text and isinstance(log, _IndexedLog) and error.offset is not None:
+                position = log.lines.at(log.input, error.offset)
+                error.line, error.column = position or (None, None)
         raise
 
 
@@ -344,13 +344,13 @@ def _readers(inputs: Inputs) -> list[FormatSpec]:
             if path is None or not (several or formats.by_path(path)):
                 remedy = named_format(inputs.format_option, (spec.name for spec in names))
                 raise UnknownFormatError(
-                    f"{path or getattr(log, 'name', 'the input')} does not show its format by its suffix",
+                    f"cannot detect the format of {path or getattr(log, 'name', 'the input')} from its suffix",
                     remedies=[remedy],
                 )
     return names
 
 
-def _together(sources: Sequence[FormatSpec]) -> dict[str, Any]:
+def _all_features(sources: Sequence[FormatSpec]) -> dict[str, Any]:
     """Return the union of the features of several formats."""
     carries: dict[str, Any] = {}
     for spec in sources:

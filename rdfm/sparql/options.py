@@ -100,7 +100,7 @@ def seconds(text: str | None) -> float | None:
         found = math.nan
     if not 0 < found < 1e9:
         raise OptionError(
-            f"{spelled('timeout')} is a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
+            f"{spelled('timeout')} must be a number of seconds, such as 5 or 0.5, not '{str(text)[:40]}'"
         )
     return found
 
@@ -123,10 +123,11 @@ def types_of(given: str | None) -> dict[str, str]:
         name = name.lstrip("?$")
         if not (name and equals and type):
             raise OptionError(
-                f"{spelled('types')} are names and types, such as time=dateTime,value=double, not '{part[:40]}'"
+                f"{spelled('types')} contains '{part[:40]}', expected names with types, "
+                "such as time=dateTime,value=double"
             )
         if name in found:
-            raise OptionError(f"{spelled('types')} name {name} twice; leave one out")
+            raise OptionError(f"{spelled('types')} contains {name} twice; leave one out")
         found[name] = type
     return found
 

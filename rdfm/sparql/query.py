@@ -1,7 +1,7 @@
 """Queries over logs: `query`, `select`, `construct` and `ask`, and the work of `rdfm query`.
 
 In: a query and logs. Out: rows, a log, or the indexes of messages.
-Cost: that of `Querying`; decoding runs ahead in a thread.
+Cost: that of `QueryStage`; decoding runs ahead in a thread.
 Law: Python and the command line return the same results.
 """
 
@@ -24,7 +24,7 @@ from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import Stage, Tally, Watching
 from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
-from rdfm.sparql.querying import Querying, Solved
+from rdfm.sparql.querying import QueryStage, SolutionBatch
 from rdfm.sparql.remedies import UNION_GRAPHS
 from rdfm.sparql.solutions import Solutions, solve
 from rdfm.sparql.tables import Columns, LabelledRows, TableRows, TableTarget
@@ -33,15 +33,19 @@ from rdfm.sparql.text import QueryLike, is_text, parsed
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
 
-__all__ = ["Asked", "Written", "ask", "construct", "query", "select"]
+__all__ = ["LogQuery", "QueryOutput", "ask", "construct", "query", "select"]
 
 # Whether the query is true, or the indexes of the messages for which it is true. With several logs,
 # each index is paired with its source.
 Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
-_TABLES = f"{spelled('types')} is for the columns of tables; write one, such as out.parquet"
+_ONLY_TABLES = f"{spelled('types')} is only for tables; write one, such as out.parquet"
+_LOGS_AND_SOLUTIONS = (
+    f"{spelled('solutions')} replaces the logs; leave out the logs or {spelled('solutions')}"
+)
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
-_GIVES = {
+# The output of each form, and formats for it.
+_OUTPUTS = {
     "select": ("rows", "a table such as out.parquet, or a format of results such as out.srj"),
     "construct": ("messages", "a log such as out.jelly"),
 }
@@ -82,7 +86,7 @@ def query(
         types: Column types of SELECT by variable name, such as
             `{"time": "dateTime", "value": "double"}`. Other columns contain terms as N-Triples.
         skip_empty: Omit messages for which CONSTRUCT makes no triple.
-        solutions: SPARQL results instead of logs. CONSTRUCT makes a message of each row.
+        solutions: SPARQL results instead of logs. CONSTRUCT makes a message from each row.
         timeout: Time limit of the query for each message, in seconds; with `whole`, in total.
         max_rows: Maximum number of solutions per message, one million by default; with `whole`,
             in total, unlimited by default.
@@ -127,7 +131,7 @@ def query(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    asked = Asked(query, logs, given, solutions, storage)
+    asked = LogQuery(query, logs, given, solutions, storage)
     if asked.query.kind == "select":
         return asked.solutions()
     if asked.query.kind == "construct":
@@ -196,7 +200,7 @@ def select(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return Asked(query, logs, given, storage=storage, kind="select").solutions()
+    return LogQuery(query, logs, given, storage=storage, kind="select").solutions()
 
 
 def construct(
@@ -262,7 +266,7 @@ def construct(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return Asked(query, logs, given, solutions, storage, kind="construct").log()
+    return LogQuery(query, logs, given, solutions, storage, kind="construct").log()
 
 
 @overload
@@ -376,10 +380,10 @@ def ask(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    return Asked(query, logs, given, storage=storage, kind="ask").answer()
+    return LogQuery(query, logs, given, storage=storage, kind="ask").answer()
 
 
-class Stream(NamedTuple):
+class QueryStream(NamedTuple):
     """A running query.
 
     Attributes:
@@ -389,13 +393,13 @@ class Stream(NamedTuple):
         tally: Counts of skipped data.
     """
 
-    solved: Iterator[Solved]
-    querying: Querying
+    solved: Iterator[SolutionBatch]
+    querying: QueryStage
     driver: Driver
     tally: Tally
 
 
-class Written(NamedTuple):
+class QueryOutput(NamedTuple):
     """Result of writing the output of a query.
 
     Attributes:
@@ -407,7 +411,7 @@ class Written(NamedTuple):
     hint: Remedy | None
 
 
-class Asked:
+class LogQuery:
     """A query with its logs and validated options.
 
     Attributes:
@@ -457,18 +461,18 @@ class Asked:
         )
         if kind is not None and self.query.kind != kind:
             raise QueryError(
-                f"rdfm.{kind} takes {_FORMS[kind]} query, and this is {_FORMS[self.query.kind]}; "
-                f"rdfm.{self.query.kind} runs it"
+                f"rdfm.{kind} requires {_FORMS[kind]} query, but this is {_FORMS[self.query.kind]} "
+                f"query; use rdfm.{self.query.kind}"
             )
         self.makes = "messages" if self.query.kind == "construct" else "results"
         self._types = types_of(stages.get("types"))
-        self._refuse_unfit()
+        self._check_form_options()
         self._log = logs if isinstance(logs, LogReader) else None
         if self._log is not None:
-            self._refuse_reading()
-        self._inputs = [] if isinstance(logs, LogReader) else self._read(logs)
+            self._check_open_log()
+        self._inputs = [] if isinstance(logs, LogReader) else self._input_list(logs)
 
-    def _refuse_unfit(self) -> None:
+    def _check_form_options(self) -> None:
         """Reject options that apply only to other query forms.
 
         Raises:
@@ -482,32 +486,32 @@ class Asked:
         ):
             if given and kind != wanted:
                 raise OptionError(
-                    f"{spelled(name)} is for {wanted.upper()}, and the query is {kind.upper()}"
+                    f"{spelled(name)} is for {wanted.upper()}, but the query is {kind.upper()}"
                 )
         if self._solutions is not None:
             for name in ("whole", "union_graphs"):
                 if stages.get(name):
                     raise OptionError(
-                        f"{spelled(name)} is for logs, and {spelled('solutions')} replaces them"
+                        f"{spelled(name)} is for logs, but {spelled('solutions')} replaces them"
                     )
 
-    def _refuse_reading(self) -> None:
+    def _check_open_log(self) -> None:
         """Reject reading options for a log that is already open.
 
         Raises:
             OptionError: If there are any, or if solutions are given.
         """
         if self._solutions is not None:
-            raise OptionError("solutions come in the place of logs; leave one of them out")
+            raise OptionError(_LOGS_AND_SOLUTIONS)
         own = {option.name for option in QUERYING} | {"on_error"}
         options = {**self._options, **self._storage}
         given = [name for name, value in options.items() if name not in own and value]
         if given:
             raise OptionError(
-                f"the log is open already; give {given[0].removeprefix('from_')} to rdfm.open_log"
+                f"the log is already open; pass {given[0].removeprefix('from_')} to rdfm.open_log"
             )
 
-    def _read(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
+    def _input_list(self, logs: Readable | Sequence[Readable] | None) -> list[Any]:
         """Return the inputs.
 
         Raises:
@@ -516,10 +520,10 @@ class Asked:
         inputs = [] if logs is None else as_inputs(logs)
         if self._solutions is not None:
             if inputs:
-                raise OptionError("solutions come in the place of logs; leave one of them out")
+                raise OptionError(_LOGS_AND_SOLUTIONS)
             return [self._solutions]
         if not inputs:
-            raise OptionError("there is nothing to query: name a log")
+            raise OptionError("there is nothing to query; name a log")
         return inputs
 
     def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
@@ -540,8 +544,8 @@ class Asked:
         given = self._options.items()
         return self._driver({n.removeprefix("from_"): v for n, v in given if n not in QUERY})
 
-    def _querying(self) -> Querying:
-        return Querying(
+    def _querying(self) -> QueryStage:
+        return QueryStage(
             self.query,
             whole=self.whole,
             skip_empty=self._stages.get("skip_empty", False),
@@ -577,20 +581,20 @@ class Asked:
 
     # --- for the command ---
 
-    def stream(self, progress: Callable[[Progress], None] | None = None) -> Stream:
+    def stream(self, progress: Callable[[Progress], None] | None = None) -> QueryStream:
         """Start the query and return the solutions of SELECT or ASK as a stream.
 
         Args:
             progress: As in `convert`.
         """
         if self._types:
-            raise OptionError(_TABLES)
+            raise OptionError(_ONLY_TABLES)
         querying, driver, tally = self._querying(), self._reader(), Tally()
         report = Reporter(progress)
         total = None if progress is None else total_bytes(self._inputs)
         bytes_in = messages = quads = 0
 
-        def see(read: Read) -> None:
+        def count(read: Read) -> None:
             nonlocal bytes_in, messages, quads
             if read.batch is not None:
                 messages += len(read.batch) - read.batch.continued
@@ -604,23 +608,23 @@ class Asked:
                     lambda: Progress(bytes_in, total, messages, quads, evaluating=True), force=True
                 )
 
-        watching = Watching(see, end)
+        watching = Watching(count, end)
         solved = solve(querying, driver, tally, skips=self._skips, before=(watching,))
-        return Stream(solved, querying, driver, tally)
+        return QueryStream(solved, querying, driver, tally)
 
     def add(self, options: Mapping[str, Any]) -> None:
         """Add options of the output."""
         self._options |= options
         self._stages["to_format"] = options["to_format"]
 
-    def hint(self, querying: Querying) -> Remedy | None:
+    def hint(self, querying: QueryStage) -> Remedy | None:
         """Return the option that may be missing if nothing was found; otherwise None."""
-        missed = querying.graphs and not querying.found and not self._stages.get("union_graphs")
-        return UNION_GRAPHS if missed else None
+        missing = querying.graphs and not querying.found and not self._stages.get("union_graphs")
+        return UNION_GRAPHS if missing else None
 
     def write(
         self, output: Writable, *, progress: Callable[[Progress], None] | None = None
-    ) -> Written:
+    ) -> QueryOutput:
         """Write the rows of SELECT, or the messages of CONSTRUCT.
 
         Args:
@@ -635,10 +639,10 @@ class Asked:
         format = output_format(output, given.get("to_format"), kind)
         spec = format.spec
         if kind not in spec.kinds:
-            gives, such = _GIVES[self.query.kind]
+            produced, suitable = _OUTPUTS[self.query.kind]
             raise OptionError(
-                f"{self.query.kind.upper()} gives {gives}, and {spec.title} holds "
-                f"{' and '.join(spec.kinds)}; write {such}"
+                f"{self.query.kind.upper()} produces {produced}, but {spec.title} supports only "
+                f"{' and '.join(spec.kinds)}; write {suitable}"
             )
         refuse_own_input([*self._query_file, *self._inputs], output, self._options, QUERY)
         divided = divide(
@@ -658,12 +662,12 @@ class Asked:
         target: Any = Target(output, format, divided.writes, shape)
         is_table = kind == "results" and kind in spec.written_only
         if self._types and not is_table:
-            raise OptionError(_TABLES)
+            raise OptionError(_ONLY_TABLES)
         querying = self._querying()
         stages: tuple[Stage, ...] = (querying,)
         if is_table:
             if shape.folder or shape.archive:
-                raise OptionError("a table is one file; name one, such as out.parquet")
+                raise OptionError("a table must be a single file, such as out.parquet")
             columns = self._columns()
             target = TableTarget(target, columns)
             stages = (querying, TableRows(columns))
@@ -682,4 +686,4 @@ class Asked:
             bytes_total=None if progress is None else total_bytes(self._inputs),
         )
         summary = Pipeline(plan, Reporter(progress)).run()
-        return Written(summary, self.hint(querying))
+        return QueryOutput(summary, self.hint(querying))

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rdfm._core import Evaluated, MessageBatch, Query, QueryDataset, ResultBatch
-from rdfm.errors import LimitError, OptionError
+from rdfm.errors import LimitError, OptionError, spelled
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.stages import Stage
 from rdfm.sparql.remedies import higher
 
-__all__ = ["Querying", "Solved"]
+__all__ = ["QueryStage", "SolutionBatch"]
 
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolutionBatch:
     """A batch of solutions.
 
     An ASK query has one solution, without variables, for each message for which it is true.
@@ -70,8 +70,8 @@ class Solved:
         return [] if self.batch is None else [self.batch.index_of(at) for at in self.messages]
 
 
-class Querying(Stage):
-    """Evaluates a query over messages as they are read. Yields batches of messages, or `Solved`.
+class QueryStage(Stage):
+    """Evaluates a query over messages as they are read. Yields batches of messages, or `SolutionBatch`.
 
     Attributes:
         query: The query.
@@ -100,7 +100,7 @@ class Querying(Stage):
             whole: Whether to query all messages as one dataset, at the end.
             skip_empty: Whether to omit messages for which CONSTRUCT makes no triple.
             skips: Whether to skip messages that exceed a limit.
-            instantiates: Whether the input is results, so that CONSTRUCT makes a message of each
+            instantiates: Whether the input is results, so that CONSTRUCT makes a message from each
                 row.
         """
         self.query = query
@@ -139,12 +139,13 @@ class Querying(Stage):
         if self._instantiates:
             if not isinstance(batch, ResultBatch):
                 raise OptionError(
-                    f"{read.source.name} holds {batch.kind}, and solutions are results; name a file of SPARQL results, such as r.srj"
+                    f"{read.source.name} contains {batch.kind}, but {spelled('solutions')} requires "
+                    "SPARQL results; use a file such as r.srj"
                 )
             yield from self._constructed(self.query.instantiate(batch))
             return
         if not isinstance(batch, MessageBatch):
-            raise other_kind(read.source.name, batch.kind, "messages are queried")
+            raise other_kind(read.source.name, batch.kind, "queries need messages")
         if self._dataset is not None:
             self._add(self._dataset, batch, read)
             return
@@ -157,12 +158,12 @@ class Querying(Stage):
             name = read.source.name
             if made.rows is not None:
                 yield from self._solved(
-                    Solved(made.rows, name, batch, made.messages, first, evaluated=made)
+                    SolutionBatch(made.rows, name, batch, made.messages, first, evaluated=made)
                 )
             yield from self._constructed(made.constructed)
             true = [at for at, answer in enumerate(made.answers, done) if answer]
             if true:
-                yield from self._solved(Solved(_rows(len(true)), name, batch, true, first))
+                yield from self._solved(SolutionBatch(_rows(len(true)), name, batch, true, first))
             done = made.done
             if made.error is not None:
                 yield self._skip(read, batch.index_of(done), *made.error)
@@ -181,15 +182,15 @@ class Querying(Stage):
         try:
             for made in result:
                 if isinstance(made, ResultBatch):
-                    yield from self._solved(Solved(made))
+                    yield from self._solved(SolutionBatch(made))
                 elif isinstance(made, MessageBatch):
                     yield from self._constructed(made)
                 elif made:
-                    yield from self._solved(Solved(_rows(1)))
+                    yield from self._solved(SolutionBatch(_rows(1)))
         finally:
             result.close()
 
-    def _solved(self, solved: Solved) -> Iterator[Read]:
+    def _solved(self, solved: SolutionBatch) -> Iterator[Read]:
         if len(solved):
             self.found = True
             batch: Any = solved

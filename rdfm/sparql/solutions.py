@@ -15,7 +15,7 @@ from rdfm.logs.frames import Tabular, needed
 from rdfm.logs.reader import LogReader
 from rdfm.logs.stages import SkipBroken, Stage, Tally, through
 from rdfm.logs.turns import Loop, Turn
-from rdfm.sparql.querying import Querying
+from rdfm.sparql.querying import QueryStage
 from rdfm.sparql.tables import Columns
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["Solutions", "solve"]
 
 
 def solve(
-    querying: Querying,
+    querying: QueryStage,
     driver: Driver | LogReader,
     tally: Tally,
     *,
@@ -73,7 +73,7 @@ class Solutions(Tabular):
 
     def __init__(
         self,
-        querying: Querying,
+        querying: QueryStage,
         columns: Columns,
         driver: Driver | LogReader,
         *,
@@ -203,4 +203,4 @@ class Solutions(Tabular):
 
     def _check_unread(self) -> None:
         if self._ended:
-            raise ValueError("the rows have been read to their end; ask the query again")
+            raise ValueError("the rows have already been read; run the query again")

@@ -17,16 +17,16 @@ from rdfm.errors import UnsupportedError
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.frames import needed
 from rdfm.logs.stages import Stage
-from rdfm.sparql.querying import Solved
+from rdfm.sparql.querying import SolutionBatch
 from rdfm.sparql.remedies import NULLS
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Columns", "LabelledRows", "Rows", "TableEncoder", "TableRows", "TableTarget"]
+__all__ = ["Columns", "LabelledRows", "TableBatch", "TableEncoder", "TableRows", "TableTarget"]
 
 _OWN = ("source", "message")
-_WHAT = "a table of solutions"
+_PURPOSE = "a table of solutions"
 
 
 class LabelledRows(Stage):
@@ -71,14 +71,14 @@ class LabelledRows(Stage):
             yield read._replace(batch=self._header, lost=NOTHING)
             self._header = None
 
-    def _labelled(self, solved: Solved) -> ResultBatch:
+    def _labelled(self, solved: SolutionBatch) -> ResultBatch:
         if self._whole:
             return solved.rows
         return solved.rows.labelled(solved.source or "", solved.indexes, solved.first)
 
 
-class Rows:
-    """Rows of a table as a batch.
+class TableBatch:
+    """The rows of a table as a batch.
 
     Attributes:
         table: The record batch.
@@ -91,7 +91,7 @@ class Rows:
     first_index = 0
 
     def __init__(self, table: pyarrow.RecordBatch) -> None:
-        """Take the record batch."""
+        """Create a batch of the rows."""
         self.table = table
         self.record_count: int = table.num_rows
         self.memory_bytes = table.nbytes
@@ -133,11 +133,11 @@ class Columns:
         Raises:
             MissingExtraError: If pyarrow is not installed.
         """
-        with needed("pyarrow", _WHAT):
+        with needed("pyarrow", _PURPOSE):
             import pyarrow as pa
         return pa.schema(self._columns)
 
-    def __call__(self, found: Solved) -> tuple[pyarrow.RecordBatch, int]:
+    def __call__(self, found: SolutionBatch) -> tuple[pyarrow.RecordBatch, int]:
         """Return the rows, and the number of values that are null because their type is wrong.
 
         Raises:
@@ -149,7 +149,7 @@ class Columns:
             made, nulls = self._columns.of_messages(
                 found.evaluated, found.batch, found.source, misfits_are_null=self._skips
             )
-        with needed("pyarrow", _WHAT):
+        with needed("pyarrow", _PURPOSE):
             import pyarrow as pa
         return pa.record_batch(made), nulls
 
@@ -160,7 +160,7 @@ class TableRows(Stage):
     kind = "results"
 
     def __init__(self, columns: Columns) -> None:
-        """Take the columns."""
+        """Set up the columns."""
         self._columns = columns
 
     def batch(self, read: Read) -> Iterator[Item]:
@@ -177,7 +177,7 @@ class TableRows(Stage):
             raise
         if nulls:
             yield Skipped(read.source, errors=nulls)
-        rows: Any = Rows(table)
+        rows: Any = TableBatch(table)
         yield read._replace(batch=rows)
 
 
@@ -187,7 +187,7 @@ class TableTarget:
     takes_parts = False
 
     def __init__(self, target: Target, columns: Columns) -> None:
-        """Take the target and the columns."""
+        """Set up the target."""
         self.format = target.format
         self._target = target
         self._columns = columns
@@ -201,11 +201,11 @@ class TableEncoder:
     """Encodes rows with the encoder of a table format."""
 
     def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
-        """Take the encoder and the columns."""
+        """Start a table with these columns."""
         self._encoder = encoder
         encoder.begin_table(schema)
 
-    def encode(self, batch: Rows, /, source: str | None = None) -> bytes:
+    def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
         """Return the encoded bytes that are complete. Rows are buffered first."""
         encoded: bytes = self._encoder.encode_table(batch.table)
         return encoded

@@ -1,8 +1,8 @@
 """Query arguments: the text of a query, or a file.
 
 In: an argument. Out: a parsed query.
-Law: a string with a brace is a query, since every SELECT, CONSTRUCT and ASK has one. Any other
-string is a file name.
+Law: a string with a brace is a query, since every SELECT, CONSTRUCT and ASK has one. So is a string
+with white space, unless a file has that name. Any other string is a file name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rdfm.errors import OptionError, QueryError
 from rdfm.formats.spec import decoded
 from rdfm.logs.input import Input
 
-__all__ = ["QueryLike", "Text", "is_text", "parsed", "text_of"]
+__all__ = ["QueryLike", "QueryText", "is_text", "parsed", "text_of"]
 
 QueryLike = str | os.PathLike[str] | BinaryIO
 MAX_BYTES = 16 << 20
 
 
-class Text(NamedTuple):
+class QueryText(NamedTuple):
     """The text of a query.
 
     Attributes:
@@ -45,7 +45,7 @@ def is_text(query: QueryLike) -> bool:
     )
 
 
-def text_of(query: QueryLike) -> Text:
+def text_of(query: QueryLike) -> QueryText:
     """Return the text of a query.
 
     Args:
@@ -56,9 +56,9 @@ def text_of(query: QueryLike) -> Text:
         OSError: If the file does not exist or cannot be read.
     """
     if isinstance(query, str) and is_text(query):
-        return Text(decoded("the query", query))
+        return QueryText(decoded("the query", query))
     if isinstance(query, str) and query.isalnum() and not os.path.exists(query):  # noqa: PTH110 - any text
-        raise OptionError(f"'{query[:40]}' is neither a query, which has a {{…}}, nor a file")
+        raise OptionError(f"'{query[:40]}' is neither a query (it has no {{…}}) nor a file")
     given = Input(query)
     parts, size = [], 0
     try:
@@ -66,20 +66,22 @@ def text_of(query: QueryLike) -> Text:
             parts.append(piece)
             size += len(piece)
             if size > MAX_BYTES:
-                raise OptionError(f"{given.name} is larger than 16 MiB; name a file with a query")
-        return Text(b"".join(parts).decode("utf-8-sig"), given.name, given.url)
+                raise OptionError(
+                    f"{given.name} is larger than 16 MiB; expected a file with a query"
+                )
+        return QueryText(b"".join(parts).decode("utf-8-sig"), given.name, given.url)
     except UnicodeDecodeError:
-        raise OptionError(_not_text(given.name)) from None
+        raise OptionError(_describe_binary(given.name)) from None
     finally:
         given.close()
 
 
-def _not_text(name: str) -> str:
+def _describe_binary(name: str) -> str:
     if (format := formats.by_path(name)) is not None:
         return (
             f"{name} is a log ({format.spec.title}), not a query; the query comes before the logs"
         )
-    return f"{name} is not a text in UTF-8; name a file with a query"
+    return f"{name} is not UTF-8 text; expected a file with a query"
 
 
 def parsed(

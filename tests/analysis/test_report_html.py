@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from browser import shown
+from browser import render_page
 
 import rdfm
 from rdfm.analysis.statistics import Distinct
@@ -97,12 +97,12 @@ def test_direction_overrides_are_made_visible():
 
 
 def test_notebooks_embed_a_fragment():
-    shown = rdfm.statistics(LOG.encode(), "nq")._repr_html_()
-    assert shown.startswith("<style>")
-    assert shown.rstrip().endswith("</main>")
-    assert "<html" not in shown
+    html = rdfm.statistics(LOG.encode(), "nq")._repr_html_()
+    assert html.startswith("<style>")
+    assert html.rstrip().endswith("</main>")
+    assert "<html" not in html
     # No rule applies to the rest of the notebook.
-    rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", shown, re.S)[1])
+    rules = re.findall(r"([^{}]+)\{", re.search(r"<style>(.*?)</style>", html, re.S)[1])
     selectors = [one.strip() for rule in rules for one in rule.split(",") if "@media" not in rule]
     assert all(selector.startswith(".rdfm-stats") for selector in selectors)
 
@@ -111,7 +111,7 @@ def test_notebooks_embed_a_fragment():
 @pytest.mark.parametrize("width", [320, 390, 1100])
 def test_a_page_in_a_browser(tmp_path, width, dark):
     text = LOG + f"<{LONG}> <{LONG}> <{LONG}> <urn:{'y' * 900}> .\n"
-    found = shown(page_of(text), tmp_path, width=width, dark=dark)
+    found = render_page(page_of(text), tmp_path, width=width, dark=dark)
     assert found["console"] == []
     assert found["resources"] == []
     assert found["scripts"] == 0
@@ -149,14 +149,14 @@ def test_numbers_are_not_wrapped(tmp_path, width, exponent):
         predicates=replace(found.predicates, counts={"urn:p": number}),
     )
     for page in (many.to_html(), *([in_notebook(many)] if width >= 600 else [])):
-        looks = shown(page, tmp_path, width=width)
+        looks = render_page(page, tmp_path, width=width)
         assert f"{number:,}" in looks["text"]
         assert looks["wrapped"] == []
         assert looks["widest"] <= width
 
 
 def test_an_error_and_an_empty_log_in_a_browser(tmp_path):
-    found = shown(page_of("<urn:s> oops"), tmp_path, width=360)
-    assert "First error" in found["text"]
+    found = render_page(page_of("<urn:s> oops"), tmp_path, width=360)
+    assert "Reading stopped at the first error" in found["text"]
     assert found["console"] == []
     assert found["width"] <= 360

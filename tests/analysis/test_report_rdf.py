@@ -112,13 +112,13 @@ def test_file_names_are_escaped(tmp_path):
 
 @pytest.mark.parametrize("iri", ["relative", "http://a b", "http://a>", ""])
 def test_the_log_iri_must_be_absolute(found, iri):
-    with pytest.raises(rdfm.OptionError, match="iri is an absolute IRI"):
+    with pytest.raises(rdfm.OptionError, match="expected an absolute IRI"):
         found.to_rdf(iri)
 
 
 def test_only_statistics_of_messages_become_rdf():
     found = rdfm.statistics(b"A <urn:s> <urn:p> <urn:o> .\n", "rdf-patch")
-    with pytest.raises(rdfm.OptionError, match="statistics as RDF are those of messages"):
+    with pytest.raises(rdfm.OptionError, match="only statistics of messages can be written as RDF"):
         found.to_rdf()
 
 

@@ -216,10 +216,10 @@ def test_patches_and_results_are_checked():
     assert found(results, "results-tsv") == [("warning", "ill-typed-literal", 0, 2, 1)]
 
 
-def test_findings_can_be_read_once():
+def test_findings_can_be_iterated_only_once():
     checked = rdfm.validate(GOOD.encode(), "nq")
     list(checked)
-    with pytest.raises(ValueError, match="read once"):
+    with pytest.raises(ValueError, match="iterated only once"):
         list(checked)
 
 
@@ -397,15 +397,15 @@ def test_logs_that_exceed_the_given_stream_options_are_reported(options, text):
 
 def test_stream_options_need_a_jelly_log():
     with pytest.raises(
-        rdfm.OptionError, match="options_from is for logs in jelly; no input is one"
+        rdfm.OptionError, match="options_from is for logs in jelly, but no input has"
     ):
         list(rdfm.validate(GOOD.encode(), "nq", options_from=jelly()))
     warned = f'{S} "x"^^<{XSD}int> .\n'.encode()
-    with pytest.raises(rdfm.OptionError, match="no input is one"):
+    with pytest.raises(rdfm.OptionError, match="no input has that format"):
         list(rdfm.validate(warned, "nq", options_from=jelly()))
     with pytest.raises(rdfm.OptionError, match="has no stream options"):
         rdfm.validate(GOOD.encode(), "nq", options_from=GOOD.encode())
-    with pytest.raises(rdfm.OptionError, match="options_from cannot be read: missing"):
+    with pytest.raises(rdfm.OptionError, match="cannot read options_from: missing"):
         rdfm.validate(GOOD.encode(), "nq", options_from="missing.jelly")
 
 

@@ -60,7 +60,7 @@ def test_an_unfinished_transaction_is_a_warning_at_its_start():
 
 
 def test_a_broken_chain_is_an_error_in_a_log_and_a_warning_between_logs():
-    text = "row 1 of the patch: prev is <a:0>, and the patch before has the id <a:1>"
+    text = "row 1 of the patch: prev is <a:0>, but the previous patch has the id <a:1>"
     broken = f"{one('1')}Z .\n{one('2', '0')}"
     assert found(broken) == [("error", "chain", 1, 7, 1, text)]
     across = one("1"), one("2", "0")

@@ -22,7 +22,10 @@ BROKEN = {
     "cut.nq.gz": (gzip.compress(LINE * 50)[:-10], "the gzip data ends before its end mark"),
     "crc.nq.gz": (gzip.compress(LINE)[:-8] + b"\0" * 8, "the gzip data is broken"),
     "cut.nq.xz": (lzma.compress(LINE)[:-5], "the xz data ends before its end mark"),
-    "text.jelly": (LINE, "jelly: not a Jelly file (or cut off); if it is in another format, name"),
+    "text.jelly": (
+        LINE,
+        "jelly: not a Jelly file (or truncated); if it is in another format, name",
+    ),
     "cut.jelly": (JELLY, "jelly: "),
     "noise.jelly": (bytes(range(256)), "jelly: "),
     "undeclared.ttl": (b"ex:s ex:p ex:o .\n", "ttl: "),
@@ -39,12 +42,12 @@ BROKEN = {
     "outside.rdf": (
         b"<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>\n"
         b"<a xmlns='http://e/'><b>&x;</b></a>\n",
-        "the entity 'x' is outside the document, and such entities are never loaded; write its text into "
+        "the entity 'x' is external, and external entities are never loaded; write its text into "
         "the document (line 2, column 25,",
     ),
     "unclosed.rdf": (
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n<rdf:Description>\n</rdf:RDF>\n",
-        "expected the end tag of 'rdf:Description', found the one of 'rdf:RDF' (line 3, column 1,",
+        "expected the end tag of 'rdf:Description', found the end tag of 'rdf:RDF' (line 3, column 1,",
     ),
     "cut.rdf": (
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\n",
@@ -81,20 +84,20 @@ BROKEN = {
         ),
         "a larger --max-message-bytes allows it",
     ),
-    "text.rpb": (LINE, "rdf-protobuf: not an RDF Protobuf file (or cut off)"),
-    "text.rt": (LINE, "rdf-thrift: not an RDF Thrift file (or cut off)"),
+    "text.rpb": (LINE, "rdf-protobuf: not an RDF Protobuf file (or truncated)"),
+    "text.rt": (LINE, "rdf-thrift: not an RDF Thrift file (or truncated)"),
     "cut.rpb": (b"\x0b\x1a\x09\x0a", "rdf-protobuf: the log ends inside a"),
     "cut.rt": (b"\x2c\x1c\x1c", "rdf-thrift: the log ends inside a row"),
     "text.parquet": (b"hello, this is no table", "parquet: the file is broken"),
     "text.arrow": (b"hello, this is no table", "expected an Arrow file or stream"),
     "cut.tar": (
         tarfile.TarInfo("a.ttl").tobuf(),
-        "the archive ends before its end mark; the file is cut off, get it again (byte 512)",
+        "the archive ends before its end mark; the file is truncated; get a complete copy (byte 512)",
     ),
     "cut.tar.gz": (gzip.compress(bytes(10240))[:-9], "the gzip data ends before its end mark"),
     "text.tar": (
         b"hello" * 200,
-        "not a tar archive (or cut off): expected a member header, found something else",
+        "not a tar archive (or truncated): expected a member header, found something else",
     ),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }

@@ -480,7 +480,7 @@ def test_inspect_reports_inputs_without_logs(rdfm, without_logs):
     ]
     assert "empty contains no logs" in rdfm("inspect", "--html", "-", "empty").out
     run = rdfm("validate", "empty")
-    assert (run.code, run.out) == (0, "empty: warning: there is no log in it [no-logs]\n")
+    assert (run.code, run.out) == (0, "empty: warning: it contains no logs [no-logs]\n")
     assert rdfm("validate", "empty", "--strict").code == 1
     assert package.convert("empty", "out.nq").notes == ("empty contains no logs",)
     assert package.inspect("empty").notes == ("empty contains no logs",)

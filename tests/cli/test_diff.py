@@ -23,7 +23,7 @@ def test_equal_logs(rdfm):
     first, *notes = run.err.splitlines()
     assert first.startswith("rdfm: the same: 3 messages, 3 quads in ")
     assert notes == [
-        "rdfm: note: metadata are not compared: N-Quads has none",
+        "rdfm: note: metadata is not compared: N-Quads has none",
     ]
 
 
@@ -91,7 +91,7 @@ def test_namespaces_and_metadata_are_shown(rdfm):
     run = rdfm("diff", "one.ttl", "two.ttl")
     assert (run.code, run.out) == (0, "")
     assert run.err.splitlines()[1:] == [
-        "rdfm: note: namespaces differ, and were not compared",
+        "rdfm: note: namespaces differ but were not compared",
         "rdfm: hint: --namespaces compares them",
     ]
     run = rdfm("diff", "one.ttl", "two.ttl", "--ignore-namespaces")
@@ -174,11 +174,17 @@ def test_help_describes_the_exit_status(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ("a.nq rows.tsv", "rows.tsv holds results, and a.nq holds messages; compare logs of one"),
-        ("p.rdfp a.nq", "a.nq holds messages, and p.rdfp holds patches; compare logs of one kind"),
-        ("p.rdfp p.rdfp --quads ordered", "the logs hold patches, and quads is for messages"),
-        ("mixed rows.tsv", "holds messages, and what was read before it are results"),
-        ("results rows.tsv", "has other variables, or another answer, than the results before"),
+        (
+            "a.nq rows.tsv",
+            "rows.tsv contains results, and a.nq contains messages; compare logs of one",
+        ),
+        (
+            "p.rdfp a.nq",
+            "a.nq contains messages, and p.rdfp contains patches; compare logs of one kind",
+        ),
+        ("p.rdfp p.rdfp --quads ordered", "the logs contain patches, and --quads is for messages"),
+        ("mixed rows.tsv", "contains messages, but earlier logs contain results"),
+        ("results rows.tsv", "has other variables or another answer than earlier logs"),
         (
             "a.nq noname",
             "noname has an unknown format: neither its name nor its content identifies it; --from",

@@ -131,7 +131,7 @@ def test_inspect_of_a_broken_chain(rdfm):
     Path("log.rdfp").write_text(text)
     found = shown(rdfm("inspect", "log.rdfp"))
     assert found["chain"] == (
-        "2 broken links; patch 3: prev is <urn:9>, and the patch before has no id"
+        "2 broken links; patch 3: prev is <urn:9>, but the previous patch has no id"
     )
     Path("log.rdfp").write_text("TX .\nTC .\nZ .\n")
     assert "chain" not in shown(rdfm("inspect", "log.rdfp"))
@@ -218,7 +218,7 @@ def test_inspect_counts_kinds_separately(rdfm):
     Path("logs/1.rdfp").write_text(CHAIN)
     Path("logs/2.nq").write_text("<a:s> <a:p> <a:o> .\n")
     assert (
-        "logs/2.nq holds messages, and what was read before it are patches"
+        "logs/2.nq contains messages, but earlier logs contain patches"
         in rdfm("inspect", "logs").error
     )
 
@@ -230,7 +230,7 @@ def test_inspect_reports_different_variables(rdfm):
         Path(f"logs/{name}.srj").write_text(text)
     found = shown(rdfm("inspect", "logs"))
     assert (found["rows"], found["variables"]) == ("2", "?a")
-    assert found["notes"].endswith("than in the first log: logs/b.srj")
+    assert found["notes"].endswith("from those of the first log: logs/b.srj")
 
 
 def test_standard_output_and_archives_keep_the_kind(rdfm):

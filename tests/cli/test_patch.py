@@ -70,7 +70,7 @@ def test_apply_drops_data_on_request_and_counts_it(data):
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl")
     assert done.code == 1
     assert done.error.startswith(
-        "ttl: the format has no graph names; found graph '<a:g>'; --merge-graphs"
+        "ttl: the format does not support graph names; found graph '<a:g>'; --merge-graphs"
     )
     assert not Path("now.ttl").exists()
     done = data("patch", "apply", "old.nq", "open.rdfp", "-o", "now.ttl", "--merge-graphs")
@@ -179,7 +179,7 @@ def test_to_log_separates_blank_nodes(data):
     assert done.code == 1
     assert done.error == (
         "s.rdfp: rdf-patch: row 0 of the patch: the blank node 'b' is used in two transactions, and would be two nodes in"
-        " two messages; --separate-blank-nodes makes two of it (line 3, column 1, byte 24, patch 1)"
+        " two messages; --separate-blank-nodes treats it as a different node in each (line 3, column 1, byte 24, patch 1)"
     )
     assert data("patch", "to-log", "s.rdfp", "out.nq", "--separate-blank-nodes").code == 0
     assert Path("out.nq").read_text().count("_:b") == 2
@@ -189,7 +189,7 @@ def test_the_chain(data):
     done = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
     assert done.code == 1
     assert done.error == (
-        "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, and the patch before has the id <a:1>;"
+        "chain.rdfp: rdf-patch: the chain of patches is broken: prev is <a:0>, but the previous patch has the id <a:1>;"
         " --no-chain applies it anyway (line 6, column 1, byte 40, patch 1)"
     )
     assert not Path("now.nq").exists()
@@ -281,17 +281,17 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig contains messages, but patches are read here",
+            "new.trig contains messages, and patches are expected",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp contains patches, but messages are read here",
+            "c.rdfp contains patches, and messages are expected",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
             2,
-            "RDF Patch holds patches, and messages are written here",
+            "RDF Patch supports only patches, but the output contains messages",
         ),
         (
             "apply a.nq c.rdfp -o out.nq",
@@ -305,9 +305,13 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq old -o out.nq",
             2,
-            "old does not show its format by its suffix; --patch-format jelly-patch",
+            "cannot detect the format of old from its suffix; --patch-format jelly-patch",
         ),
-        ("to-log old out.nq", 2, "old does not show its format by its suffix; --from jelly-patch"),
+        (
+            "to-log old out.nq",
+            2,
+            "cannot detect the format of old from its suffix; --from jelly-patch",
+        ),
         ("apply old.nq c.rdfp -o out.nq --skip 1", 2, "No such option '--skip'"),
         (
             "apply old.nq c.rdfp -o out.nq --name-table 8",
@@ -333,18 +337,18 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq new.trig -o out.nq",
             2,
-            "N-Quads holds messages, and patches are written here",
+            "N-Quads supports only messages, but the output contains patches",
         ),
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp contains patches, but messages are read here",
+            "c.rdfp contains patches, and messages are expected",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, but messages are read here"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are expected"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq contains messages, but patches are read here"),
+        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are expected"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",
@@ -506,14 +510,16 @@ def test_inspect(data):
     assert report["operations"] == {"H": 3, "TX": 5, "TC": 3, "TA": 1, "PA": 1, "A": 2, "D": 1}
     assert report["headers"] == {"id": 2, "prev": 1}
     assert report["broken_links"] == 1
-    assert report["broken_link"] == "patch 2: prev is <a:0>, and the patch before has the id <a:1>"
+    assert (
+        report["broken_link"] == "patch 2: prev is <a:0>, but the previous patch has the id <a:1>"
+    )
     assert report["quads_per_message"] == [3, 4.0, 5]
     text = data("inspect", "log.rdfp").out
     for line in (
         "patches          4",
         "operations       3 H, 5 TX, 3 TC, 1 TA, 1 PA, 2 A, 1 D, some in named graphs",
         "transactions     5: 3 committed, 1 aborted, 1 not ended",
-        "chain            1 broken link; patch 2: prev is <a:0>, and the patch before has the id <a:1>",
+        "chain            1 broken link; patch 2: prev is <a:0>, but the previous patch has the id <a:1>",
         "operations each  3 to 5, 4.0 on average",
         "headers                   2  id",
     ):

@@ -343,46 +343,58 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
-            "?message would be a second column message",
+            "?message would be a second column named message",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT gives rows, and N-Quads holds"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "SELECT produces rows"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "-o", "out.srj"],
-            "CONSTRUCT gives messages, and SPARQL results in JSON holds results",
+            "but SPARQL results in JSON supports only results",
         ),
         (["SELECT * { ?s ?p ?o }", "a.nq", "--skip-empty"], "--skip-empty is for CONSTRUCT"),
         (["ASK { ?s ?p ?o }", "a.nq", "--types", "s=iri"], "types is for SELECT"),
         (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
-            "solutions come in the place of logs",
+            "--solutions replaces the logs; leave out the logs or --solutions",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"], "timeout is a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"], "timeout is a number of seconds"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"], "--max-rows is a number from 1 on"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "0"],
+            "timeout must be a number of seconds",
+        ),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "--max-rows", "0"],
+            "--max-rows must be a number of at least 1",
+        ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "s", "-o", "out.parquet"],
-            "types are names and types",
+            "--types contains 's', expected names with types",
         ),
         (
             ["SELECT ?s ?p ?o { ?s ?p ?o }", "a.nq", "--types", "x=double", "-o", "out.parquet"],
-            "there is no variable 'x' to give a type; there are ?s, ?p, ?o",
+            "cannot set the type of 'x': there is no such variable; the variables are ?s, ?p, ?o",
         ),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "--types is for the columns of"),
+        (["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double"], "--types is only for tables"),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=number", "-o", "out.parquet"],
-            "there is no type 'number' for ?o; types are string, iri",
+            "unknown type 'number' for ?o; expected one of string, iri",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--types", "o=double", "-o", "out.srj"],
-            "--types is for",
+            "--types is only for tables",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "-o", "a.nq", "--to", "results-json"],
             "is also an input",
         ),
         (["SELECT * { ?s ?p ?o }", "-", "-"], "standard input (-) can be read only once"),
-        (["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out/", "--to", "parquet"], "a table is one file"),
+        (
+            ["SELECT * { ?s ?p ?o }", "a.nq", "-o", "out/", "--to", "parquet"],
+            "a table must be a single file",
+        ),
     ],
 )
 def test_wrong_commands(rdfm, words, text):
@@ -411,7 +423,7 @@ def test_other_kinds_are_refused(rdfm):
         assert f"{name} contains {kind}, but messages are queried" in run.error
         assert not Path("out.srj").exists()
     run = rdfm("query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "--solutions", "a.nq", "-o", "o.nq")
-    assert "a.nq holds messages, and solutions are results" in run.error
+    assert "a.nq contains messages, but --solutions requires SPARQL results" in run.error
 
 
 def test_invalid_messages(rdfm):
@@ -580,7 +592,7 @@ def test_archives_and_folders(rdfm):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["SELECT", "a.nq"], "'SELECT' is neither a query, which has a {…}, nor a file"),
+        (["SELECT", "a.nq"], "'SELECT' is neither a query (it has no {…}) nor a file"),
         (
             ["t.jelly", "SELECT ?s { ?s ?p ?o }"],
             "t.jelly is a log (Jelly), not a query; the query comes",

@@ -87,7 +87,10 @@ def test_statistics_of_patches_have_no_rdf(rdfm):
     Path("c.rdfp").write_text("A <http://e/s> <http://e/p> <http://e/o> .\n")
     run = rdfm("inspect", "--rdf", "c.rdfp")
     assert run.code == 2
-    assert "c.rdfp holds patches, and statistics as RDF are those of messages" in run.error
+    assert (
+        "c.rdfp contains patches, but only statistics of messages can be written as RDF"
+        in run.error
+    )
     run = rdfm("inspect", "--stats", "c.rdfp")
     assert "  operations         1 A" in run.out.splitlines()
 
@@ -131,7 +134,7 @@ def test_a_page_only_replaces_pages_of_rdfm(rdfm):
         Path(name).write_bytes(data)
         run = rdfm("inspect", "--html", name, "a.nq")
         assert run.error == (
-            f"{name} exists and is not a page that rdfm wrote; name another file, or remove it first"
+            f"{name} exists and is not a report that rdfm wrote; use another name, or remove it first"
         )
         assert run.code == 2
         assert Path(name).read_bytes() == data
@@ -145,9 +148,9 @@ def test_a_page_only_replaces_pages_of_rdfm(rdfm):
         ("victim.TRIG", "TriG"),
         ("victim.csv", "SPARQL results in CSV"),
         ("victim.rdfp", "RDF Patch"),
-        ("victim.tar.gz", "another kind of file"),
-        ("victim.json", "another kind of file"),
-        ("victim.zip", "another kind of file"),
+        ("victim.tar.gz", "another file type"),
+        ("victim.json", "another file type"),
+        ("victim.zip", "another file type"),
     ],
 )
 @pytest.mark.parametrize("exists", [True, False])
@@ -157,7 +160,7 @@ def test_a_page_must_not_be_named_like_a_log(rdfm, name, title, exists):
     run = rdfm("inspect", "--html", name, "a.nq")
     assert run.code == 2
     assert run.error == (
-        f"{name} has the suffix of {title}, and a page in HTML is written; name it with .html"
+        f"{name} has the suffix of {title}, but the page is HTML; use the suffix .html"
     )
     assert Path(name).exists() == exists
     assert not exists or Path(name).read_bytes() == b"data"
@@ -175,7 +178,7 @@ def test_a_page_is_replaced_when_complete(rdfm):
     Path("d").mkdir()
     assert rdfm("inspect", "--html", "d", "a.nq").error == "d: Is a folder"
     run = rdfm("inspect", "--html", "s3://b/page.html", "a.nq")
-    assert run.error.startswith("s3://b/page.html is a URL, which rdfm does not write")
+    assert run.error.startswith("s3://b/page.html is a URL, which rdfm cannot write to")
     url = (Path.cwd() / "url.html").as_uri()
     assert rdfm("inspect", "--html", url, "a.nq").code == 0
     assert Path("url.html").exists()
@@ -190,7 +193,7 @@ def test_rdf_names_the_dataset_and_its_file(rdfm, log):
     assert rdfm("inspect", "--rdf", "many.nq").out.count("void:propertyPartition") == 30
     assert rdfm("inspect", "--rdf", "--top", "5", "many.nq").out.count("void:property ") == 5
     run = rdfm("inspect", "--rdf", "--iri", "relative", log)
-    assert (run.code, "iri is an absolute IRI" in run.error) == (2, True)
+    assert (run.code, "expected an absolute IRI" in run.error) == (2, True)
     assert rdfm("inspect", "--iri", "http://example.org/log", log).code == 2
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import jelly_proto
 import pytest
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -157,13 +158,48 @@ def test_standard_input(rdfm, monkeypatch, tmp_path):
     assert ":3:27: error: " in run.out
 
 
-def test_joined_jelly_files_are_an_error(rdfm, tmp_path):
+def test_joined_jelly_files_of_rdfm_are_valid(rdfm, tmp_path):
     assert rdfm("convert", "a.nq", "a.jelly").code == 0
     first = (tmp_path / "a.jelly").read_bytes()
     (tmp_path / "joined.jelly").write_bytes(first + first)
     run = rdfm("validate", "joined.jelly")
+    assert run.code == 0, run.out + run.err
+
+
+def without_ids(*names: str) -> bytes:
+    """Returns a flat Jelly log whose lookup entries have no ids."""
+    kinds = jelly_proto.classes()
+    writer = jelly_proto.Writer(1, logical=1)
+    writer.options()
+    for name in names:
+        writer.row(name=kinds.RdfNameEntry(value=name))
+    terms = dict.fromkeys(("s_iri", "p_iri", "o_iri"), kinds.RdfIri())
+    writer.row(triple=kinds.RdfTriple(**terms))
+    writer.frames.append(kinds.RdfStreamFrame(rows=writer.rows))
+    return jelly_proto.delimited(writer.frames)
+
+
+def test_joined_jelly_files_of_others_are_an_error(rdfm, tmp_path):
+    first = without_ids("a:", "b:", "c:")
+    (tmp_path / "joined.jelly").write_bytes(first + without_ids("d:", "e:", "f:"))
+    run = rdfm("validate", "joined.jelly")
     assert run.code == 1
-    assert f"repeats the stream options at byte {len(first)}" in run.out
+    assert f"repeats the stream options, at byte {len(first)}" in run.out
     assert "two Jelly files joined with cat?; --joins warn continues the tables" in run.out
     run = rdfm("validate", "joined.jelly", "--joins", "warn")
     assert run.code == 0, run.out + run.err
+    assert rdfm("convert", "joined.jelly", "new.nq", "--joins", "new").code == 0
+    assert (tmp_path / "new.nq").read_text().splitlines() == [
+        "<a:> <b:> <c:> .", "# @message", "<d:> <e:> <f:> .",
+    ]  # fmt: skip
+
+
+def test_joined_flat_jelly_files_have_a_note(rdfm, tmp_path):
+    flat = rdfm("convert", "a.nq", "a.jelly", "--flat")
+    assert flat.code == 0, flat.err
+    data = (tmp_path / "a.jelly").read_bytes()
+    (tmp_path / "joined.jelly").write_bytes(data + data)
+    run = rdfm("validate", "joined.jelly")
+    assert run.code == 0, run.out + run.err
+    assert f"repeats the stream options at byte {len(data)}" in run.out + run.err
+    assert "joins=new" in run.out + run.err

@@ -83,15 +83,17 @@ def test_progress_is_reported():
 def test_unknown_options_and_values():
     with pytest.raises(OptionError, match="there is no option 'lenent'; did you mean lenient"):
         converted(LOG, lenent=True)
-    with pytest.raises(OptionError, match="on_error is one of 'fail', 'skip'"):
+    with pytest.raises(OptionError, match="on_error must be one of 'fail', 'skip'"):
         converted(LOG, on_error="ignore")
     with pytest.raises(
         OptionError, match="progress must be a function that takes a Progress, not True"
     ):
         converted(LOG, progress=True)
-    with pytest.raises(OptionError, match="take is a number from 0 on, not -1"):
+    with pytest.raises(OptionError, match="take must be a number of at least 0, not -1"):
         converted(LOG, take=-1)
-    with pytest.raises(OptionError, match=r"logical_type is one of 'unspecified', .*, not 'x'"):
+    with pytest.raises(
+        OptionError, match=r"logical_type must be one of 'unspecified', .*, not 'x'"
+    ):
         converted(LOG, to_format="jelly", logical_type="x")
     with pytest.raises(OptionError, match="no input is given"):
         converted([])
@@ -337,7 +339,7 @@ def test_options_of_the_wrong_type_are_refused(tmp_path, options, text):
 
 
 def test_a_split_size_of_the_wrong_type_is_refused(tmp_path):
-    with pytest.raises(OptionError, match="split_messages is a number from 1 on, not 'x'"):
+    with pytest.raises(OptionError, match="split_messages must be a number of at least 1, not 'x'"):
         rdfm.convert(b"", f"{tmp_path}/d/", from_format="nq", to_format="nq", split_messages="x")
 
 

@@ -186,5 +186,5 @@ def test_blank_nodes_of_rows_can_be_labelled_by_message():
         ('"log"', '"9"^^<http://www.w3.org/2001/XMLSchema#integer>', '"a"@en', "_:m109_y"),
     ]
     assert rows.slice(0, 0).labelled("log", [], -5).variables == made.variables
-    with pytest.raises(ValueError, match="2 indexes of 3 rows"):
+    with pytest.raises(ValueError, match="2 message indexes for 3 rows"):
         rows.labelled("log", [7, 7], 0)

@@ -76,16 +76,22 @@ def test_rows_without_messages():
     assert pa.record_batch(made)["message"].to_pylist() == [7, 9]
     with pytest.raises(UnsupportedError, match=r"\?b is '\"5\"', expected an IRI \(row 0\)"):
         TypedColumns(["a", "b"], {"b": "iri"}, messages=False).of_rows(rows)
-    with pytest.raises(TypeError, match="not one message for each row"):
+    with pytest.raises(
+        TypeError, match="number of message indexes differs from the number of rows"
+    ):
         TypedColumns(["a", "b"]).of_rows(rows)
 
 
 @pytest.mark.parametrize(
     ("variables", "types", "text"),
     [
-        (["a"], {"b": "double"}, r"there is no variable 'b' to give a type; there are \?a"),
-        (["a"], {"a": "number"}, r"there is no type 'number' for \?a; types are string, iri"),
-        (["source"], {}, r"\?source would be a second column source"),
+        (
+            ["a"],
+            {"b": "double"},
+            r"cannot set the type of 'b': there is no such variable; the variables are \?a",
+        ),
+        (["a"], {"a": "number"}, r"unknown type 'number' for \?a; expected one of string, iri"),
+        (["source"], {}, r"\?source would be a second column named source"),
         (["a", "a"], {}, "the variable 'a' occurs twice"),
     ],
 )
@@ -96,5 +102,5 @@ def test_wrong_columns_are_refused(variables, types, text):
 
 def test_columns_require_a_select_query():
     ask = Query("ASK { ?s ?p ?o }")
-    with pytest.raises(OptionError, match="columns are of the rows of a SELECT"):
+    with pytest.raises(OptionError, match="typed columns require the rows of a SELECT"):
         TypedColumns([]).of_messages(ask.holds(batch()), batch())

@@ -38,28 +38,31 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
         ([], []),
         ([one("5", "4")], []),  # the first patch may follow any other
         ([one(), one(), one("1"), one()], []),  # so may a patch without prev
-        ([*COMPLETE, one("4", "2")], [(3, "prev is <a:2>, and the patch before has the id <a:3>")]),
+        (
+            [*COMPLETE, one("4", "2")],
+            [(3, "prev is <a:2>, but the previous patch has the id <a:3>")],
+        ),
         (
             [one("1"), one(prev="1"), one(prev="1")],
-            [(2, "prev is <a:1>, and the patch before has no id")],
+            [(2, "prev is <a:1>, but the previous patch has no id")],
         ),
         (
             [one("2", "1"), one("2", "1"), one("2", "1")],
-            [(patch, "prev is <a:1>, and the patch before has the id <a:2>") for patch in (1, 2)],
+            [(patch, "prev is <a:1>, but the previous patch has the id <a:2>") for patch in (1, 2)],
         ),
         # Names are case-insensitive, and their order is irrelevant.
         (["H ID <a:1> .\n", "H Prev <a:1> .\nH id <a:2> .\n", one("3", "2")], []),
         # A literal is not an IRI.
         (
             [one("1"), 'H prev "a:1" .\n'],
-            [(1, 'prev is "a:1", and the patch before has the id <a:1>')],
+            [(1, 'prev is "a:1", but the previous patch has the id <a:1>')],
         ),
         # A patch cannot follow itself, with or without an earlier patch.
         ([one("1", "1")], [(0, "prev is <a:1>, the id of the same patch")]),
         (
             [one("0"), "H prev <a:1> .\nH id <a:1> .\n"],
             [
-                (1, "prev is <a:1>, and the patch before has the id <a:0>"),
+                (1, "prev is <a:1>, but the previous patch has the id <a:0>"),
                 (1, "prev is <a:1>, the id of the same patch"),
             ],
         ),

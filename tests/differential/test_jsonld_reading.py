@@ -1,7 +1,7 @@
-"""Random JSON-LD, read by rdfm, by the algorithms of the specification (`jsonld_reference`), and by PyLD.
+"""Random JSON-LD documents, read by rdfm, by the algorithms of the specification, and by PyLD.
 
-RDFM_JSONLD_DOCUMENTS sets the number of documents; `make soak` reads 100,000. RDFM_JSONLD_CORPUS names a folder
-of NDJSON-LD collected by fuzzing, whose lines are read too.
+RDFM_JSONLD_DOCUMENTS is the number of documents; `make soak` reads 100,000. RDFM_JSONLD_CORPUS is a
+folder with NDJSON-LD files from fuzzing, whose lines are also read.
 """
 
 import json
@@ -18,12 +18,12 @@ from jsonld_reading import (
     DEFINITION_CODES,
     Outcome,
     both_read,
+    describe,
     explained,
-    left_open,
+    is_undetermined,
     normalized,
     rdf_direction,
     rdfm_reads,
-    shown,
     well_formed,
     without_false_protected,
 )
@@ -36,17 +36,17 @@ CORPUS = os.environ.get("RDFM_JSONLD_CORPUS")
 
 
 class Forgiving(dict):
-    """An active context of PyLD that ignores the deletion of missing keys."""
+    """An active context of PyLD that allows the deletion of missing keys."""
 
     def __delitem__(self, key: Any) -> None:
         self.pop(key, None)
 
 
 class PyLD(jsonld.JsonLdProcessor):
-    """PyLD with fixes for errors that would hide most other differences.
+    """PyLD with corrections of errors that would hide most others.
 
-    Without the fixes, a null @vocab, @language or @direction that was not set is a KeyError, another context
-    clears the base direction, and a relative @base is not resolved against the base of the document.
+    Without them, null for @vocab, @language or @direction is a KeyError if none is set, the next
+    context removes a base direction, and a relative @base is not resolved against the document's.
     """
 
     def _clone_active_context(self, active_ctx: Any) -> Any:
@@ -74,7 +74,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
     }
     given = without_false_protected(json.loads(text))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # about names that look like keywords
+        warnings.simplefilter("ignore", SyntaxWarning)  # terms with the form of a keyword
         try:
             return Outcome(normalized(well_formed(tuples(PyLD().to_rdf(given, options)))))
         except jsonld.JsonLdError as error:
@@ -84,7 +84,7 @@ def pyld_reads(text: str, direction: str) -> Outcome:
 
 
 def failed(error: BaseException | None) -> Outcome:
-    """The first error code among a JsonLdError and its causes."""
+    """Returns the first error code in the chain of causes of a JsonLdError."""
     text = str(error)
     while error is not None:
         if not isinstance(error, jsonld.JsonLdError):
@@ -96,7 +96,7 @@ def failed(error: BaseException | None) -> Outcome:
 
 
 def tuples(dataset: dict) -> list[tuple]:
-    """PyLD's dataset as quads. PyLD marks an object that it drops as None."""
+    """Returns the quads of a dataset of PyLD, without dropped objects, which are None."""
 
     def term(given: dict) -> tuple:
         if given["type"] == "blank node":
@@ -117,13 +117,16 @@ def tuples(dataset: dict) -> list[tuple]:
     return quads
 
 
+# Tests
+
+
 def numbers(part: int) -> range:
     return range(part, DOCUMENTS, PARTS)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_dataset_or_the_error_is_that_of_the_specification(part):
-    """If a document has several errors, any of their codes is accepted."""
+def test_the_dataset_is_that_of_the_specification(part):
+    """For an invalid document, the code is that of any of its errors."""
     open_ones = 0
     for number in numbers(part):
         text = json.dumps(document(number))
@@ -132,15 +135,18 @@ def test_the_dataset_or_the_error_is_that_of_the_specification(part):
 
 
 def is_read_as_specified(name: object, text: str, direction: str) -> bool:
-    """Asserts that rdfm and the reference agree. Returns False if the specification leaves the result open."""
+    """Asserts that rdfm reads a document like the reference.
+
+    Returns False if the specification does not determine the result.
+    """
     wanted = reference.read(text, base=BASE, direction=rdf_direction(direction))
     if wanted.open:
         return False
     found = rdfm_reads(text, direction)
-    show = shown(name, json.loads(text), found, wanted)
+    show = describe(name, json.loads(text), found, wanted)
     if wanted.errors:
         assert found.quads is None, show
-        # A node map is made from the items expanded so far, so its error may precede another error.
+        # The reference creates node maps only for documents without other errors.
         assert found.code in {*wanted.errors, "conflicting indexes"}, show
         return True
     assert found.quads is not None, show
@@ -152,7 +158,7 @@ def is_read_as_specified(name: object, text: str, direction: str) -> bool:
 
 
 def collected(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields the lines of a corpus that both readers accept as documents, with their file names."""
+    """Yields the lines of a corpus that both readers accept as documents, each with its file."""
     for path in sorted(folder.iterdir()):
         for line in path.read_bytes().splitlines():
             try:
@@ -181,7 +187,7 @@ def test_the_fuzzing_corpus_is_read_as_specified():
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_data_that_the_specification_drops_is_an_error_unless_lenient(part):
+def test_dropped_data_is_an_error_unless_lenient(part):
     for number in numbers(part):
         given, direction = document(number), direction_of(number)
         text = json.dumps(given)
@@ -189,7 +195,7 @@ def test_data_that_the_specification_drops_is_an_error_unless_lenient(part):
         if wanted.open or wanted.errors:
             continue
         found = rdfm_reads(text, direction, lenient=False)
-        show = shown(number, given, found, wanted)
+        show = describe(number, given, found, wanted)
         if found.quads is None:
             assert "lenient" in found.error, show
             assert wanted.left_out or wanted.ill_formed, show
@@ -205,12 +211,12 @@ def test_pyld_reads_the_same_datasets(part):
         text = json.dumps(given)
         ours, theirs = rdfm_reads(text, direction), pyld_reads(text, direction)
         if not agree(text, direction, ours, theirs):
-            known = explained("PyLD", given, ours, theirs) or left_open(text, direction)
-            assert known, shown(number, given, ours, theirs)
+            known = explained("PyLD", given, ours, theirs) or is_undetermined(text, direction)
+            assert known, describe(number, given, ours, theirs)
 
 
 def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
-    """Whether both read the same dataset, or both report errors that the document has."""
+    """Whether both read the same dataset, or both report an error that the document contains."""
     if both_read(ours, theirs):
         return isomorphic(normalized(ours.quads), theirs.quads)
     if ours.quads is not None or theirs.quads is not None:
@@ -219,5 +225,5 @@ def agree(text: str, direction: str, ours: Outcome, theirs: Outcome) -> bool:
         return True
     errors = reference.read(text, base=BASE, direction=rdf_direction(direction)).errors
     if errors & DEFINITION_CODES:
-        errors = errors | DEFINITION_CODES  # PyLD performs these steps in another order
+        errors = errors | DEFINITION_CODES  # PyLD checks definitions in another order
     return {ours.code, theirs.code} <= errors

@@ -132,6 +132,7 @@ def test_others_read_restarts_after_an_empty_message():
         assert_same(read(restarts + restarts), log + log)
 
 
+@pytest.mark.filterwarnings("ignore:Dataset.*:DeprecationWarning")
 def test_rdflib_reads_restarts_with_namespaces():
     """The generic parser of pyjelly has no namespace declarations."""
     from rdflib import Dataset

@@ -195,12 +195,12 @@ def test_iris_that_readers_would_misread_are_refused(name):
     kinds = kinds_of(name)
     row = statement(kinds, S=kinds.RDF_Term(iri=kinds.RDF_IRI(iri="_:b")))
     assert decoded(name, write(name, [row])) == [[(("bnode", "b"), P, OBJECT, None)]]
-    with pytest.raises(rdfm.EncodeError, match="take the IRI '_:b' for a blank node"):
+    with pytest.raises(rdfm.EncodeError, match="read the IRI '_:b' as a blank node"):
         encode(name, [[(("iri", "_:b"), P, OBJECT, None)]])
     graph = ("iri", "urn:x-arq:DefaultGraph")
     quad = kinds.RDF_Quad(**rdf_binary.parts_of(kinds, (S, P, OBJECT, graph)))
     assert decoded(name, write(name, [kinds.RDF_StreamRow(quad=quad)])) == [[(S, P, OBJECT, None)]]
-    with pytest.raises(rdfm.EncodeError, match="for the default graph"):
+    with pytest.raises(rdfm.EncodeError, match="as the default graph"):
         encode(name, [[(S, P, OBJECT, graph)]])
     assert decoded(name, encode(name, [[(graph, P, OBJECT, None)]])) == [[(graph, P, OBJECT, None)]]
 

@@ -754,6 +754,14 @@ def test_containers(document, expected, remote):
 
 # Graphs, nests, included blocks and reversed properties.
 G = "http://e/g"
+
+
+def doubly_reversed(given: dict, value: Any) -> dict:
+    """A property value with a reverse property in its @reverse."""
+    given = {**given, "@reverse": {"r": value}}
+    return {"@context": {"r": {"@reverse": P}}, "@id": S, P: given}
+
+
 STRUCTURE = [
     ({"@graph": [{"@id": S, P: "x"}]}, '<s> <p> "x" .'),
     ({"@context": {}, "@graph": {"@id": S, P: "x"}}, '<s> <p> "x" .'),
@@ -803,6 +811,14 @@ STRUCTURE = [
     ({"@included": "x"}, "invalid @included value"),
     ({"@included": {"@id": "http://e/o"}}, "invalid @included value"),
     ({"@included": {"@value": "x"}}, "invalid @included value"),
+    ({"@included": {"@id": "http://e/o", "@language": "en"}}, ""),
+    ({"@included": {"@language": "en"}}, "invalid @included value"),
+    # A @reverse without an IRI adds nothing, so that nothing is included.
+    ({"@included": {"@reverse": {P: []}}}, ""),
+    ({"@included": {"@reverse": {}}}, "invalid @included value"),
+    ({"@included": {"@reverse": {"foo": {"@id": S}}}}, "invalid @included value"),
+    ({"@included": {"@id": S, "@reverse": {"foo": []}}}, "invalid @included value"),
+    ({"@included": [{"@reverse": {"foo": []}}]}, ""),
     # @reverse
     ({"@id": S, "@reverse": {P: {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
     ({"@id": S, "@reverse": {P: [{"@id": "http://e/o", Q: "x"}, {}]}}, '<o> <p> <s> . ;; <o> <q> "x" . ;; _:b <p> <s> .'),
@@ -816,6 +832,23 @@ STRUCTURE = [
     ({"@id": S, P: {"@value": "x", "@reverse": {}}}, '<s> <p> "x" .'),
     ({"@id": S, P: {"@value": "x", "@reverse": {P: []}}}, "invalid value object"),
     ({"@id": S, P: {"@language": "en", "@reverse": {}}}, ""),
+    # The map of @reverse is expanded before the object is checked.
+    ({"@id": S, P: {"@value": "x", "@reverse": {"@value": "y"}}}, "invalid reverse property map"),
+    ({"@id": S, P: {"@set": "x", "@reverse": {"@id": S}}}, "invalid reverse property map"),
+    ({"@id": S, P: {"@language": "en", "@reverse": {P: {"@value": None, "@id": S}}}}, "invalid value object"),
+    ({"@graph": {"@id": S, P: "x"}, "@reverse": {P: {"@value": None, "@id": S}}}, "invalid value object"),
+    # So are the properties of a value.
+    ({"@id": S, P: {"@value": "x", Q: {"@value": None}}}, '<s> <p> "x" .'),
+    ({"@id": S, P: {"@value": "x", Q: {"@value": None, "@id": S}}}, "invalid value object"),
+    # A doubly reversed property adds only its items.
+    (doubly_reversed({"@value": "x"}, []), '<s> <p> "x" .'),
+    (doubly_reversed({"@value": "x"}, [[], None, {"@set": []}]), '<s> <p> "x" .'),
+    (doubly_reversed({"@value": "x"}, {"@id": "http://e/o"}), "invalid value object"),
+    (doubly_reversed({"@set": ["x"]}, []), '<s> <p> "x" .'),
+    (doubly_reversed({"@set": ["x"]}, {}), "invalid set or list object"),
+    ({"@context": {"r": {"@reverse": P}}, "@graph": {"@id": S, P: "x"}, "@reverse": {"r": []}}, '<s> <p> "x" .'),
+    ({"@context": {"r": {"@reverse": P, "@container": "@index"}}, "@graph": {"@id": S, P: "x"}, "@reverse": {"r": {"i": []}}}, '<s> <p> "x" .'),
+    ({"@context": {"r": {"@reverse": P}}, "@graph": {"@id": S, P: "x"}, "@reverse": {P: []}}, '<s> <p> "x" _:b .'),
     ({"@id": S, "@reverse": {"foo": {"http://e/z": 3}}, "http://e/x": "foo"}, '<s> <x> "foo" .'),
     ({"@id": S, "@reverse": {"foo": "x", P: {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
     ({"@id": G, "@graph": {"@id": S, "@reverse": {P: {"@id": "http://e/o"}}}}, "<o> <p> <s> <g> ."),
@@ -861,6 +894,16 @@ STRUCTURE = [
 @rows(STRUCTURE)
 def test_graphs_nests_included_blocks_and_reversed_properties(document, expected, remote):
     check(document, expected, remote)
+
+
+def test_a_value_with_two_errors_is_reported_with_either_code():
+    reverse = {"@reverse": P, "@container": "@index", "@index": Q}
+    text = json.dumps({"@context": {"r": reverse}, "r": {"@none": "x", "i": "x"}})
+    errors = reference.read(text, base="http://b/").errors
+    assert errors == {"invalid reverse property value", "invalid value object"}
+    _, error = decode("jsonld", text.encode())
+    assert error is not None
+    assert any(f"(JSON-LD: {code})" in error for code in errors)
 
 
 # JSON literals, in the canonical form of RFC 8785.
@@ -1361,6 +1404,12 @@ DROPPED = [
     ({"foo": 1, P: "x", "bar": {"baz": 1, P: 2}}, ["foo", "bar"]),
     ({P: {"foo": 1, Q: [{"foo": 2}, {"bar": 3}]}}, ["foo", "foo", "bar"]),
     ({"@id": S, "@reverse": {"foo": {"bar": 1}, P: {"@id": "http://e/o"}}}, ["foo"]),
+    # Also of a @reverse that adds nothing to the object.
+    ({"@graph": [{P: 1}], "@reverse": {"foo": 1, "bar": []}}, ["foo", "bar"]),
+    ({P: {"@value": 1, "@reverse": {"foo": 1}}}, ["foo"]),
+    ({P: {"@set": [1], "@reverse": {"foo": 1}}}, ["foo"]),
+    ({P: {"@list": [1], "@reverse": {"foo": 1}}}, ["foo"]),
+    ({"@language": "en", "@reverse": {"foo": 1}}, ["foo"]),
     ({"@nest": {"foo": 1}, "@included": [{"bar": 1, P: 2}]}, ["foo", "bar"]),
     ({"@graph": [{"foo": 1}, {"foo": 2}]}, ["foo", "foo"]),
     # Terms intentionally mapped to null, and everything below them, are not counted.

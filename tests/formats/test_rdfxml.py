@@ -65,33 +65,36 @@ def test_xml_literals_declare_the_namespaces_they_use():
 @pytest.mark.parametrize(
     ("log", "text"),
     [
-        (document("") + document(""), "stand on lines of their own (line 1"),
+        (document("") + document(""), "start each document on a new line (line 1"),
         ("oops", "expected an XML document, which begins with '<', found 'oops' (line 1, column 1"),
-        (document("<p>a<q/></p>"), "a property holds text or a node, not both"),
-        (document("text"), "text stands where a property is expected, found 'text'"),
-        (document("<p><q/><q/></p>"), "the property has its object already"),
+        (
+            document("<p>a<q/></p>"),
+            "a property element cannot contain both text and a node element",
+        ),
+        (document("text"), "expected a property element, found the text 'text'"),
+        (document("<p><q/><q/></p>"), "the property already has an object"),
         (document("<x:p/>"), "the prefix 'x' is not declared; xmlns:x declares it"),
         (document("<p a='1' a='2'/>"), "the attribute 'a' occurs twice in a tag"),
-        (document("<p r:about='x'/>"), "rdf:about belongs on a node"),
+        (document("<p r:about='x'/>"), "rdf:about is allowed only on node elements"),
         (
             document("<p r:resource='x'/>"),
             "the relative IRI 'x' needs a base",
         ),
-        (document("<p r:nodeID='1'/>"), "rdf:nodeID is a name, not '1'"),
+        (document("<p r:nodeID='1'/>"), "rdf:nodeID must be an XML name, not '1'"),
         (document("<p>&nbsp;</p>"), "the entity 'nbsp' is not declared"),
-        (document("<p>\x01</p>"), "XML holds no character U+0001"),
+        (document("<p>\x01</p>"), "XML cannot represent the character U+0001"),
         (document("<p x=1/>"), "is not in quotes"),
-        (document("<p x='<'/>"), "it is written &lt; there"),
-        (document("<p>]]></p>"), "is written ]]&gt;"),
-        (document("<p r:parseType='Literal'>]]></p>"), "is written ]]&gt;"),
-        ("<!DOCTYPE a [<!ENTITY b '&#60;c/>'>]>", "an entity holds markup"),
-        ("<!DOCTYPE a [<!ENTITY b 'c&#38;d'>]>", "'&' begins no entity"),
-        (document("</p>"), "expected the end tag of 'T', found the one of 'p'"),
+        (document("<p x='<'/>"), "write it as &lt;"),
+        (document("<p>]]></p>"), "write it as ]]&gt;"),
+        (document("<p r:parseType='Literal'>]]></p>"), "write it as ]]&gt;"),
+        ("<!DOCTYPE a [<!ENTITY b '&#60;c/>'>]>", "an entity contains markup"),
+        ("<!DOCTYPE a [<!ENTITY b 'c&#38;d'>]>", "'&' does not begin an entity"),
+        (document("</p>"), "expected the end tag of 'T', found the end tag of 'p'"),
         (document("<r:li r:ID='a'/>", " xml:base='http://e/'") + "\n", None),
         (document("<p><T r:ID='a'/></p><p><T r:ID='a'/></p>", " xml:base='http://e/'"), "twice"),
-        ("<a><b/></a>", "the element 'a' is in no namespace"),
+        ("<a><b/></a>", "the element 'a' has no namespace"),
         ("<?xml version='1.0'?>\n", "the log ends before the document's first element"),
-        ("<!DOCTYPE a [%p;]>", "parameter entities are not read"),
+        ("<!DOCTYPE a [%p;]>", "parameter entities are not supported"),
     ],
 )
 def test_errors_describe_the_cause(log, text):
@@ -180,7 +183,7 @@ def test_nested_languages_are_limited():
     deep = "<p xml:lang='&e;a'><T xml:lang='&e;a'>" * 20 + "</T></p>" * 20
     log = doubled("a-b-c-d-", 10) + f"<!-- {'x' * 10_000} -->" + document(deep)
     _, error = decode("rdfxml", log.encode(), max_message_bytes=100_000)
-    assert "the languages are longer than 100000 bytes" in error
+    assert "the language tags in scope take more than 100000 bytes" in error
 
 
 def test_entity_values_are_parsed_where_they_are_used():
@@ -242,15 +245,18 @@ def test_only_namespaces_in_use_are_declared():
 @pytest.mark.parametrize(
     ("quad", "text"),
     [
-        ((S, ("iri", "http://e/1"), O, None), "no XML name can express the predicate 'http://e/1'"),
-        ((S, ("iri", f"{RDF}li"), O, None), "no XML name can express"),
+        ((S, ("iri", "http://e/1"), O, None), "the predicate 'http://e/1'"),
+        ((S, ("iri", f"{RDF}li"), O, None), "cannot be written as an XML name"),
         (
             (S, ("iri", "http://e/ /p"), O, None),
             "contains characters that are not allowed in an IRI",
         ),
-        ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML holds no character U+FFFE"),
-        ((S, P, literal("a\x02"), None), "XML holds no character U+0002, found in 'a\\u0002'"),
-        ((S, P, O, O), "merge_graphs=True drops them"),
+        ((S, ("iri", "http://e/\ufffe/p"), O, None), "XML cannot represent the character U+FFFE"),
+        (
+            (S, P, literal("a\x02"), None),
+            "XML cannot represent the character U+0002, found in 'a\\u0002'",
+        ),
+        ((S, P, O, O), "merge_graphs=True drops graph names"),
     ],
 )
 def test_quads_that_cannot_be_written_are_named(quad, text):

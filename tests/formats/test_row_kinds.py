@@ -154,7 +154,7 @@ def test_patches_before_an_invalid_operation_are_returned(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     operations = [[{"op": "TX"}], [{"op": "TX"}, {"op": "TX", "subject": "<a:s>"}]]
     save(path, pa.table({"operations": pa.array(operations, OPERATIONS)}))
-    wrong = r"operation 1, subject: expected null, as TX has none.*message 1"
+    wrong = r"operation 1, subject: expected null \(TX has no subject\).*message 1"
     with rdfm.open_log(path) as log:
         batches = log.batches()
         assert len(next(batches)) == 1
@@ -201,7 +201,7 @@ def test_results_are_not_read_back(tmp_path, name):
 def test_results_that_are_not_tables_are_refused(tmp_path, name):
     encode = formats.find(name).encode
     for batch, reason in [
-        (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is no table"),
+        (ResultBatch.from_rows([], [], boolean=True), "answer of an ASK query is not a table"),
         (ResultBatch.from_rows([], ["a", "a"]), "the variable 'a' occurs twice"),
         (ResultBatch.from_rows([], ["a\0b"]), r"the variable 'a\\u0000b' contains a NUL"),
     ]:
@@ -268,7 +268,7 @@ def test_batches_are_arrow():
     wanted = pa.schema([rows.schema.field("operations")])
     assert pa.record_batch(batch, schema=wanted).schema.names == ["operations"]
     with pytest.raises(
-        OptionError, match="no column is named 'quads'; known: source, offset, oper"
+        OptionError, match="unknown column 'quads'; expected one of source, offset, oper"
     ):
         batch.to_arrow(["quads"])
     results = ResultBatch.from_rows(ROWS, ["a", "b"])
@@ -333,7 +333,7 @@ def test_an_error_ends_a_stream_after_the_rows_before_it(tmp_path):
         pass
     with (
         rdfm.open_results(tmp_path / "ask.srj") as results,
-        pytest.raises(ValueError, match="ASK query is no table"),
+        pytest.raises(ValueError, match="ASK query is not a table"),
     ):
         pa.table(results)
 

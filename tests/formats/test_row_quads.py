@@ -172,7 +172,7 @@ def test_options_and_kinds_without_rows_of_quads_are_refused(tmp_path, name):
     patches = PatchBatch.from_patches([Patch([Operation("TX")])])
     results = ResultBatch.from_rows([[S]], ["a"])
     for batch, kind in ((patches, "patches"), (results, "results")):
-        with pytest.raises(EncodeError, match=f"rows of quads are of messages, not of {kind}"):
+        with pytest.raises(EncodeError, match=f"rows of quads require messages, not {kind}"):
             format.encode(batch, rows="quads")
     one = tmp_path / "one.nt"
     one.write_text("<a:s> <a:p> <a:o> .\n")
@@ -227,7 +227,7 @@ def test_invalid_rows_of_quads_are_reported_after_those_before(tmp_path, name):
     assert len(found) == 2
     assert raised.value.format == name
     save(path, pa.table({"message": ["0"] * 5, **terms, "object": ['"a"'] * 5}))
-    with pytest.raises(DecodeError, match="message is a column of integers, not of Utf8"):
+    with pytest.raises(DecodeError, match="column message: expected integers, found Utf8"):
         read(path)
     save(path, pa.table({**terms, "object": ['"a"'] * 5}))
     with pytest.raises(DecodeError, match="the columns message, subject"):
@@ -316,13 +316,16 @@ def test_batches_are_arrow_with_one_row_per_quad():
     back = MessageBatch.from_arrow(rows)
     assert [list(message) for message in back] == [list(message) for message in batch]
     for wrong, reason in (
-        ({"rows": "quad"}, "rows is 'messages' or 'quads', not 'quad'"),
-        ({"terms": "text"}, "terms is 'ntriples' or 'structs', not 'text'"),
-        ({"columns": ["offset"], "rows": "quads"}, "no column is named 'offset'; known: source, m"),
+        ({"rows": "quad"}, "rows must be 'messages' or 'quads', not 'quad'"),
+        ({"terms": "text"}, "terms must be 'ntriples' or 'structs', not 'text'"),
+        (
+            {"columns": ["offset"], "rows": "quads"},
+            "unknown column 'offset'; expected one of source, m",
+        ),
     ):
         with pytest.raises(OptionError, match=reason):
             batch.to_arrow(**wrong)
-    with pytest.raises(OptionError, match="not of patches"):
+    with pytest.raises(OptionError, match="not patches"):
         rdfm._core.ArrowCoalescer(kind="patches", rows="quads")
 
 

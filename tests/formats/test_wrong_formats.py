@@ -11,9 +11,9 @@ import rdfm
 from rdfm import formats
 
 NOT = {
-    "jelly": "not a Jelly file (or cut off)",
-    "rdf-protobuf": "not an RDF Protobuf file (or cut off)",
-    "rdf-thrift": "not an RDF Thrift file (or cut off)",
+    "jelly": "not a Jelly file (or truncated)",
+    "rdf-protobuf": "not an RDF Protobuf file (or truncated)",
+    "rdf-thrift": "not an RDF Thrift file (or truncated)",
 }
 IRI = ("iri", "http://example.org/a")
 TEXTS = [
@@ -68,7 +68,7 @@ def test_the_error_has_a_class_and_a_position(tmp_path):
         assert not isinstance(caught.value, rdfm.TruncatedError)
         assert (caught.value.offset, caught.value.message_index) == (offset, 0)
         path.write_bytes(TEXTS[0][:1])
-        with pytest.raises(rdfm.TruncatedError, match=r"\(or cut off\): the log ends inside"):
+        with pytest.raises(rdfm.TruncatedError, match=r"\(or truncated\): the log ends inside"):
             read(path)
 
 
@@ -76,7 +76,7 @@ def test_the_error_has_a_class_and_a_position(tmp_path):
 def test_text_is_not_an_archive(tmp_path, text):
     path = tmp_path / "log.tar"
     path.write_bytes(text)
-    with pytest.raises(rdfm.DecodeError, match=r"not a tar archive \(or cut off\): .*\(byte 0\)"):
+    with pytest.raises(rdfm.DecodeError, match=r"not a tar archive \(or truncated\): .*\(byte 0\)"):
         read(path)
     path.write_bytes(tarfile.TarInfo("a.nq").tobuf() + text)
     with pytest.raises(rdfm.DecodeError) as caught:

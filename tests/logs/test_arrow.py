@@ -158,9 +158,9 @@ def test_rows_before_an_error_are_returned():
 
 
 def test_invalid_table_options_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="rows is one of 'messages', 'quads', not 'quad'"):
+    with pytest.raises(OptionError, match="rows must be one of 'messages', 'quads', not 'quad'"):
         rdfm.open_log(LOG, rows="quad")
-    with pytest.raises(OptionError, match="terms is one of 'ntriples', 'structs'"):
+    with pytest.raises(OptionError, match="terms must be one of 'ntriples', 'structs'"):
         rdfm.open_log(LOG, terms="text")
     with (
         rdfm.open_log(LOG, rows="quads") as log,

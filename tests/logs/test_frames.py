@@ -93,7 +93,7 @@ def test_pandas_refuses_a_reader_and_names_to_pandas(name):
 def test_rows_can_be_read_once(method):
     with solutions() as found:
         getattr(found, method)()
-        with pytest.raises(ValueError, match="have been read to their end"):
+        with pytest.raises(ValueError, match="have already been read"):
             getattr(found, method)()
 
 
@@ -130,5 +130,5 @@ def test_a_missing_package_is_named_and_nothing_is_read(
 
 def test_a_boolean_answer_is_not_a_table():
     answer = b'{"head": {}, "boolean": true}'
-    with pytest.raises(ValueError, match="answer of an ASK query is no table"):
+    with pytest.raises(ValueError, match="answer of an ASK query is not a table"):
         rdfm.open_results(answer, "results-json").to_pandas()

@@ -116,7 +116,7 @@ def test_options_are_checked():
         OptionError, match="the option frames is for reading Jelly and Jelly-Patch, not N-Quads"
     ):
         rdfm.open_log(LOG, "nq", frames="flat")
-    with pytest.raises(OptionError, match="dialect is"):
+    with pytest.raises(OptionError, match="dialect must be"):
         rdfm.open_log(LOG, "nq", dialect="loud")
     with pytest.raises(OptionError, match="the option prefixes is for writing Turtle"):
         rdfm.create_log(io.BytesIO(), "nq", prefixes={})
@@ -189,10 +189,10 @@ def test_an_encode_error_names_the_message_of_the_log(format, bad):
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (3, "a message is a Message or an iterable of Quad, not int"),
-        ("text", "the items of a message are Quad, not str"),
-        ([QUAD, None], "the items of a message are Quad, not NoneType"),
-        (QUAD, "an iterable of Quad, not a Quad; put it into a list"),
+        (3, "expected a Message or an iterable of Quad, not int"),
+        ("text", "the items of a message must be Quad, not str"),
+        ([QUAD, None], "the items of a message must be Quad, not NoneType"),
+        (QUAD, "an iterable of Quad, not a Quad; put it in a list"),
     ],
 )
 def test_invalid_messages_are_refused_at_once(tmp_path, wrong, text):
@@ -227,9 +227,9 @@ def test_messages_and_patches_cannot_be_mixed():
             TypeError, match=r"is a format of patches, not messages; rdfm\.patch\.from_log"
         ):
             log.write(rdfm.Message([QUAD]))
-        with pytest.raises(TypeError, match="an operation is an Operation"):
+        with pytest.raises(TypeError, match="expected an Operation"):
             log.write([QUAD])
-        with pytest.raises(ValueError, match="'X' is no operation"):
+        with pytest.raises(ValueError, match="'X' is not an operation"):
             log.write([("X",)])
         log.write([("TX",)])
     assert patches.getvalue() == b"TX .\n"

@@ -55,7 +55,7 @@ def test_rows_round_trip(name, tmp_path):
 
 
 def test_csv_contains_text_without_term_kinds():
-    with pytest.raises(EncodeError, match="does not say what a term is"):
+    with pytest.raises(EncodeError, match="cannot distinguish IRIs"):
         written(ROWS, ["a", "b"], "results-csv")
     data = written(ROWS, ["a", "b"], "results-csv", lossy=True)
     with rdfm.open_results(data, "results-csv") as results:
@@ -245,7 +245,7 @@ def test_an_answer_has_no_rows():
         results.write([])
     results.close()
     assert file.getvalue() == b'{"head":{},"boolean":true}\n'
-    with pytest.raises(ValueError, match="ASK query have no rows"):
+    with pytest.raises(ValueError, match="ASK query has no rows"):
         ResultBatch.from_rows([[]], [], boolean=True)
 
 

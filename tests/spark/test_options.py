@@ -85,7 +85,7 @@ def test_values_are_parsed_from_text(name, text, value):
 
 def test_a_compression_level_is_only_valid_for_writing():
     assert _take("compression", WRITING["compression"], "zstd:19") == "zstd:19"
-    with pytest.raises(OptionError, match="the option compression is one of 'auto', "):
+    with pytest.raises(OptionError, match="the option compression must be one of 'auto', "):
         _take("compression", READING["compression"], "zstd:19")
 
 

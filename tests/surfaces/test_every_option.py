@@ -133,7 +133,7 @@ def test_a_conversion_ignores_hints_for_other_formats():
     assert found == {"dialect", "frames"}
     ends = {"from_format": "ndjsonld", "to_format": "nq"}
     rdfm.convert(b"", io.BytesIO(), from_dialect="directive", from_frames="flat", **ends)
-    with pytest.raises(OptionError, match=r"^dialect is one of"):
+    with pytest.raises(OptionError, match=r"^dialect must be one of"):
         rdfm.convert(b"", io.BytesIO(), from_dialect="loud", **ends)
     for name in found:
         with pytest.raises(OptionError, match=f"^the option {name} is for reading"):

@@ -103,7 +103,7 @@ def test_python_reads_and_writes_it_with_its_options():
     assert Path("a.toy").read_text() == LINE * 2
     assert len(list(rdfm.open_log("a.toy", between=";"))) == 2
     assert rdfm.inspect("a.toy", between=";").messages == 2
-    with pytest.raises(OptionError, match="times is a number from 1 to 9, not 10"):
+    with pytest.raises(OptionError, match="times must be a number from 1 to 9, not 10"):
         rdfm.create_log("b.toy", times=10)
 
 

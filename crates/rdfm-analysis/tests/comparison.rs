@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::format_collect,
-    reason = "a test says so by failing, and its texts are small"
+    reason = "a test fails by panicking, and its texts are small"
 )]
 
 use rdfm_analysis::comparison::{

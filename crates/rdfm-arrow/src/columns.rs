@@ -29,13 +29,13 @@ use rdfm_core::model::write::write_term;
 use rdfm_core::syntax::moment;
 
 use crate::error::Error;
-use crate::schema::{Terms, check_variables};
+use crate::schema::{TermLayout, check_variables};
 use crate::to_arrow::limit::{MakeError, charge};
-use crate::to_arrow::terms::{Places, TermColumns};
+use crate::to_arrow::terms::{TermColumns, TermPlaces};
 use crate::to_arrow::texts::{Texts, nulls};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
-const TOO_LARGE: &str = "the texts of the rows pass 2 GiB in one batch; make smaller batches";
+const TOO_LARGE: &str = "the strings of the rows exceed 2 GiB in one batch; use smaller batches";
 /// Names of the columns that precede those of the variables.
 const OF_MESSAGES: [&str; 2] = ["source", "message"];
 /// Precision and scale of a decimal: digits in total, and digits after the decimal point.
@@ -122,21 +122,23 @@ impl Type {
         }
     }
 
-    /// Description of the values that fit, to end an error text with.
+    /// Description of valid values, for error texts.
     const fn wanted(self) -> &'static str {
         match self {
             Self::Term => "a term",
             Self::String => "an IRI or a literal",
             Self::Iri => "an IRI",
             Self::Boolean => "an xsd:boolean",
-            Self::Integer => "an xsd:integer of 64 bits",
-            Self::Decimal => "an xsd:decimal of 20 digits, and 18 behind the point",
+            Self::Integer => "a 64-bit xsd:integer",
+            Self::Decimal => {
+                "an xsd:decimal with at most 20 digits before and 18 after the decimal point"
+            }
             Self::Float => "an xsd:float, a decimal or an integer",
             Self::Double => "a number",
-            Self::DateTime => "an xsd:dateTime of whole microseconds",
+            Self::DateTime => "an xsd:dateTime with at most microsecond precision",
             Self::Date => "an xsd:date",
-            Self::Time => "an xsd:time of whole microseconds",
-            Self::Duration => "an xsd:dayTimeDuration of whole microseconds",
+            Self::Time => "an xsd:time with at most microsecond precision",
+            Self::Duration => "an xsd:dayTimeDuration with at most microsecond precision",
         }
     }
 }
@@ -152,7 +154,7 @@ pub struct Misfit {
     pub reason: String,
 }
 
-/// Error from [`Columns`].
+/// Error from [`ResultColumns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A value does not fit.
@@ -163,13 +165,13 @@ pub enum Failure {
 
 /// Typed columns of result rows.
 #[derive(Clone, Debug)]
-pub struct Columns {
+pub struct ResultColumns {
     variables: Vec<Box<str>>,
     types: Vec<Type>,
     of_messages: bool,
 }
 
-impl Columns {
+impl ResultColumns {
     /// Creates the columns of `variables` with the requested `types`; with `of_messages`, they
     /// follow `source` and `message`.
     ///
@@ -185,7 +187,7 @@ impl Columns {
         for name in &variables {
             if of_messages && OF_MESSAGES.contains(&&**name) {
                 return Err(format!(
-                    "?{name} would be a second column {name}; name the variable otherwise"
+                    "?{name} would be a second column named {name}; rename the variable"
                 )
                 .into());
             }
@@ -201,7 +203,7 @@ impl Columns {
                     known.join(", ")
                 };
                 return Err(format!(
-                    "there is no variable {} to give a type; there are {known}",
+                    "cannot set the type of {}: there is no such variable; the variables are {known}",
                     quote(name.as_bytes())
                 )
                 .into());
@@ -210,7 +212,7 @@ impl Columns {
                 Type::named(asked.strip_prefix("xsd:").unwrap_or(asked)).ok_or_else(|| {
                     let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
                     format!(
-                        "there is no type {} for ?{name}; types are {}",
+                        "unknown type {} for ?{name}; expected one of {}",
                         quote(asked.as_bytes()),
                         known.join(", ")
                     )
@@ -255,10 +257,14 @@ impl Columns {
         let shape = |reason: &str| Failure::Error(Error::shape(reason.to_owned()));
         let head = rows.head();
         if !rows.is_empty() && *head.variables != *self.variables {
-            return Err(shape("the rows have other variables than the columns"));
+            return Err(shape(
+                "the variables of the rows differ from those of the columns",
+            ));
         }
         if self.of_messages && messages.len() != rows.len() {
-            return Err(shape("there is not one message for each row"));
+            return Err(shape(
+                "the number of message indexes differs from the number of rows",
+            ));
         }
         let mut maker = Maker {
             columns: self,
@@ -276,7 +282,7 @@ impl Columns {
             let indexes = PrimitiveArray::<Int64Type>::new(indexes.into(), None);
             arrays.push(Arc::new(indexes));
         }
-        let mut places = Places::new(rows.table());
+        let mut places = TermPlaces::new(rows.table());
         for at in 0..self.types.len() {
             arrays.push(maker.variable(at, &mut places)?);
         }
@@ -289,13 +295,13 @@ impl Columns {
 
 impl From<MakeError> for Failure {
     fn from(error: MakeError) -> Self {
-        Self::Error(error.told(TOO_LARGE))
+        Self::Error(error.into_error(TOO_LARGE))
     }
 }
 
 /// Builder of the columns of some rows.
 struct Maker<'a> {
-    columns: &'a Columns,
+    columns: &'a ResultColumns,
     rows: &'a ResultBatch,
     messages: &'a [u64],
     misfits_are_null: bool,
@@ -315,13 +321,13 @@ impl Maker<'_> {
         self.strings(texts, valid)
     }
 
-    #[allow(clippy::unused_self, reason = "beside the other arrays")]
+    #[allow(clippy::unused_self, reason = "consistent with the other arrays")]
     fn strings(&self, texts: Texts, valid: Vec<bool>) -> Result<ArrayRef, Failure> {
         let array = texts.strings(nulls(valid)).map_err(MakeError::from)?;
         Ok(Arc::new(array))
     }
 
-    fn variable(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
+    fn variable(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
         match self.columns.types[at] {
             Type::Term => self.terms(at, places),
             Type::String => self.texts(at, |table, id| {
@@ -366,8 +372,8 @@ impl Maker<'_> {
         self.rows.records().iter().skip(at).step_by(width).copied()
     }
 
-    fn terms(&mut self, at: usize, places: &mut Places) -> Result<ArrayRef, Failure> {
-        let mut terms = TermColumns::new(1, Terms::NTriples);
+    fn terms(&mut self, at: usize, places: &mut TermPlaces) -> Result<ArrayRef, Failure> {
+        let mut terms = TermColumns::new(1, TermLayout::NTriples);
         places.forget();
         let (table, mut bytes) = (self.rows.table(), self.bytes);
         for id in self.cells(at) {

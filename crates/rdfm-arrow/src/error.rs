@@ -18,7 +18,7 @@ pub struct Error {
     pub class: ErrorClass,
     /// Row, counted from the index of the first message; `None` if no single row is at fault.
     pub row: Option<u64>,
-    /// What is wrong, what was expected, and the remedy, without the row.
+    /// The problem, the expected value and the remedy, without the row.
     pub reason: Reason,
 }
 

@@ -8,7 +8,7 @@
 //! - [`values`]: columns of values, decoded and encoded.
 //! - [`error`]: errors, and the rows at fault.
 //!
-//! No Python and no I/O: arrays come in and go out, and the caller moves them across borders.
+//! No Python and no I/O: the caller passes arrays in and out.
 
 pub mod columns;
 pub mod error;

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// Representation of terms in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Terms {
+pub enum TermLayout {
     /// As canonical N-Triples.
     #[default]
     NTriples,
@@ -23,7 +23,7 @@ pub enum Terms {
     Structs,
 }
 
-impl Terms {
+impl TermLayout {
     /// Returns the representation with a name: `ntriples` or `structs`.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Terms {
             "ntriples" => Ok(Self::NTriples),
             "structs" => Ok(Self::Structs),
             other => Err(format!(
-                "terms is 'ntriples' or 'structs', not {}",
+                "terms must be 'ntriples' or 'structs', not {}",
                 quote(other.as_bytes())
             )),
         }
@@ -50,16 +50,16 @@ impl Terms {
 
 /// Requested kind of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowLayout {
     /// One row per message, patch, or row of results.
     Whole(Layout),
     /// One row per quad.
     Quads(QuadLayout),
 }
 
-impl Rows {
+impl RowLayout {
     /// Returns the requested rows of a kind of log: `messages` (also for patches and rows of
-    /// results) or `quads`, with `terms` as in [`Terms::by_name`]. Without names, the rows have the
+    /// results) or `quads`, with `terms` as in [`TermLayout::by_name`]. Without names, the rows have the
     /// default columns.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Rows {
         rows: &str,
         terms: &str,
     ) -> Result<Self, String> {
-        let terms = Terms::by_name(terms)?;
+        let terms = TermLayout::by_name(terms)?;
         match rows {
             "messages" => Ok(Self::Whole(Layout {
                 columns: Column::by_names(kind, names)?,
@@ -81,11 +81,11 @@ impl Rows {
                 terms,
             })),
             "quads" => Err(format!(
-                "rows of quads are of messages, not of {}",
+                "rows of quads require messages, not {}",
                 kind.name()
             )),
             other => Err(format!(
-                "rows is 'messages' or 'quads', not {}",
+                "rows must be 'messages' or 'quads', not {}",
                 quote(other.as_bytes())
             )),
         }
@@ -98,12 +98,12 @@ pub struct Layout {
     /// Columns of the rows.
     pub columns: Vec<Column>,
     /// Representation of terms.
-    pub terms: Terms,
+    pub terms: TermLayout,
 }
 
 impl Layout {
     /// Creates a layout with these columns.
-    pub fn new(columns: &[Column], terms: Terms) -> Self {
+    pub fn new(columns: &[Column], terms: TermLayout) -> Self {
         Self {
             columns: columns.to_vec(),
             terms,
@@ -116,7 +116,7 @@ impl From<Vec<Column>> for Layout {
     fn from(columns: Vec<Column>) -> Self {
         Self {
             columns,
-            terms: Terms::default(),
+            terms: TermLayout::default(),
         }
     }
 }
@@ -185,7 +185,7 @@ impl QuadColumn {
         names.iter().map(column).collect()
     }
 
-    fn field(self, terms: Terms) -> Field {
+    fn field(self, terms: TermLayout) -> Field {
         let data_type = match self {
             Self::Source => DataType::Utf8,
             Self::Message => DataType::Int64,
@@ -201,7 +201,7 @@ pub struct QuadLayout {
     /// Columns of the rows.
     pub columns: Vec<QuadColumn>,
     /// Representation of terms.
-    pub terms: Terms,
+    pub terms: TermLayout,
 }
 
 impl QuadLayout {
@@ -320,7 +320,7 @@ impl Column {
         found.filter(|found| !found.is_empty())
     }
 
-    fn fields(self, variables: &[Box<str>], terms: Terms) -> Vec<Field> {
+    fn fields(self, variables: &[Box<str>], terms: TermLayout) -> Vec<Field> {
         let data_type = match self {
             Self::Source => DataType::Utf8,
             Self::Offset | Self::Position => DataType::Int64,
@@ -342,7 +342,7 @@ impl Column {
 /// Returns the error text for an unknown column name.
 fn unknown(name: &str, known: &[&str]) -> String {
     format!(
-        "no column is named {}; known: {}",
+        "unknown column {}; expected one of {}",
         quote(name.as_bytes()),
         known.join(", ")
     )
@@ -370,7 +370,7 @@ pub fn rows_of(schema: &Schema) -> Result<RowsOf, Error> {
         (true, false) => Ok(RowsOf::Messages),
         (false, true) => Ok(RowsOf::Patches),
         (true, true) => Err(Error::shape(
-            "there are columns 'quads' and 'operations', and a row is a message or a patch; drop one of them"
+            "the rows have both columns 'quads' and 'operations', but a row is either a message or a patch; drop one of them"
                 .to_owned(),
         )),
         (false, false) if QuadColumn::ALL[1..5].iter().all(|one| named(one.name())) => {
@@ -396,7 +396,7 @@ pub(crate) fn missing(column: &str, schema: &Schema) -> Error {
 
 /// Returns the type of a column of quads, with terms as N-Triples.
 pub fn quads_type() -> DataType {
-    DataType::List(item_field(quad_fields(Terms::NTriples)))
+    DataType::List(item_field(quad_fields(TermLayout::NTriples)))
 }
 
 /// Names of the fields of a quad.
@@ -421,11 +421,11 @@ pub(crate) fn term_fields() -> Fields {
     fields_of(DETAILS, &DataType::Utf8).into()
 }
 
-pub(crate) fn quad_fields(terms: Terms) -> Fields {
+pub(crate) fn quad_fields(terms: TermLayout) -> Fields {
     fields_of(PARTS, &terms.data_type()).into()
 }
 
-pub(crate) fn operation_fields(terms: Terms) -> Fields {
+pub(crate) fn operation_fields(terms: TermLayout) -> Fields {
     let mut fields = fields_of(["op", "name"], &DataType::Utf8);
     fields.extend(fields_of(PARTS, &terms.data_type()));
     fields.into()
@@ -470,13 +470,13 @@ pub(crate) fn check_variables(variables: &[Box<str>]) -> Result<(), String> {
     for name in variables {
         if name.contains('\0') {
             return Err(format!(
-                "the variable {} contains a NUL character, and the name of an Arrow column cannot; rename it",
+                "the variable {} contains a NUL character, which Arrow does not allow in column names; rename it",
                 quote(name.as_bytes())
             ));
         }
         if !seen.insert(name) {
             return Err(format!(
-                "the variable {} occurs twice, and would be two columns",
+                "the variable {} occurs twice, but column names must be unique",
                 quote(name.as_bytes())
             ));
         }

@@ -18,22 +18,22 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::{DecodeError, EncodeError, ErrorClass};
 
 use crate::error::Error;
-use crate::from_arrow::lists::{Listed, Lists};
+use crate::from_arrow::lists::{InputListed, InputLists};
 use crate::from_arrow::messages::Messages;
 use crate::from_arrow::strings::Strings;
-use crate::schema::Terms;
+use crate::schema::TermLayout;
 use crate::to_arrow::limit::{MAX_BYTES, MakeError};
 use crate::to_arrow::lists;
-use crate::to_arrow::terms::Places;
+use crate::to_arrow::terms::TermPlaces;
 use crate::to_arrow::texts::{Texts, nulls};
 
 const TOO_LARGE: &str =
-    "the result passes the 2 GiB of an Arrow array; convert fewer values at once";
+    "the result exceeds the 2 GiB limit of an Arrow array; convert fewer values at once";
 
 /// Error text for a value of several messages.
-pub const SEVERAL: &str = "the value holds more than one message, expected one; a log of many is read \
-    from a file (open_log, or Spark's format \"rdfm\"), and the option dialect=\"plain\" (text) or \
-    frames=\"flat\" (Jelly) takes it as one message";
+pub const SEVERAL: &str = "the value contains more than one message; read a log of several messages from a \
+                            file (open_log, or Spark's format \"rdfm\"), or read the value as one message with \
+                            dialect=\"plain\" (text) or frames=\"flat\" (Jelly)";
 
 /// Handling of a value that breaks its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl OnError {
         match name {
             "raise" => Ok(Self::Raise),
             "null" => Ok(Self::Null),
-            other => Err(format!("on_error is 'raise' or 'null', not '{other}'")),
+            other => Err(format!("on_error must be 'raise' or 'null', not '{other}'")),
         }
     }
 }
@@ -64,7 +64,7 @@ impl OnError {
 /// The name is unknown or that of results; the text says which.
 pub fn kind(name: &str) -> Result<Kind, String> {
     match Kind::named(name)? {
-        Kind::Results => Err("values are messages or patches, not results".to_owned()),
+        Kind::Results => Err("values must be messages or patches, not results".to_owned()),
         kind => Ok(kind),
     }
 }
@@ -96,7 +96,7 @@ impl Cause {
 /// An error, and the index of the value at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
-    /// What is wrong.
+    /// The cause.
     pub cause: Box<Cause>,
     /// Index of the value, from 0; `None` if no single value is at fault, or if the cause contains
     /// the row.
@@ -142,22 +142,22 @@ fn at(value: usize, cause: Cause) -> ValueError {
 }
 
 fn made<T>(result: Result<T, impl Into<MakeError>>) -> Result<T, Error> {
-    result.map_err(|error| error.into().told(TOO_LARGE))
+    result.map_err(|error| error.into().into_error(TOO_LARGE))
 }
 
 /// Decodes binary values, each a complete log of one message, to lists of quads or of operations.
 ///
 /// # Errors
 /// A value breaks its format and does not become null, or the result is too large.
-pub fn decode<R: lists::Listed>(
+pub fn decode<R: lists::OutputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     on_error: OnError,
     decoder: &mut dyn Decoder,
 ) -> Result<ArrayRef, ValueError> {
-    let mut lists = lists::Lists::<R>::new(Terms::NTriples);
+    let mut lists = lists::OutputLists::<R>::new(TermLayout::NTriples);
     let mut valid = Vec::new();
     let mut bytes = 0;
-    let mut places = Places::default();
+    let mut places = TermPlaces::default();
     for array in arrays {
         let array = array?;
         let texts = binary(&array)?;
@@ -206,7 +206,7 @@ fn only<R: KindOf>(decoder: &mut dyn Decoder, value: &[u8]) -> Result<Option<Log
 fn binary(array: &ArrayRef) -> Result<Strings, Error> {
     Strings::bytes(array, false).ok_or_else(|| {
         let found = array.data_type();
-        Error::shape(format!("values are an array of bytes, not of {found}"))
+        Error::shape(format!("expected an array of bytes, found {found}"))
     })
 }
 
@@ -214,7 +214,7 @@ fn binary(array: &ArrayRef) -> Result<Strings, Error> {
 ///
 /// # Errors
 /// A term is not valid N-Triples, a message cannot be written, or the result is too large.
-pub fn encode<R: Listed>(
+pub fn encode<R: InputListed>(
     arrays: impl Iterator<Item = Result<ArrayRef, ArrowError>>,
     max_depth: u32,
     encoder: &mut dyn Encoder,
@@ -225,7 +225,7 @@ pub fn encode<R: Listed>(
         messages: Messages::new(0, max_depth),
     };
     for array in arrays {
-        let lists = Lists::new(&array?)?;
+        let lists = InputLists::new(&array?)?;
         for row in 0..lists.len() {
             values.valid.push(!lists.is_null(row));
             values.messages.add(&lists, row, |_| Ok(()))?;
@@ -240,13 +240,13 @@ pub fn encode<R: Listed>(
 }
 
 /// Builder of binary values.
-struct Values<R: Listed> {
+struct Values<R: InputListed> {
     texts: Texts,
     valid: Vec<bool>,
     messages: Messages<R>,
 }
 
-impl<R: Listed> Values<R> {
+impl<R: InputListed> Values<R> {
     /// Encodes the messages of the batch so far.
     fn flush(&mut self, encoder: &mut dyn Encoder) -> Result<(), ValueError> {
         let Some(batch) = self.messages.take() else {
@@ -268,7 +268,7 @@ impl<R: Listed> Values<R> {
                     at(number, Cause::Encode(error))
                 })?;
                 if out.len() > MAX_BYTES {
-                    return Err(MakeError::TooLarge.told(TOO_LARGE).into());
+                    return Err(MakeError::TooLarge.into_error(TOO_LARGE).into());
                 }
             }
             self.texts.end();

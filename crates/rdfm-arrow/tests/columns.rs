@@ -1,5 +1,5 @@
 //! Rows of results as typed columns: values that fit or do not fit, and the schema.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::{DataType, TimeUnit};
-use rdfm_arrow::columns::{Columns, Failure, Type};
+use rdfm_arrow::columns::{Failure, ResultColumns, Type};
 use rdfm_core::formats::nquads::parse_term;
 use rdfm_core::model::batch::ResultBatch;
 use rdfm_core::model::builder::ResultBuilder;
@@ -47,7 +47,7 @@ fn literal(text: &str, datatype: &str) -> String {
 }
 
 fn typed(name: &str, misfits_are_null: bool, cells: &[&str]) -> Result<Vec<String>, Failure> {
-    let columns = Columns::new(["v"], [("v", name)], false).unwrap();
+    let columns = ResultColumns::new(["v"], [("v", name)], false).unwrap();
     let cells: Vec<[&str; 1]> = cells.iter().map(|cell| [*cell]).collect();
     let cells: Vec<&[&str]> = cells.iter().map(|row| &row[..]).collect();
     let (batch, misfits) =
@@ -149,7 +149,7 @@ fn values_of_each_type() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_or_null() {
+fn values_that_do_not_fit_are_errors_or_null() {
     for (name, cells) in [
         (
             "string",
@@ -251,7 +251,7 @@ fn what_does_not_fit_is_an_error_or_null() {
 
 /// A literal that `validate` rejects has no value.
 #[test]
-fn only_lexical_forms_of_a_datatype_have_values() {
+fn only_valid_lexical_forms_have_values() {
     let texts = [
         "",
         "-",
@@ -334,8 +334,8 @@ fn only_lexical_forms_of_a_datatype_have_values() {
 }
 
 #[test]
-fn rows_with_the_messages_that_they_are_of() {
-    let columns = Columns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
+fn rows_have_source_and_message_columns() {
+    let columns = ResultColumns::new(["s", "n"], [("?n", "xsd:double")], true).unwrap();
     let given = rows(
         &["s", "n"],
         &[
@@ -375,7 +375,7 @@ fn rows_with_the_messages_that_they_are_of() {
         .record_batch(&rows(&["s", "n"], &[]), &[], None, false)
         .unwrap();
     assert_eq!((none.num_rows(), none.schema()), (0, columns.schema()));
-    let bare = Columns::new([], [], true).unwrap();
+    let bare = ResultColumns::new([], [], true).unwrap();
     let (bare, _) = bare
         .record_batch(&rows(&[], &[&[], &[]]), &[0, 1], None, false)
         .unwrap();
@@ -384,10 +384,10 @@ fn rows_with_the_messages_that_they_are_of() {
 }
 
 #[test]
-fn schemas_without_rows() {
+fn the_schema_does_not_depend_on_rows() {
     let types = Type::NAMES.map(|(name, _)| (name, name));
     let names = Type::NAMES.map(|(name, _)| name);
-    let columns = Columns::new(names, types, false).unwrap();
+    let columns = ResultColumns::new(names, types, false).unwrap();
     let schema = columns.schema();
     let found: Vec<_> = schema
         .fields()
@@ -412,31 +412,31 @@ fn schemas_without_rows() {
 }
 
 #[test]
-fn what_no_columns_can_be_is_refused() {
+fn invalid_columns_are_rejected() {
     let refused = |variables: &[&'static str], types: &[(&'static str, &'static str)], of| {
-        let columns = Columns::new(variables.iter().copied(), types.iter().copied(), of);
+        let columns = ResultColumns::new(variables.iter().copied(), types.iter().copied(), of);
         columns.unwrap_err().to_string()
     };
     assert_eq!(
         refused(&["a", "b"], &[("c", "double")], true),
-        "there is no variable 'c' to give a type; there are ?a, ?b"
+        "cannot set the type of 'c': there is no such variable; the variables are ?a, ?b"
     );
     assert_eq!(
         refused(&["a"], &[("a", "number")], true),
-        "there is no type 'number' for ?a; types are string, iri, boolean, integer, decimal, float, double, \
+        "unknown type 'number' for ?a; expected one of string, iri, boolean, integer, decimal, float, double, \
          dateTime, date, time, duration"
     );
     assert_eq!(
         refused(&["message"], &[], true),
-        "?message would be a second column message; name the variable otherwise"
+        "?message would be a second column named message; rename the variable"
     );
-    assert!(Columns::new(["message", "source"], [], false).is_ok());
+    assert!(ResultColumns::new(["message", "source"], [], false).is_ok());
     assert_eq!(
         refused(&["a", "a"], &[], false),
-        "the variable 'a' occurs twice, and would be two columns"
+        "the variable 'a' occurs twice, but column names must be unique"
     );
     assert_eq!(
         refused(&["a\0b"], &[], false),
-        r"the variable 'a\u0000b' contains a NUL character, and the name of an Arrow column cannot; rename it"
+        r"the variable 'a\u0000b' contains a NUL character, which Arrow does not allow in column names; rename it"
     );
 }

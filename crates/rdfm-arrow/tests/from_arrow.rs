@@ -1,5 +1,5 @@
 //! Batches from Arrow rows: all accepted types, slices and nulls, and rejected input.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -20,7 +20,9 @@ use rdfm_arrow::{Error, to_arrow};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::term::Quad;
-use support::{Message, Terms, batch, everything, messages, numbers, quad, reader, record_batch};
+use support::{
+    Message, QuadTexts, batch, everything, messages, numbers, quad, reader, record_batch,
+};
 
 const DEPTH: u32 = 8;
 const PARTS: [&str; 4] = ["subject", "predicate", "object", "graph"];
@@ -34,7 +36,7 @@ fn read(rows: Vec<RecordBatch>) -> Result<MessageBatch, Error> {
 }
 
 /// Structs of quads; an empty text is null.
-fn structs(quads: &[Terms]) -> StructArray {
+fn structs(quads: &[QuadTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = quads.iter().map(|quad| Some(&*quad[part]));
         let texts = texts.map(|text| text.filter(|text| !text.is_empty()));
@@ -48,8 +50,8 @@ fn structs(quads: &[Terms]) -> StructArray {
 }
 
 /// A column of quads, one list per row.
-fn column(rows: &[&[Terms]]) -> ArrayRef {
-    let all: Vec<Terms> = rows.concat();
+fn column(rows: &[&[QuadTexts]]) -> ArrayRef {
+    let all: Vec<QuadTexts> = rows.concat();
     let items = structs(&all);
     let DataType::List(item) = quads_type() else {
         unreachable!("quads are lists")
@@ -67,17 +69,17 @@ fn refused(quads: ArrayRef) -> (usize, Error) {
     let error = loop {
         match rows.next_batch() {
             Ok(Some(batch)) => found += batch.len(),
-            Ok(None) => unreachable!("an error is to come"),
+            Ok(None) => unreachable!("an error is expected"),
             Err(error) => break error,
         }
     };
-    assert_eq!(rows.next_batch().unwrap_err(), error, "it comes again");
+    assert_eq!(rows.next_batch().unwrap_err(), error, "the error repeats");
     assert_eq!(whole, error);
     (found, error)
 }
 
 #[test]
-fn what_rows_hold_comes_back() {
+fn rows_round_trip() {
     let given = everything();
     // The third row also uses a namespace of the first, which is not declared again.
     assert_eq!(messages(&read(vec![rows(&given)]).unwrap()), given);
@@ -88,7 +90,7 @@ fn what_rows_hold_comes_back() {
 }
 
 #[test]
-fn a_slice_holds_its_own_rows_alone() {
+fn a_slice_contains_only_its_own_rows() {
     let given = everything();
     let all = rows(&given);
     for start in 0..=given.len() {
@@ -105,7 +107,7 @@ fn a_slice_holds_its_own_rows_alone() {
 }
 
 #[test]
-fn strings_of_every_width_and_fields_in_any_order_are_taken() {
+fn strings_of_every_type_and_fields_in_any_order_are_accepted() {
     let given = everything();
     let whole = rows(&given);
     let quads = whole.column_by_name("quads").unwrap().as_list::<i32>();
@@ -137,7 +139,7 @@ fn strings_of_every_width_and_fields_in_any_order_are_taken() {
 }
 
 #[test]
-fn lists_of_every_form_are_taken() {
+fn lists_of_every_type_are_accepted() {
     let quads = [
         quad("<a:s>", "<a:p>", "\"1\"", ""),
         quad("<a:s>", "<a:p>", "\"2\"", "<a:g>"),
@@ -160,7 +162,7 @@ fn lists_of_every_form_are_taken() {
 }
 
 #[test]
-fn runs_of_strings_and_a_missing_graph_are_taken() {
+fn runs_of_strings_and_a_missing_graph_are_accepted() {
     let run = |text: &str| -> ArrayRef {
         let ends = Int32Array::from(vec![2]);
         let values = StringArray::from(vec![text]);
@@ -207,7 +209,7 @@ fn a_null_row_is_a_message_without_quads() {
 }
 
 #[test]
-fn a_bad_term_says_its_row_behind_the_rows_before() {
+fn an_invalid_term_is_reported_with_its_row_after_the_previous_rows() {
     let good = quad("<a:s>", "<a:p>", "\"1\"", "");
     let nested = "<<( <a:s> <a:p> ".repeat(9) + "<a:o>" + &" )>>".repeat(9);
     for (bad, class, reason) in [
@@ -243,7 +245,7 @@ fn a_bad_term_says_its_row_behind_the_rows_before() {
 }
 
 #[test]
-fn a_null_quad_says_its_row() {
+fn a_null_quad_is_reported_with_its_row() {
     let lists = column(&[&[], &[quad("<a:s>", "<a:p>", "\"1\"", "")]]);
     let (item, offsets, items, nulls) = lists.as_list::<i32>().clone().into_parts();
     let (fields, columns, _) = items.as_struct().clone().into_parts();
@@ -255,11 +257,11 @@ fn a_null_quad_says_its_row() {
         nulls,
     )));
     assert_eq!((before, error.row), (1, Some(1)));
-    assert_eq!(error.to_string(), "arrow: quad 0 is a null quad (row 1)");
+    assert_eq!(error.to_string(), "arrow: quad 0 is null (row 1)");
 }
 
 #[test]
-fn rows_are_counted_from_the_index_of_the_first() {
+fn rows_are_numbered_from_the_first_index() {
     let bad = column(&[&[], &[quad("oops", "<a:p>", "\"1\"", "")]]);
     let rows = record_batch(vec![("quads", bad)]);
     let mut rows = RowReader::<_, Quad>::new(reader(vec![rows]), 100, DEPTH);
@@ -269,7 +271,7 @@ fn rows_are_counted_from_the_index_of_the_first() {
 }
 
 #[test]
-fn other_columns_are_refused_without_a_row() {
+fn wrong_columns_are_rejected_without_a_row() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let good = column(&[&[]]);
@@ -292,19 +294,19 @@ fn other_columns_are_refused_without_a_row() {
         ),
         (
             vec![("quads", texts.clone())],
-            "quads is a list of structs, not Utf8",
+            "column quads: expected a list of structs, found Utf8",
         ),
         (
             vec![("quads", of_numbers)],
-            "subject is a column of strings, not of Int32",
+            "column subject: expected strings, found Int32",
         ),
         (
             vec![("quads", good.clone()), ("metadata", texts)],
-            "metadata is a map of strings, not Utf8",
+            "column metadata: expected a map of strings, found Utf8",
         ),
         (
             vec![("quads", good), ("namespaces", numbers)],
-            "namespaces is a map of strings, not Int32",
+            "column namespaces: expected a map of strings, found Int32",
         ),
     ] {
         let error = read(vec![record_batch(columns)]).unwrap_err();
@@ -315,7 +317,7 @@ fn other_columns_are_refused_without_a_row() {
 }
 
 #[test]
-fn batches_have_the_size_that_decoders_make() {
+fn batches_have_the_size_of_decoder_batches() {
     let quads = numbers(0..1).quads;
     let rows = record_batch(vec![("quads", column(&vec![&*quads; 10_000]))]);
     let mut batches = RowReader::<_, Quad>::new(reader(vec![rows.clone(), rows]), 0, DEPTH);
@@ -328,7 +330,7 @@ fn batches_have_the_size_that_decoders_make() {
 }
 
 #[test]
-fn an_error_of_the_reader_comes_behind_the_rows_before() {
+fn a_reader_error_follows_the_previous_rows() {
     let good = record_batch(vec![("quads", column(&[&[]]))]);
     let broken = arrow_schema::ArrowError::IoError("gone".to_owned(), std::io::Error::other("x"));
     let mut rows = RowReader::<_, Quad>::new([Ok(good), Err(broken)].into_iter(), 0, DEPTH);

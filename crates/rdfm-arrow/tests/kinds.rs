@@ -1,5 +1,5 @@
 //! Rows of patches and of results.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -29,11 +29,11 @@ use support::{reader, record_batch, strings};
 const DEPTH: u32 = 8;
 const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "graph"];
 
-/// An operation as texts; an empty one is null.
-type Texts = [&'static str; 6];
+/// An operation as texts; empty texts are null.
+type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";
-const EVERY: [Texts; 11] = [
+const EVERY: [OperationTexts; 11] = [
     ["H", "id", "", "", "<urn:uuid:1>", ""],
     ["H", "note", "", "", "\"text\"@en", ""],
     ["TX", "", "", "", "", ""],
@@ -55,7 +55,7 @@ const EVERY: [Texts; 11] = [
 ];
 
 /// Structs of operations.
-fn structs(operations: &[Texts]) -> StructArray {
+fn structs(operations: &[OperationTexts]) -> StructArray {
     let column = |part: usize| -> ArrayRef {
         let texts = operations.iter().map(|texts| texts[part]);
         let texts = texts.map(|text| Some(text).filter(|text| !text.is_empty()));
@@ -69,21 +69,21 @@ fn structs(operations: &[Texts]) -> StructArray {
 }
 
 /// A column of operations, one list per row.
-fn operations(rows: &[&[Texts]]) -> ArrayRef {
+fn operations(rows: &[&[OperationTexts]]) -> ArrayRef {
     let items = structs(&rows.concat());
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let offsets = OffsetBuffer::from_lengths(rows.iter().map(|row| row.len()));
     Arc::new(ListArray::new(item, offsets, Arc::new(items), None))
 }
 
-fn patches(rows: &[&[Texts]]) -> PatchBatch {
+fn patches(rows: &[&[OperationTexts]]) -> PatchBatch {
     let rows = record_batch(vec![("operations", operations(rows))]);
     from_arrow::batch(reader(vec![rows]), DEPTH).unwrap()
 }
 
 #[test]
-fn every_operation_comes_back_as_it_was() {
-    let given: [&[Texts]; 3] = [&EVERY, &[], &EVERY[2..5]];
+fn operations_round_trip() {
+    let given: [&[OperationTexts]; 3] = [&EVERY, &[], &EVERY[2..5]];
     let batch = patches(&given);
     assert_eq!(batch.records().len(), EVERY.len() + 3);
     let columns = Column::default_of(Kind::Patches);
@@ -96,7 +96,7 @@ fn every_operation_comes_back_as_it_was() {
 }
 
 #[test]
-fn an_operation_that_is_none_is_named() {
+fn invalid_operations_are_rejected() {
     for (operation, expected) in [
         (
             ["X", "", "", "", "", ""],
@@ -112,7 +112,7 @@ fn an_operation_that_is_none_is_named() {
         ),
         (
             ["D", "n", S, S, S, ""],
-            "operation 1, name: expected null, as D has none, found 'n'",
+            "operation 1, name: expected null (D has no name), found 'n'",
         ),
         (
             ["A", "", S, S, "oops", ""],
@@ -120,15 +120,15 @@ fn an_operation_that_is_none_is_named() {
         ),
         (
             ["TX", "", "", "", S, ""],
-            "operation 1, object: expected null, as TX has none, found '<http://e/s>'",
+            "operation 1, object: expected null (TX has no object), found '<http://e/s>'",
         ),
         (
             ["H", "", "", "", S, ""],
-            "operation 1, name: expected a text, found null",
+            "operation 1, name: expected a string, found null",
         ),
         (
             ["H", "id", "", "", S, S],
-            "operation 1, graph: expected null, as H has none, found '<http://e/s>'",
+            "operation 1, graph: expected null (H has no graph), found '<http://e/s>'",
         ),
         (
             ["PA", "e", "", "", "\"x\"", ""],
@@ -136,7 +136,7 @@ fn an_operation_that_is_none_is_named() {
         ),
         (
             ["PD", "e", "", "", S, ""],
-            "operation 1, object: expected null, as PD has none, found '<http://e/s>'",
+            "operation 1, object: expected null (PD has no object), found '<http://e/s>'",
         ),
     ] {
         let rows = record_batch(vec![(
@@ -155,7 +155,7 @@ fn an_operation_that_is_none_is_named() {
 }
 
 #[test]
-fn columns_say_what_rows_are() {
+fn columns_determine_the_kind_of_rows() {
     let rows = |names: &[&str]| {
         let fields = names
             .iter()
@@ -230,13 +230,13 @@ fn results_have_a_column_for_each_variable() {
 }
 
 #[test]
-fn results_that_are_no_table_are_refused() {
+fn results_that_are_not_tables_are_rejected() {
     let ask = ResultHead {
         boolean: Some(true),
         ..ResultHead::default()
     };
     for (head, reason) in [
-        (ask, "the answer of an ASK query is no table"),
+        (ask, "the answer of an ASK query is not a table"),
         (head(&["a", "b", "a"]), "the variable 'a' occurs twice"),
         (
             head(&["a", "b\0c"]),
@@ -251,7 +251,7 @@ fn results_that_are_no_table_are_refused() {
 }
 
 #[test]
-fn rows_of_results_are_regrouped_however_they_come() {
+fn result_rows_are_regrouped_independently_of_batches() {
     let cells: Vec<[String; 2]> = (0..20)
         .map(|row| [format!("\"{row}\""), format!("\"{}\"", row % 3)])
         .collect();
@@ -286,19 +286,19 @@ fn rows_of_results_are_regrouped_however_they_come() {
 }
 
 #[test]
-fn a_batch_of_another_kind_is_refused() {
+fn a_batch_of_another_kind_is_rejected() {
     let columns = Column::default_of(Kind::Messages);
     let mut rows = coalescer(Kind::Messages, columns, 10, 10).unwrap();
     let batch = patches(&[&EVERY]);
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
         error.reason.to_string(),
-        "patches among rows of messages; a table holds one kind of log"
+        "patches among rows of messages; a table contains one kind of log"
     );
 }
 
 #[test]
-fn what_holds_no_text_counts_too() {
+fn values_without_text_count_towards_the_size() {
     let unbound = vec![""; 1000];
     let rows = vec![&*unbound; 100];
     let names: Vec<String> = (0..1000).map(|number| format!("v{number}")).collect();
@@ -315,7 +315,7 @@ fn what_holds_no_text_counts_too() {
 }
 
 #[test]
-fn a_value_is_a_patch() {
+fn values_can_be_patches() {
     let spec = registry::find("rdf-patch").unwrap();
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
     let mut encoder = registry::encoder(spec, &Values::default(), None).unwrap();
@@ -341,7 +341,7 @@ fn a_value_is_a_patch() {
 }
 
 #[test]
-fn patches_are_built_within_bounds() {
+fn built_patches_respect_limits() {
     let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
     builder.end_message();

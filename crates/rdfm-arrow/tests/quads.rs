@@ -1,5 +1,5 @@
 //! Rows with one quad each, and terms as structs.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, StructA
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields};
 use rdfm_arrow::from_arrow::{self, QuadReader};
-use rdfm_arrow::schema::{Column, Layout, QuadColumn, QuadLayout, Terms, schema};
+use rdfm_arrow::schema::{Column, Layout, QuadColumn, QuadLayout, TermLayout, schema};
 use rdfm_arrow::to_arrow::{self, Coalesce as _, Dropped, QuadCoalescer, quad_record_batch};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::builder::BatchBuilder;
@@ -24,7 +24,7 @@ use support::{
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const LIMIT: u64 = 1 << 20;
 
-fn layout(terms: Terms) -> QuadLayout {
+fn layout(terms: TermLayout) -> QuadLayout {
     QuadLayout {
         columns: QuadColumn::ALL.to_vec(),
         terms,
@@ -59,11 +59,15 @@ fn read(rows: &RecordBatch, piece: usize, parts: bool) -> Vec<MessageBatch> {
 }
 
 #[test]
-fn a_row_holds_what_its_quad_holds() {
+fn a_row_contains_its_quad() {
     let given = everything();
-    let rows =
-        quad_record_batch(&[&batch(&given)], &layout(Terms::NTriples), Some("a.nq")).unwrap();
-    assert_eq!(rows.schema(), layout(Terms::NTriples).schema());
+    let rows = quad_record_batch(
+        &[&batch(&given)],
+        &layout(TermLayout::NTriples),
+        Some("a.nq"),
+    )
+    .unwrap();
+    assert_eq!(rows.schema(), layout(TermLayout::NTriples).schema());
     let quads: Vec<_> = given.iter().flat_map(|message| &message.quads).collect();
     assert_eq!(rows.num_rows(), quads.len());
     for part in 0..4 {
@@ -73,14 +77,15 @@ fn a_row_holds_what_its_quad_holds() {
     }
     assert_eq!(numbers_of(rows.column(1)), [0, 0, 0, 0, 2]);
     assert_eq!(strings(rows.column(0)), vec![Some("a.nq".to_owned()); 5]);
-    let unnamed = quad_record_batch(&[&batch(&given)], &layout(Terms::NTriples), None).unwrap();
+    let unnamed =
+        quad_record_batch(&[&batch(&given)], &layout(TermLayout::NTriples), None).unwrap();
     assert_eq!(unnamed.column(0).null_count(), 5);
 }
 
 #[test]
-fn only_the_columns_asked_for_are_made_in_any_order_and_as_often() {
+fn requested_columns_are_built_in_any_order_and_repeatedly() {
     let columns = [3, 2, 3].map(QuadColumn::Part);
-    for terms in [Terms::NTriples, Terms::Structs] {
+    for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let all = quad_record_batch(&[&batch(&everything())], &layout(terms), None).unwrap();
         let columns = columns.to_vec();
         let some = QuadLayout { columns, terms };
@@ -100,14 +105,14 @@ fn only_the_columns_asked_for_are_made_in_any_order_and_as_often() {
     let unknown = QuadColumn::by_names(Some(&["offset".to_owned()])).unwrap_err();
     assert_eq!(
         unknown,
-        "no column is named 'offset'; known: source, message, subject, predicate, object, graph"
+        "unknown column 'offset'; expected one of source, message, subject, predicate, object, graph"
     );
 }
 
 #[test]
-fn rows_are_the_same_however_messages_were_cut_into_batches() {
+fn rows_do_not_depend_on_batches() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), Message::default()]].concat();
-    for terms in [Terms::NTriples, Terms::Structs] {
+    for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let whole = batch(&given);
         let all = quad_record_batch(&[&whole], &layout(terms), Some("a")).unwrap();
         for (max_rows, max_bytes) in [(7, usize::MAX), (usize::MAX, 300), (1, 1), (1000, 1 << 20)] {
@@ -141,15 +146,15 @@ fn rows_are_the_same_however_messages_were_cut_into_batches() {
             }
         }
     }
-    assert!(QuadCoalescer::new(&layout(Terms::NTriples), 0, 1).is_err());
+    assert!(QuadCoalescer::new(&layout(TermLayout::NTriples), 0, 1).is_err());
 }
 
 #[test]
-fn messages_with_the_source_and_index_of_the_one_before_are_counted() {
+fn messages_with_the_previous_source_and_index_are_counted() {
     let one = batch(&[numbers(0..2), Message::default()]);
     let other = batch(&[Message::default(), numbers(0..2)]);
     let merged = |pushed: &[(&MessageBatch, Option<&str>)]| {
-        let mut coalescer = QuadCoalescer::new(&layout(Terms::NTriples), 1, 1000).unwrap();
+        let mut coalescer = QuadCoalescer::new(&layout(TermLayout::NTriples), 1, 1000).unwrap();
         for (batch, source) in pushed {
             coalescer.push(batch, *source).unwrap();
         }
@@ -181,7 +186,7 @@ fn a_message_in_parts_is_not_empty() {
     let parts = [builder.take_part(), builder.take_part()];
     builder.end_message();
     let end = builder.take().unwrap();
-    let mut coalescer = QuadCoalescer::new(&layout(Terms::NTriples), 10, 1000).unwrap();
+    let mut coalescer = QuadCoalescer::new(&layout(TermLayout::NTriples), 10, 1000).unwrap();
     for part in [&parts[0], &parts[1], &end] {
         coalescer.push(part, None).unwrap();
     }
@@ -192,7 +197,7 @@ fn a_message_in_parts_is_not_empty() {
 #[test]
 fn consecutive_rows_with_the_same_source_and_message_are_a_message() {
     let given: Vec<Message> = [everything(), vec![numbers(0..40), numbers(0..1)]].concat();
-    for terms in [Terms::NTriples, Terms::Structs] {
+    for terms in [TermLayout::NTriples, TermLayout::Structs] {
         let rows = quad_record_batch(&[&batch(&given)], &layout(terms), Some("a")).unwrap();
         for piece in [1, 2, 3, 100] {
             let found: Vec<_> = read(&rows, piece, false)
@@ -221,10 +226,10 @@ fn consecutive_rows_with_the_same_source_and_message_are_a_message() {
 }
 
 #[test]
-fn a_large_message_comes_in_parts_or_meets_the_limit() {
+fn a_large_message_is_returned_in_parts_or_exceeds_the_limit() {
     let given = [numbers(0..3), numbers(0..20_000), numbers(0..2)];
     let made = batch(&given);
-    let rows = quad_record_batch(&[&made], &layout(Terms::NTriples), None).unwrap();
+    let rows = quad_record_batch(&[&made], &layout(TermLayout::NTriples), None).unwrap();
     let parts = read(&rows, 1000, true);
     assert!(parts.len() > 2 && parts[0].continues() && parts[1].continued());
     let indexes: Vec<u64> = parts.iter().map(MessageBatch::first_index).collect();
@@ -249,7 +254,7 @@ fn a_large_message_comes_in_parts_or_meets_the_limit() {
 }
 
 #[test]
-fn rows_of_quads_that_are_none_are_refused_behind_those_before() {
+fn invalid_rows_of_quads_are_rejected_after_the_previous_rows() {
     let column =
         |texts: &[Option<&str>]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(0), Some(1), Some(1), None]));
@@ -279,14 +284,14 @@ fn rows_of_quads_that_are_none_are_refused_behind_those_before() {
     );
     assert_eq!(
         error(Arc::clone(&good), 4),
-        "expected the message's number in the column message, found null"
+        "column message: expected a message number, found null"
     );
     let mut reader = QuadReader::new(0, 8, LIMIT, false);
     let texts = record_batch(vec![("message", Arc::clone(&good))]);
     let wrong = reader.feed(&texts).unwrap_err();
     assert_eq!(
         wrong.reason.to_string(),
-        "message is a column of integers, not of Utf8"
+        "column message: expected integers, found Utf8"
     );
 }
 
@@ -295,8 +300,9 @@ fn field(structs: &StructArray, name: &str) -> Vec<Option<String>> {
 }
 
 #[test]
-fn structs_say_what_terms_are() {
-    let rows = quad_record_batch(&[&batch(&everything())], &layout(Terms::Structs), None).unwrap();
+fn terms_are_written_as_structs() {
+    let rows =
+        quad_record_batch(&[&batch(&everything())], &layout(TermLayout::Structs), None).unwrap();
     let objects = rows.column_by_name("object").unwrap().as_struct();
     let some = |texts: &[&str]| -> Vec<Option<String>> {
         let texts = texts.iter();
@@ -343,9 +349,9 @@ fn structs_say_what_terms_are() {
 }
 
 #[test]
-fn messages_with_structs_are_read_back() {
+fn messages_with_structs_round_trip() {
     let given = everything();
-    let layout = Layout::new(&Column::ALL, Terms::Structs);
+    let layout = Layout::new(&Column::ALL, TermLayout::Structs);
     let made = batch(&given);
     let rows = to_arrow::record_batch(&[&made], layout.clone(), Some("a")).unwrap();
     assert_eq!(rows.schema(), schema(layout, &[]));
@@ -357,14 +363,14 @@ fn messages_with_structs_are_read_back() {
             .collect()
     };
     assert_eq!(quads(messages(&back)), quads(given.clone()));
-    // The same for a slice of the rows, whose quads lie among those of other rows.
+    // Also for a slice, whose quads are surrounded by those of other rows.
     let last: MessageBatch = from_arrow::batch(reader(vec![rows.slice(2, 1)]), 8).unwrap();
     assert_eq!(messages(&last)[0].quads, given[2].quads);
 }
 
 /// Terms that no text grammar can represent unchanged.
 #[test]
-fn structs_of_odd_terms_are_read_back() {
+fn structs_of_unusual_terms_round_trip() {
     let mut builder = BatchBuilder::new(Limits::default());
     builder.begin_message(0);
     let mut add = |kind, text: &str, aux| {
@@ -391,7 +397,7 @@ fn structs_of_odd_terms_are_read_back() {
     }
     builder.end_message();
     let made = builder.take().unwrap();
-    let rows = quad_record_batch(&[&made], &layout(Terms::Structs), None).unwrap();
+    let rows = quad_record_batch(&[&made], &layout(TermLayout::Structs), None).unwrap();
     let back = QuadReader::batch(reader(vec![rows]), 8).unwrap();
     for (one, other) in made.quads().iter().zip(back.quads()) {
         let parts = |quad: &Quad| [quad.subject, quad.predicate, quad.object, quad.graph];
@@ -420,7 +426,7 @@ fn structs(terms: &[[&str; 5]]) -> ArrayRef {
 }
 
 #[test]
-fn structs_that_are_no_terms_are_refused_by_name() {
+fn structs_that_are_not_terms_are_rejected() {
     let iri = ["iri", "a:b", "", "", ""];
     let found = |object: [&str; 5]| {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0]));
@@ -453,15 +459,15 @@ fn structs_that_are_no_terms_are_refused_by_name() {
         (["iri", "", "", "", ""], "expected a value, found null"),
         (
             ["iri", "a:b", "", "en", ""],
-            "expected null as language, which literals have and this iri has not, found 'en'",
+            "expected null for language (the kind is iri, not literal), found 'en'",
         ),
         (
             ["literal", "x", "a:b", "en", ""],
-            "expected the datatype rdf:langString of a literal with a language, or null, found 'a:b'",
+            "expected the datatype rdf:langString or null (the literal has a language), found 'a:b'",
         ),
         (
             ["literal", "x", "", "", "ltr"],
-            "a literal with a direction has a language, found null",
+            "expected a language (the literal has a direction), found null",
         ),
         (
             ["literal", "x", "", "en", "up"],

@@ -1,5 +1,5 @@
 //! Rows from batches: the contents of each column, and regrouping.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -19,7 +19,7 @@ fn rows(batch: &MessageBatch, columns: &[Column]) -> RecordBatch {
 }
 
 #[test]
-fn a_row_holds_what_its_message_holds() {
+fn a_row_contains_its_message() {
     let given = everything();
     let rows = rows(&batch(&given), &ALL);
     assert_eq!(rows.schema(), schema(&ALL, &[]));
@@ -45,7 +45,7 @@ fn a_row_holds_what_its_message_holds() {
 }
 
 #[test]
-fn the_default_graph_and_a_source_that_nobody_says_are_null() {
+fn the_default_graph_and_a_missing_source_are_null() {
     let made = batch(&everything());
     let rows = to_arrow::record_batch(&[&made], &Column::DEFAULT, None).unwrap();
     assert_eq!(rows.column(0).null_count(), 3);
@@ -55,7 +55,7 @@ fn the_default_graph_and_a_source_that_nobody_says_are_null() {
 }
 
 #[test]
-fn columns_come_in_any_order_and_as_often_as_they_are_asked_for() {
+fn columns_can_be_reordered_and_repeated() {
     let made = batch(&everything());
     let mut columns = ALL.to_vec();
     columns.reverse();
@@ -69,7 +69,7 @@ fn columns_come_in_any_order_and_as_often_as_they_are_asked_for() {
 }
 
 #[test]
-fn columns_are_known_by_name() {
+fn columns_are_found_by_name() {
     let names = ["quads".to_owned(), "offset".to_owned()];
     let found = Column::by_names(Kind::Messages, Some(&names)).unwrap();
     assert_eq!(found, [Column::Quads, Column::Offset]);
@@ -78,7 +78,7 @@ fn columns_are_known_by_name() {
         Column::DEFAULT
     );
     let unknown = Column::by_names(Kind::Messages, Some(&["graph".to_owned()])).unwrap_err();
-    assert!(unknown.starts_with("no column is named 'graph'; known: source, offset, "));
+    assert!(unknown.starts_with("unknown column 'graph'; expected one of source, offset, "));
     assert_eq!(
         Column::of_schema(Kind::Messages, &schema(&found, &[])),
         Some(found)
@@ -92,7 +92,7 @@ fn columns_are_known_by_name() {
 }
 
 #[test]
-fn several_batches_become_one() {
+fn several_batches_become_one_record_batch() {
     let (one, two) = (batch(&everything()), batch(&[numbers(0..3)]));
     let both = to_arrow::record_batch(&[&one, &two], &ALL, None).unwrap();
     let expected: Vec<_> = [&one, &two]
@@ -118,7 +118,7 @@ fn coalesced(batches: &[MessageBatch], max_rows: usize, max_bytes: usize) -> Vec
 }
 
 #[test]
-fn rows_are_regrouped_however_they_come() {
+fn rows_are_regrouped_independently_of_batches() {
     let all: Vec<_> = (0..20).map(|number| numbers(0..number % 4)).collect();
     let whole = batch(&all);
     for max_rows in [1, 3, 7, 20, 100] {
@@ -141,7 +141,7 @@ fn rows_are_regrouped_however_they_come() {
 }
 
 #[test]
-fn a_record_batch_ends_with_the_row_that_passes_its_bytes() {
+fn a_record_batch_ends_with_the_row_that_exceeds_its_bytes() {
     // Each message has a source string of 1 byte, and each quad has 5 + 5 + 3 bytes of terms.
     let all = [numbers(0..1), numbers(1..3), numbers(3..4), numbers(4..5)];
     let counts = |max_bytes| -> Vec<usize> {
@@ -158,7 +158,7 @@ fn a_record_batch_ends_with_the_row_that_passes_its_bytes() {
 }
 
 #[test]
-fn terms_of_a_row_behind_a_cut_are_rendered_anew() {
+fn terms_after_a_cut_are_rendered_again() {
     let shared = batch(&[numbers(0..2), numbers(0..2), numbers(0..2)]);
     for max_rows in 1..=3 {
         let found = coalesced(std::slice::from_ref(&shared), max_rows, usize::MAX);
@@ -171,12 +171,12 @@ fn terms_of_a_row_behind_a_cut_are_rendered_anew() {
 }
 
 #[test]
-fn bounds_of_nothing_are_refused() {
+fn bounds_of_zero_are_rejected() {
     for (max_rows, max_bytes) in [(0, 1), (1, 0)] {
         let refused = Coalescer::<Quad>::new(ALL.to_vec(), max_rows, max_bytes).err();
         assert_eq!(
             refused.as_deref(),
-            Some("max_rows and max_bytes are at least 1")
+            Some("max_rows and max_bytes must be at least 1")
         );
     }
 }

@@ -1,5 +1,5 @@
 //! Columns of values with one message each, decoded and encoded separately.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -18,7 +18,7 @@ use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::model::error::{DecodeError, ErrorClass, Position};
 use rdfm_core::model::term::Quad;
 use rdfm_core::registry;
-use support::{Message, Terms, batch, lists, quad, reader};
+use support::{Message, QuadTexts, batch, lists, quad, reader};
 
 const FORMATS: [&str; 4] = ["nq", "trig", "jelly", "rdf-thrift"];
 const DEPTH: u32 = 8;
@@ -46,7 +46,7 @@ fn encode(format: &str, quads: ArrayRef) -> Result<ArrayRef, ValueError> {
 }
 
 /// A column of quads without null quads.
-fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
+fn column(rows: &[Option<Vec<QuadTexts>>]) -> ArrayRef {
     let messages: Vec<_> = rows
         .iter()
         .map(|row| Message {
@@ -61,7 +61,7 @@ fn column(rows: &[Option<Vec<Terms>>]) -> ArrayRef {
     Arc::new(lists)
 }
 
-fn rows() -> Vec<Option<Vec<Terms>>> {
+fn rows() -> Vec<Option<Vec<QuadTexts>>> {
     let a = quad("<http://e/s>", "<http://e/p>", "\"é\\n\"@en", "");
     let b = quad("_:b", "<http://e/p>", "<http://e/s>", "");
     vec![
@@ -75,7 +75,7 @@ fn rows() -> Vec<Option<Vec<Terms>>> {
 }
 
 #[test]
-fn there_and_back() {
+fn values_round_trip() {
     for format in FORMATS {
         let values = encode(format, column(&rows())).unwrap();
         assert_eq!(values.data_type(), &DataType::Binary);
@@ -105,7 +105,7 @@ fn a_value_does_not_depend_on_its_neighbours() {
 }
 
 #[test]
-fn arrays_of_bytes_of_every_width_are_taken_one_after_the_other() {
+fn binary_arrays_of_every_type_are_accepted() {
     let value: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let small = binary(&[Some(value), None]);
     let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Binary));
@@ -128,12 +128,12 @@ fn arrays_of_bytes_of_every_width_are_taken_one_after_the_other() {
     let error = decode("nq", numbers, OnError::Null).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "arrow: values are an array of bytes, not of Int32"
+        "arrow: expected an array of bytes, found Int32"
     );
 }
 
 #[test]
-fn a_value_that_breaks_its_format_is_an_error_or_null() {
+fn an_invalid_value_is_an_error_or_null() {
     let good: &[u8] = b"<a:s> <a:p> <a:o> .\n";
     let many: &[u8] = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:p> .\n";
     let values = [Some(good), None, Some(b"<a:s> oops"), Some(many), Some(b"")];
@@ -150,15 +150,15 @@ fn a_value_that_breaks_its_format_is_an_error_or_null() {
 }
 
 #[test]
-fn choices_are_known_by_name() {
+fn on_error_is_found_by_name() {
     assert_eq!(OnError::by_name("raise"), Ok(OnError::Raise));
     assert_eq!(OnError::by_name("null"), Ok(OnError::Null));
     let refused = OnError::by_name("skip").unwrap_err();
-    assert_eq!(refused, "on_error is 'raise' or 'null', not 'skip'");
+    assert_eq!(refused, "on_error must be 'raise' or 'null', not 'skip'");
 }
 
 #[test]
-fn a_row_that_cannot_be_encoded_says_which() {
+fn an_encoding_error_contains_the_row() {
     let named = vec![quad("<a:s>", "<a:p>", "<a:o>", "<a:g>")];
     let column = column(&[None, Some(vec![]), Some(named)]);
     let error = encode("ttl", column).unwrap_err();
@@ -168,12 +168,12 @@ fn a_row_that_cannot_be_encoded_says_which() {
     assert!(error.to_string().starts_with("value 2: ttl: "), "{error}");
     let texts: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
     let error = encode("nq", texts).unwrap_err();
-    let reason = "arrow: quads is a list of structs, not Utf8";
+    let reason = "arrow: column quads: expected a list of structs, found Utf8";
     assert_eq!(error.to_string(), reason);
 }
 
 #[test]
-fn more_rows_than_a_batch_has_keep_their_numbers() {
+fn row_numbers_continue_across_batches() {
     let one = quad("<a:s>", "<a:p>", "<a:o>", "");
     let mut rows = vec![Some(vec![one.clone()]); 10_000];
     rows[9_000] = None;
@@ -210,7 +210,7 @@ impl Decoder for Broken {
 }
 
 #[test]
-fn a_bug_is_never_a_null() {
+fn internal_errors_never_become_null() {
     let values = binary(&[None, Some(b"")]);
     let error =
         values::decode::<Quad>(reader(vec![values]), OnError::Null, &mut Broken).unwrap_err();

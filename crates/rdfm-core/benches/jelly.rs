@@ -1,9 +1,9 @@
-//! Speed of the Jelly codec: triples a second, one core, and bytes a triple.
+//! Speed of the Jelly codec on one core: triples per second, and bytes per triple.
 //!
 //! `cargo bench -p rdfm-core --bench jelly [-- DATA [MESSAGES]]`. Data: `iot` (200,000 messages of six triples)
-//! and `osm` (10,000 messages of thirty, names mostly new). The best of ten
-//! runs, in processor time where the system tells it, so that other work on the machine counts little.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench that cannot be set up may fail
+//! and `osm` (10,000 messages of thirty triples, with mostly new names). The best of ten runs, in
+//! processor time if the system provides it, so that other work on the machine has little effect.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -24,7 +24,7 @@ const OM: &str = "http://www.ontology-of-units-of-measure.org/resource/om-2/";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const OSM: &str = "https://www.openstreetmap.org/";
 
-/// A well-spread number for a counter.
+/// A pseudorandom number for a counter.
 fn mix(number: u32, salt: u32) -> u32 {
     let x = number
         .wrapping_mul(0x9E37_79B1)
@@ -87,7 +87,7 @@ fn moment(seconds: u32) -> String {
     )
 }
 
-/// Observations of 500 sensors, the result in a blank node.
+/// Observations of 500 sensors, each with its result in a blank node.
 fn iot(maker: &mut Maker, i: u32) {
     let sensor = mix(i, 1) % 500;
     let observation = maker.iri(&format!("https://iot.example/observation/{i}"));
@@ -115,7 +115,7 @@ fn iot(maker: &mut Maker, i: u32) {
     maker.add(result, predicate, object);
 }
 
-/// Map nodes: literals, and many areas whose names come once.
+/// Map nodes: literals, and many areas whose names occur only once.
 fn osm(maker: &mut Maker, i: u32) {
     let node = maker.iri(&format!("{OSM}node/{}", 340_000_000 + i * 7));
     let datatype = maker.iri("http://www.opengis.net/ont/geosparql#wktLiteral");
@@ -195,7 +195,7 @@ fn encode(batches: &[MessageBatch], out: &mut Vec<u8>) {
     encoder.finish(out).unwrap();
 }
 
-/// Seconds this thread has run; where the system does not tell, seconds that have passed.
+/// Processor time of this thread in seconds, or elapsed time if the system does not provide it.
 fn seconds(start: Instant) -> f64 {
     std::fs::read_to_string("/proc/thread-self/schedstat")
         .ok()

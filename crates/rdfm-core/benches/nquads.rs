@@ -1,10 +1,10 @@
-//! Speed of the N-Quads reader: quads a second into batches, one core, strict checks on.
+//! Speed of the N-Quads reader on one core, with strict checks: quads per second into batches.
 //!
-//! `cargo bench -p rdfm-core --bench nquads [-- DATA]`. Data: an IoT-like log (6 quads a message, about
-//! 120 bytes a line, with and without graph names), a nanopublication-like log (four named graphs and
-//! fresh IRIs in every message), and literals with escapes. The best of many short runs. `copy` is what
-//! copying the input once costs.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench that cannot be set up may fail
+//! `cargo bench -p rdfm-core --bench nquads [-- DATA]`. Data: an IoT-like log (6 quads per message, about
+//! 120 bytes per line, with and without graph names), a nanopublication-like log (four named graphs and
+//! new IRIs in every message), and literals with escapes. The best of many short runs. `copy` is the
+//! speed of copying the input once.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ use rdfm_core::registry;
 
 const MESSAGES: usize = 2_000;
 const RUNS: usize = 300;
-/// Bytes a feed.
+/// Bytes per piece.
 const PIECE: usize = 1 << 20;
 
 const EX: &str = "http://example.org/iot/";
@@ -135,7 +135,7 @@ fn escapes() -> String {
     out
 }
 
-/// Quads and arena bytes.
+/// Number of quads, and of bytes in the batches.
 fn read(log: &[u8]) -> (usize, usize) {
     let (values, opening) = (Values::default(), Opening::default());
     let mut decoder = registry::decoder(&NQUADS, &values, &opening).unwrap();
@@ -160,7 +160,7 @@ fn read(log: &[u8]) -> (usize, usize) {
     (quads, bytes)
 }
 
-/// Shortest seconds of the runs.
+/// Time in seconds of the fastest run.
 fn best(mut run: impl FnMut()) -> f64 {
     let seconds = (0..RUNS).map(|_| {
         let start = Instant::now();
@@ -196,7 +196,7 @@ fn main() {
             black_box(&copy);
         });
         println!(
-            "{name:12} {:6.2} M quads/s  {:6.0} MB/s  {:5.1} ns a quad  {:4} bytes a line  {:4} a quad held  copy {:6.0} MB/s",
+            "{name:12} {:6.2} M quads/s  {:6.0} MB/s  {:5.1} ns/quad  {:4} bytes/line  {:4} bytes/quad in memory  copy {:6.0} MB/s",
             quads as f64 / seconds / 1e6,
             log.len() as f64 / seconds / 1e6,
             seconds * 1e9 / quads as f64,

@@ -1,8 +1,9 @@
-//! Speed of the formats of patches: operations a second, read and written, one core.
+//! Speed of the patch formats on one core: operations read and written per second.
 //!
-//! `cargo bench -p rdfm-core --bench patches`. Data: transactions of an IoT-like log, six quads each, of which the ones
-//! before are deleted; the same quads as N-Quads, to compare with. The best of 20 short runs.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench that cannot be set up may fail
+//! `cargo bench -p rdfm-core --bench patches`. Data: transactions of an IoT-like log, each of which adds
+//! six quads and deletes the previous ones; the same quads as N-Quads, for comparison. The best of 20
+//! short runs.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -74,7 +75,7 @@ fn read(format: &str, log: &[u8]) -> Vec<Batch> {
     batches
 }
 
-/// As [`read`], without keeping anything.
+/// Like [`read`], but drops the batches.
 fn decode(format: &str, log: &[u8]) {
     let spec = registry::find(format).unwrap();
     let mut decoder = registry::decoder(spec, &Values::default(), &Opening::default()).unwrap();
@@ -99,7 +100,7 @@ fn write(format: &str, batches: &[Batch], out: &mut Vec<u8>) {
     encoder.finish(out).unwrap();
 }
 
-/// Shortest seconds of the runs.
+/// Time in seconds of the fastest run.
 fn best(mut run: impl FnMut()) -> f64 {
     let seconds = (0..RUNS).map(|_| {
         let start = Instant::now();

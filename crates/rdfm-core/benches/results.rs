@@ -1,9 +1,9 @@
-//! Speed of the formats of SPARQL results: rows a second, read and written, one core.
+//! Speed of the SPARQL result formats on one core: rows read and written per second.
 //!
-//! `cargo bench -p rdfm-core --bench results [-- FORMAT]`. Data: rows of an IRI of its own, a shared IRI, a name with
-//! a language, a number and a cell that is unbound now and then. The best of several runs, so that other work on
-//! the machine counts little.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench that cannot be set up may fail
+//! `cargo bench -p rdfm-core --bench results [-- FORMAT]`. Data: rows with a unique IRI, a shared IRI, a
+//! name with a language, a number and a cell that is sometimes unbound. The best of several runs, so
+//! that other work on the machine has little effect.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -68,7 +68,7 @@ fn write(format: &FormatSpec, batches: &[Batch], out: &mut Vec<u8>) {
     encoder.finish(out).unwrap();
 }
 
-/// The shortest of several runs, in seconds.
+/// Time in seconds of the fastest run.
 fn best(mut run: impl FnMut()) -> f64 {
     let time = |run: &mut dyn FnMut()| {
         let start = Instant::now();

@@ -1,10 +1,10 @@
-//! Speed of the text writers: quads a second from a batch, one core, output buffer reused.
+//! Speed of the text writers on one core: quads per second from a batch, with a reused output buffer.
 //!
-//! `cargo bench -p rdfm-core --bench writers [-- DATA] [FORMAT]`. Data: an IoT-like log (6 triples a message, terms shared as a
-//! decoder shares them, one literal of its own each) and a nanopublication-like log (four named graphs a
-//! message). The best of 40 short runs, so that
-//! other work on the machine counts little. `copy` is what copying the output once costs.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench that cannot be set up may fail
+//! `cargo bench -p rdfm-core --bench writers [-- DATA] [FORMAT]`. Data: an IoT-like log (6 triples per
+//! message with one unique literal each, and terms shared as by a decoder) and a nanopublication-like
+//! log (four named graphs per message). The best of 40 short runs, so that other work on the machine
+//! has little effect. `copy` is the speed of copying the output once.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a benchmark may fail during setup
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -41,7 +41,7 @@ fn add(
         .unwrap();
 }
 
-/// Observations: five predicates and types shared, a subject, a time and a value of their own.
+/// Observations: five shared predicates and types; a unique subject, time and value.
 fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
     let mut builder = BatchBuilder::new(Limits::default());
     let mut batches = Vec::new();
@@ -111,7 +111,7 @@ fn iot(messages: usize, graphs: bool) -> Vec<MessageBatch> {
     batches
 }
 
-/// Nanopublications: four graphs, prefixes rebound in every message.
+/// Nanopublications: four graphs, with prefixes declared again in every message.
 fn nanopubs(messages: usize) -> Vec<MessageBatch> {
     let mut builder = BatchBuilder::new(Limits::default());
     let mut batches = Vec::new();

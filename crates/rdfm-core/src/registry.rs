@@ -74,7 +74,7 @@ pub fn counter(
 ) -> Made<dyn DelimiterCounter> {
     match spec.splitter {
         Some(splitter) => Ok(splitter(values, opening)),
-        None => Err(format!("{} logs have no splits", spec.name).into()),
+        None => Err(format!("{} logs cannot be split", spec.name).into()),
     }
 }
 

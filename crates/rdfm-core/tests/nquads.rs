@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 mod support;
@@ -572,7 +572,7 @@ fn truncation_at_every_byte() {
 }
 
 #[test]
-fn bits_flipped() {
+fn bit_flips() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             let mut log = log.as_bytes().to_vec();
@@ -593,7 +593,7 @@ fn bits_flipped() {
 }
 
 #[test]
-fn one_term_alone() {
+fn single_terms() {
     let parse = |text: &str| {
         let mut builder = BatchBuilder::new(Limits::default());
         parse_term(&mut builder, text.as_bytes(), 8).map(|id| {

@@ -1,9 +1,9 @@
-//! RDF Patch as text and in Thrift: what is read, what is written, errors, and the patches of a log.
+//! RDF Patch as text and in Thrift: accepted input, output, errors, and the patches of a log.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 mod support;
@@ -31,8 +31,8 @@ struct Outcome {
     error: Option<DecodeError>,
 }
 
-/// Code, name, terms: each as N-Triples has it.
-fn shown(batch: &PatchBatch, operation: &Operation) -> String {
+/// The code, the name, and the terms as N-Triples.
+fn render(batch: &PatchBatch, operation: &Operation) -> String {
     let mut out = operation.code.name().as_bytes().to_vec();
     for id in [
         operation.name,
@@ -55,7 +55,7 @@ fn drain(decoder: &mut dyn Decoder, outcome: &mut Outcome, batches: &mut Vec<Pat
             Ok(None) => return,
             Ok(Some(batch)) => {
                 for patch in 0..batch.len() {
-                    let rows = batch.message(patch).iter().map(|row| shown(&batch, row));
+                    let rows = batch.message(patch).iter().map(|row| render(&batch, row));
                     if patch == 0 && batch.continued() {
                         outcome.patches.last_mut().unwrap().extend(rows);
                     } else {
@@ -93,7 +93,7 @@ fn decode(format: &str, options: &Options, log: &[u8], piece: usize) -> (Outcome
     (outcome, batches)
 }
 
-/// Whole, and in pieces of all sizes alike.
+/// Decodes a log at once and in pieces; any difference fails the test.
 fn read_as(format: &str, options: &Options, log: &[u8]) -> Outcome {
     let (whole, _) = decode(format, options, log, log.len());
     for size in PIECES {
@@ -115,7 +115,7 @@ fn patches(log: &str) -> Vec<Vec<String>> {
     outcome.patches
 }
 
-/// The one operation of a row.
+/// The only operation of a row.
 fn row(text: &str) -> String {
     let found = patches(text);
     assert_eq!(found.len(), 1, "{text}");
@@ -130,20 +130,20 @@ fn object(text: &str) -> String {
     object.unwrap().to_owned()
 }
 
-/// What is told of an error, with its position.
+/// The error of an invalid log, with its position.
 fn error(log: &str) -> String {
     let outcome = read(log);
     outcome.error.expect(log).to_string()
 }
 
-/// The reason and line and column of an error.
-fn told(log: &str) -> (String, (u64, u64)) {
+/// The reason, line and column of an error.
+fn error_and_position(log: &str) -> (String, (u64, u64)) {
     let error = read(log).error.expect(log);
     let place = error.position.line_column.unwrap();
     (error.reason.to_string(), place)
 }
 
-/// Writes a log in another format, or the same.
+/// Writes a log in a format.
 fn write(
     format: &str,
     options: &Options,
@@ -166,7 +166,7 @@ fn batches(log: &str) -> Vec<PatchBatch> {
     batches
 }
 
-/// What a text is written as.
+/// Reads a log and writes it again as text.
 fn written(log: &str) -> String {
     let (out, error, dropped) = write(TEXT, &Options::default(), &batches(log));
     assert_eq!(error, None);
@@ -212,7 +212,7 @@ fn rows_of_every_code() {
 }
 
 #[test]
-fn terms_as_turtle_abbreviates_them() {
+fn terms_may_have_the_abbreviations_of_turtle() {
     let xsd =
         |text: &str, kind: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#{kind}>");
     for (text, kind) in [
@@ -230,7 +230,7 @@ fn terms_as_turtle_abbreviates_them() {
     ] {
         assert_eq!(object(text), xsd(text, kind));
     }
-    for (text, said) in [
+    for (text, expected) in [
         ("'a'", "\"a\""),
         ("'it is \"so\"'@en", "\"it is \\\"so\\\"\"@en"),
         ("''", "\"\""),
@@ -249,12 +249,12 @@ fn terms_as_turtle_abbreviates_them() {
         ),
         ("<< <a:> <b:> <_:c> >>", "<<( <a:> <b:> _:c )>>"),
     ] {
-        assert_eq!(object(text), said, "{text}");
+        assert_eq!(object(text), expected, "{text}");
     }
 }
 
 #[test]
-fn prefixed_names_are_those_of_the_rows_before() {
+fn prefixed_names_use_the_prefixes_of_earlier_rows() {
     let log = "PA ex <http://e/> .\nPA \"\" \"http://f/\" .\nA ex:a ex: :b\\,c%20.d.\n\
         A ex:a ex:p '1'^^ex:t :g .\nPA ex <http://n/> .\nZ .\nA ex:é ex:a.b ex:_1:2 .\nPD ex .\nA ex:a :b :c .";
     let outcome = read(log);
@@ -278,7 +278,7 @@ fn prefixed_names_are_those_of_the_rows_before() {
 }
 
 #[test]
-fn rows_stand_anywhere_on_lines_and_over_several() {
+fn rows_may_begin_anywhere_and_span_lines() {
     let log = format!(
         "# first\r\n\r\n  TX.A {Q}.D\t{Q} # the object\n  <http://e/g> # the graph\r.# end\nTC\n\n.#last"
     );
@@ -296,7 +296,7 @@ fn rows_stand_anywhere_on_lines_and_over_several() {
 }
 
 #[test]
-fn rdflib_leaves_out_the_dot_of_prev() {
+fn the_dot_after_prev_is_optional_for_rdflib() {
     assert_eq!(
         patches("H id <a:> .\nH prev <b:>\nTX .\nH prev <b:>\n # comment\nTC.\nH a 1\n."),
         [
@@ -306,7 +306,7 @@ fn rdflib_leaves_out_the_dot_of_prev() {
         ]
     );
     assert_eq!(
-        told("H id <a:> TX ."),
+        error_and_position("H id <a:> TX ."),
         ("expected '.' after the header, found 'TX'".into(), (1, 11))
     );
     let error = read("H prev <b:>\n").error.unwrap();
@@ -343,7 +343,7 @@ fn segments_and_late_headers_end_patches() {
 }
 
 #[test]
-fn a_patch_without_rows_or_end_is_one() {
+fn a_patch_may_be_empty_or_lack_its_end() {
     let log = "H id <uuid:1> .\nTX .\nA <a:> <b:> <c:> .";
     assert_eq!(patches(log)[0].len(), 3);
     let log = "TX . A <a:> <b:> <c:> . TA . TX .";
@@ -352,7 +352,7 @@ fn a_patch_without_rows_or_end_is_one() {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
-fn errors_say_what_is_wrong_and_where() {
+fn errors_contain_cause_and_position() {
     for (log, reason, place) in [
         (
             "TX .\nXX <a:> .\nTC .",
@@ -467,7 +467,7 @@ fn errors_say_what_is_wrong_and_where() {
             (1, 1),
         ),
     ] {
-        let (found, at) = told(log);
+        let (found, at) = error_and_position(log);
         assert_eq!(at, place, "{log}: {found}");
         assert_eq!(found.split("; use ").next(), Some(reason), "{log}");
     }
@@ -499,7 +499,7 @@ fn a_log_that_ends_inside_a_row_is_truncated() {
         assert_eq!(error.class, ErrorClass::Truncated, "{log}: {error}");
         assert_eq!(error.position.offset as usize, log.len(), "{log}");
     }
-    // What is complete comes before the error.
+    // Complete patches precede the error.
     let outcome = read("TX .\nZ .\nTC .\nA <a:>");
     assert_eq!(outcome.patches, [["TX"]]);
     assert_eq!(outcome.error.unwrap().position.message, Some(1));
@@ -524,7 +524,7 @@ fn text_that_is_no_utf8_is_an_error_at_its_byte() {
 }
 
 #[test]
-fn lenient_reading_accepts_what_the_page_lists() {
+fn lenient_accepts_the_listed_deviations() {
     let lenient = Options::with("lenient", true);
     let log = "\u{feff}A <a> <b> <c\\u0020d> .\nA <a> <b> \"x\"@toolonglong .";
     let outcome = read_as(TEXT, &lenient, log.as_bytes());
@@ -539,7 +539,7 @@ fn lenient_reading_accepts_what_the_page_lists() {
 }
 
 #[test]
-fn limits_bound_rows_patches_depth_and_prefixes() {
+fn rows_patches_depth_and_prefixes_are_limited() {
     let limit = |options: Options, log: &str, reason: &str| {
         let error = read_as(TEXT, &options, log.as_bytes()).error.unwrap();
         assert_eq!(error.class, ErrorClass::Limit, "{error}");
@@ -575,7 +575,7 @@ fn limits_bound_rows_patches_depth_and_prefixes() {
 }
 
 #[test]
-fn reading_goes_on_behind_the_next_segment() {
+fn reading_resumes_after_the_next_segment() {
     let log =
         "TX .\nZ .\nA <a:> <b:> <c:> .\nXX .\n Z. TC .\nZ .\nA <a:> Z .\nZZ .\n\nZ\t. TA . H a 1 .";
     for size in [1, 3, log.len()] {
@@ -591,7 +591,7 @@ fn reading_goes_on_behind_the_next_segment() {
                 Ok(Some(batch)) => {
                     for patch in 0..batch.len() {
                         let index = batch.first_index() + patch as u64;
-                        found.push((index, shown(&batch, &batch.message(patch)[0])));
+                        found.push((index, render(&batch, &batch.message(patch)[0])));
                     }
                 }
                 Ok(None) if finished => break,
@@ -634,7 +634,7 @@ fn reading_goes_on_behind_the_next_segment() {
 }
 
 #[test]
-fn what_is_written_is_plain() {
+fn output_contains_no_abbreviations() {
     let log = "H ID 1 .\nH \"two words\" 'x' .\nTB .\nPA ex <http://e/> .\nPA \"\" \"http://f/\" <a:g> .\n\
         A <_:a:b> ex:p 1.50 .\nD _:b ex:p '''a\n''' <a:g> .\nPD ex .\nPD '' <a:g> .\nTC.";
     assert_eq!(
@@ -647,7 +647,7 @@ fn what_is_written_is_plain() {
 }
 
 #[test]
-fn segments_stand_between_patches_and_behind_an_empty_last_one() {
+fn segments_separate_patches_and_follow_an_empty_last_one() {
     for (log, out) in [
         ("", ""),
         ("TX . Z .", "TX .\n"),
@@ -687,7 +687,7 @@ fn patch(codes: &[OperationCode]) -> PatchBatch {
 }
 
 #[test]
-fn a_header_inside_a_patch_is_refused_or_goes_to_the_front() {
+fn a_header_inside_a_patch_is_rejected_or_moved_to_the_front() {
     use OperationCode::{Begin, Commit, Header};
     let batch = patch(&[Header, Begin, Header, Commit, Header]);
     for format in [TEXT, THRIFT] {
@@ -716,7 +716,7 @@ fn a_header_inside_a_patch_is_refused_or_goes_to_the_front() {
 }
 
 #[test]
-fn an_iri_that_would_be_a_blank_node_is_refused() {
+fn an_iri_that_looks_like_a_blank_node_is_rejected() {
     let mut builder = PatchBuilder::new(Limits::default());
     builder.begin_message(0);
     let iri = builder.add_simple(TermKind::Iri, b"_:b", 1).unwrap();
@@ -735,7 +735,7 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
         let (out, error, _) = write(format, &Options::default(), &batch);
         let error = error.unwrap().to_string();
         assert!(
-            error.contains("take the IRI '_:b' for a blank node"),
+            error.contains("read the IRI '_:b' as a blank node"),
             "{error}"
         );
         assert_eq!(out, b"");
@@ -743,7 +743,7 @@ fn an_iri_that_would_be_a_blank_node_is_refused() {
 }
 
 #[test]
-fn names_of_the_default_graph_are_read_as_it_and_refused_on_writing() {
+fn names_of_the_default_graph_are_replaced_when_read_and_rejected_when_written() {
     for name in ["urn:x-arq:DefaultGraph", "urn:x-arq:DefaultGraphNode"] {
         let log = format!(
             "A {Q} <{name}> .\nD {Q} <{name}>.\nA {Q} <{name}> . # a comment\n\
@@ -783,7 +783,7 @@ fn names_of_the_default_graph_are_read_as_it_and_refused_on_writing() {
             let (out, error, _) = write(format, &Options::default(), &batch);
             let error = error.unwrap().to_string();
             assert!(
-                error.contains(&format!("take the IRI '{name}' for the default graph")),
+                error.contains(&format!("read the IRI '{name}' as the default graph")),
                 "{error}"
             );
             assert_eq!(out, b"");
@@ -792,9 +792,9 @@ fn names_of_the_default_graph_are_read_as_it_and_refused_on_writing() {
 }
 
 #[test]
-fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
+fn the_iri_of_a_prefix_is_checked_unless_lenient() {
     let lenient = Options::with("lenient", true);
-    // One that is not absolute is read back where no name has it.
+    // A relative IRI is accepted if no name uses the prefix.
     assert_eq!(written("PA ex 'rel/' ."), "PA \"ex\" \"rel/\" .\n");
     let log = b"PA ex 'rel/' .\nA ex:a ex:a ex:a .\n";
     assert_eq!(
@@ -820,7 +820,7 @@ fn the_iri_of_a_prefix_is_checked_unless_that_is_lenient() {
 }
 
 #[test]
-fn thrift_and_text_say_the_same() {
+fn thrift_and_text_are_equivalent() {
     let log = "H id <uuid:1> .\nTX .\nPA ex <http://e/> .\nPA \"\" \"_:x\" _:g .\nA _:a ex:p 1 <a:g> .\n\
         D <<( <a:> <b:> \"x\"@he--rtl )>> ex:p \"\" .\nPD ex .\nTC .\nZ .\nZ .\nTX .\nTA .\nZ .\nZ .";
     let there = batches(log);
@@ -835,7 +835,7 @@ fn thrift_and_text_say_the_same() {
 }
 
 #[test]
-fn errors_in_thrift_say_what_is_wrong_and_where() {
+fn errors_in_thrift_contain_cause_and_position() {
     let default = Options::default();
     for (bytes, class, reason, offset) in [
         (
@@ -847,7 +847,7 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
         (
             &[0x65, 8, 0],
             ErrorClass::Malformed,
-            "not an RDF Patch file in Thrift (or cut off); if it is in another format, name that format",
+            "not an RDF Patch file in Thrift (or truncated); if it is in another format, name that format",
             0,
         ),
         (
@@ -927,8 +927,8 @@ fn errors_in_thrift_say_what_is_wrong_and_where() {
 }
 
 #[test]
-fn unknown_fields_in_thrift_are_passed_over() {
-    // A row with a string as field 9 beside the transaction, and a header with a byte as field 3.
+fn unknown_fields_in_thrift_are_skipped() {
+    // A row with a string in field 9 in addition to the transaction, and a header with a byte in field 3.
     let bytes = [
         &[0x65, 0, 0x38, 1, b'x', 0][..],
         &[
@@ -942,7 +942,7 @@ fn unknown_fields_in_thrift_are_passed_over() {
 }
 
 #[test]
-fn parts_are_one_patch() {
+fn parts_are_written_as_one_patch() {
     let log = format!(
         "H id <uuid:1> .\nTX .\n{}TC .\nZ .\nTX .",
         "A <a:> <b:> 'c' .\n".repeat(40)
@@ -983,7 +983,7 @@ fn real_files_of_jena_and_rdflib() {
         count += 1;
         let data = shared(&format!("conformance/jena/{file}")).unwrap();
         let outcome = read_as(format, &Options::default(), &data);
-        // Jena reads these otherwise: names, a header behind rows, the end inside a row.
+        // Jena reads these differently: prefixed names, a header after rows, and a log that ends inside a row.
         let other = ["prefixed-names", "header-late", "truncated"];
         let refused = entry.contains("\"error\": ") || file.contains("error");
         assert_eq!(outcome.error.is_some(), refused, "{file}: {outcome:?}");

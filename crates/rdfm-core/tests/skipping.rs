@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 mod support;
@@ -22,11 +22,11 @@ fn trig(log: &str) -> Vec<String> {
 }
 
 fn trig_with(options: &Options, log: &str) -> Vec<String> {
-    shown(skipping_every_way("trig", options, log.as_bytes()))
+    render(skipping_every_way("trig", options, log.as_bytes()))
 }
 
 /// Checks the indices of messages and returns their texts.
-fn shown(seen: Vec<(u64, String)>) -> Vec<String> {
+fn render(seen: Vec<(u64, String)>) -> Vec<String> {
     seen.into_iter()
         .enumerate()
         .map(|(at, (index, text))| {
@@ -154,12 +154,12 @@ fn the_first_delimiter_determines_an_unknown_dialect() {
 #[test]
 fn a_delimiter_line_in_a_long_string_is_ignored() {
     for quotes in ["\"\"\"", "'''"] {
-        for behind in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
-            let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{behind}");
+        for after in [" .", "@en .", "^^<a:d> .", ", 1 ."] {
+            let string = format!("{quotes}one{COMMENT}\\{quotes}two{COMMENT}{quotes}{after}");
             let log = format!("] {Q}\n<a:s> <a:p> {string}\n{Q}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             // Within the invalid token, which has a wrong escape.
-            let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{behind}{COMMENT}{Q}");
+            let log = format!("<a:s> <a:p> {quotes}\\x{COMMENT}{quotes}{after}{COMMENT}{Q}");
             assert_eq!(trig(&log).len(), 2, "{log}");
             let directive = log.replace("# @message", "MESSAGE");
             assert_eq!(
@@ -380,7 +380,7 @@ fn skipped_input_may_be_binary_or_too_long() {
     );
     log.extend_from_slice(format!("<a:s> <a:p> '''{}''' .\n", "y".repeat(200)).as_bytes());
     log.extend_from_slice(format!("# @message {}\n{Q}", "z".repeat(2000)).as_bytes());
-    let seen = shown(skipping_every_way("trig", &options, &log));
+    let seen = render(skipping_every_way("trig", &options, &log));
     assert_eq!(seen.len(), 4);
     assert_eq!(seen[1], "<a:o>");
     assert_eq!(seen[3], "<a:o>");
@@ -619,7 +619,7 @@ fn yaml_resumes_at_the_next_document() {
         "a: \u{1}\n",
         "{\"@id\": {}}\n",
     ] {
-        for (before, between, behind) in [
+        for (before, between, after) in [
             ("", "---\n", ""),
             ("--- # c\n", "...\n# c\n", "..."),
             ("%YAML 1.2\n---\n", "...\n%YAML 1.2\n---\n", "...\n"),
@@ -629,7 +629,7 @@ fn yaml_resumes_at_the_next_document() {
             } else {
                 ""
             };
-            let log = format!("{before}{good}{between}{broken}{between}{good}{behind}");
+            let log = format!("{before}{good}{between}{broken}{between}{good}{after}");
             let seen = yaml(&log);
             assert_eq!(seen[0], (0, READ.to_owned()), "{log}");
             let (index, skipped) = &seen[1];

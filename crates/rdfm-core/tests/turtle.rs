@@ -1,10 +1,10 @@
-//! Turtle and TriG as read: delimiters and their look-alikes, positions, parts, limits, errors and their texts,
-//! real logs beside oxttl, truncation and bit flips.
+//! The decoder of Turtle and TriG: delimiters and look-alikes, positions, parts, limits, error texts,
+//! comparison with oxttl on real logs, truncation and bit flips.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 #[path = "support/oracle.rs"]
@@ -48,7 +48,7 @@ fn counts(log: &str) -> Vec<usize> {
     trig(log).iter().map(Vec::len).collect()
 }
 
-/// How many messages came before the error, and its text.
+/// The number of messages before the error, and its text.
 fn error(format: &str, options: &Options, log: &[u8]) -> (usize, String) {
     let read = decode_every_way(format, options, log);
     let error = read
@@ -89,7 +89,7 @@ fn comments_delimit() {
             format!("{EX}{q}\n#@message\nPREFIX ex: <http://e2/>\n{q}"),
             vec![1, 1],
         ),
-        // What looks like a delimiter and is none.
+        // Look-alikes of delimiters.
         (
             format!("{EX}{q}# see @message\n## @message\n# @Message\n# @ message\n{q}"),
             vec![2],
@@ -113,7 +113,7 @@ fn comments_delimit() {
 }
 
 #[test]
-fn directives_delimit_where_announced() {
+fn directives_delimit_if_announced() {
     let q = "ex:s ex:p ex:o .";
     for (log, expected) in [
         (String::new(), vec![]),
@@ -157,7 +157,7 @@ fn directives_delimit_where_announced() {
 }
 
 #[test]
-fn delimiters_inside_are_errors() {
+fn delimiters_inside_statements_are_errors() {
     for log in [
         "ex:s ex:p ex:o .\n#@message\nex:s ex:p # @message\n ex:o .",
         "ex:s ex:p ex:o .\n#@message\nex:g { ex:s ex:p ex:o . # @message\n }",
@@ -184,7 +184,7 @@ fn delimiters_inside_are_errors() {
 }
 
 #[test]
-fn labels_are_scoped_to_their_message_and_injective() {
+fn labels_are_scoped_to_their_message_and_distinct() {
     assert_eq!(
         trig(&format!(
             "{EX}_:a ex:p [], _:_g0, _:_gu0, ( 1 ) .\n#@message\n_:a ex:p [ ex:q [] ] ."
@@ -259,7 +259,7 @@ fn prefixes_and_bases_persist_and_change() {
             vec!["<b/y/z> <1/p> <1/o> ."],
         ]
     );
-    // More names and namespaces than any table holds.
+    // More names and namespaces than the tables have entries.
     let mut log = String::new();
     for n in 0..10_000 {
         writeln!(
@@ -282,7 +282,7 @@ fn prefixes_and_bases_persist_and_change() {
 }
 
 #[test]
-fn namespaces_behind_the_last_message_are_counted() {
+fn namespaces_after_the_last_message_are_counted() {
     let a = "@prefix a: <http://a/> .\n";
     let b = "@prefix b: <http://b/> .\n";
     for (log, expected) in [
@@ -304,7 +304,7 @@ fn namespaces_behind_the_last_message_are_counted() {
 }
 
 #[test]
-fn namespaces_reach_the_batch() {
+fn namespaces_are_in_the_batch() {
     let log = "PREFIX a: <http://ex/a> a:s a:p a:o .\n#@message\nPREFIX a: <http://ex/a>\nPREFIX b: <http://ex/b> a:s a:p a:o .\n\
                #@message\nPREFIX a: <http://ex/c>\n#@message\n";
     let mut decoder = decoder("ttl", &Options::default()).unwrap();
@@ -369,7 +369,7 @@ fn positions_are_those_of_the_first_statement() {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_contain_cause_and_position() {
     let relative = "the relative IRI 'a' needs a base";
     for (log, text) in [
         (
@@ -394,7 +394,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<a:b> a truth .",
-            "expected an object, found 'truth'; a prefixed name has a colon, an IRI angle brackets (line 1, column 9, byte 8, message 0)",
+            "expected an object, found 'truth'; prefixed names contain a colon, and IRIs are in angle brackets (line 1, column 9, byte 8, message 0)",
         ),
         (
             "<a:b> a \"\\q\" .",
@@ -430,7 +430,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "SELECT * {}",
-            "expected a statement, found 'SELECT'; a prefixed name has a colon, an IRI angle brackets (line 1, column 1, byte 0, message 0)",
+            "expected a statement, found 'SELECT'; prefixed names contain a colon, and IRIs are in angle brackets (line 1, column 1, byte 0, message 0)",
         ),
         (
             "@prefixes a: <b:> .",
@@ -472,7 +472,7 @@ fn errors_of_turtle_and_of_bytes() {
 }
 
 #[test]
-fn lenient_takes_the_escapes_of_a_lenient_writer() {
+fn lenient_accepts_the_escapes_of_a_lenient_writer() {
     let log = r"<a\u003E\u0020.> <http://ex/\u0020> <http://ex/o>.";
     assert_eq!(
         messages("ttl", &lenient(), log),
@@ -512,7 +512,7 @@ fn lenient_keeps_relative_iris() {
 }
 
 #[test]
-fn limits_bound_depth_messages_and_tokens() {
+fn depth_messages_and_tokens_are_limited() {
     let deep = |open: &str, close: &str, n: usize| {
         format!("<a:s> <a:p> {}1{} .", open.repeat(n), close.repeat(n))
     };
@@ -534,7 +534,7 @@ fn limits_bound_depth_messages_and_tokens() {
                 .starts_with("brackets are nested deeper than 5")
         );
     }
-    // Depth is of open brackets only, and a million of them is no more than an error.
+    // Depth counts only open brackets, and a million of them cause only an error.
     let many = format!(
         "<a:s> <a:p> {} .",
         "(), [], [ <a:p> (1) ], ".repeat(100) + "1"
@@ -572,7 +572,7 @@ fn limits_bound_depth_messages_and_tokens() {
         assert_eq!(read.messages.len(), 1, "{log}");
         assert_eq!(read.error.unwrap().class, ErrorClass::Limit, "{log}");
     }
-    // White space and comments are of any length.
+    // White space and comments may have any length.
     let long = format!(
         "#{}\n{}<a:s> a <a:o> .#{}",
         "x".repeat(2000),
@@ -588,7 +588,7 @@ fn limits_bound_depth_messages_and_tokens() {
 }
 
 #[test]
-fn a_message_counts_the_same_however_the_log_is_cut() {
+fn the_charge_of_a_message_does_not_depend_on_pieces() {
     let mut log = String::from("PREFIX ex: <http://ex/>\n");
     for n in 0..6 {
         writeln!(
@@ -610,7 +610,7 @@ fn a_message_counts_the_same_however_the_log_is_cut() {
 }
 
 #[test]
-fn a_complete_message_does_not_wait_for_the_next() {
+fn complete_messages_do_not_wait_for_the_next() {
     let mut decoder = decoder("trig", &Options::default()).unwrap();
     let options = Options::default();
     let log = "PREFIX ex: <http://ex/> ex:a ex:p 'x'@en . # @message\n\
@@ -636,7 +636,7 @@ fn a_complete_message_does_not_wait_for_the_next() {
 }
 
 #[test]
-fn parts_of_a_message_are_the_message() {
+fn parts_together_equal_the_message() {
     let mut log = String::from(ANNOUNCED);
     log += "ex:a ex:p 1 .MESSAGE\n";
     log += "ex:g { ex:s ex:p \"x\"@en , \"y\" ^^ ex:t , <<( ex:a ex:b <<( ex:c ex:d 'e'^^ex:f )>> )>> {| ex:q ( 1 2 [ ex:r 3 ; a 4 ] 5 ) |} ;";
@@ -653,7 +653,7 @@ fn parts_of_a_message_are_the_message() {
             assert_eq!(read, whole, "batches of {quads}, parts {parts}");
         }
     }
-    // A statement without an end goes on from part to part, bounded.
+    // A statement without an end continues from part to part in bounded memory.
     let options = Options::with("batch_quads", 100)
         .and("max_message_bytes", 100_000)
         .parts(true);
@@ -665,7 +665,7 @@ fn parts_of_a_message_are_the_message() {
 
 #[test]
 fn long_tokens_are_read_in_small_pieces() {
-    let size = 300_000; // work that grows with its square would take minutes
+    let size = 300_000; // quadratic work would take minutes
     for log in [
         format!("PREFIX a: <a:> a:s a:p a:{} .", "x".repeat(size)),
         format!("PREFIX a: <a:> a:s a:p a:{}x .", "é.".repeat(size / 3)),
@@ -702,7 +702,7 @@ fn truncation_and_bit_flips_never_panic() {
             flipped[cut] ^= 1 << bit;
             decode_every_way("trig", &options[bit % 2], &flipped);
         }
-        // A byte left out, and a byte twice.
+        // A missing byte, and a repeated byte.
         let mut other = bytes.to_vec();
         other.remove(cut);
         decode_every_way("trig", &options[0], &other);
@@ -714,7 +714,7 @@ fn truncation_and_bit_flips_never_panic() {
 
 #[test]
 #[ignore = "reads suites"]
-fn real_logs_are_read_as_oxttl_reads_them() {
+fn real_logs_are_read_like_oxttl() {
     let Some(data) = support::shared_path("data") else {
         return;
     };
@@ -747,7 +747,7 @@ fn real_logs_are_read_as_oxttl_reads_them() {
             let read = decode_every_way(format, &Options::default(), &data);
             assert_eq!(read.error, None, "{}", path.display());
             count += 1;
-            // The directive dialect is beyond oxttl.
+            // oxttl does not support the directive dialect.
             if let Ok(expected) = expected {
                 assert!(
                     oracle::isomorphic(&read.messages.concat(), &expected),

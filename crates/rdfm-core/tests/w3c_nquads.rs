@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 mod support;

@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 #[path = "support/oracle.rs"]
@@ -104,7 +104,7 @@ fn resumes(format: &str, options: &Options, wrong: &[u8]) -> Result<(), String> 
     if read(0) && read(2) && seen.len() == 3 {
         return Ok(());
     }
-    Err(format!("behind it: {seen:?}"))
+    Err(format!("after it: {seen:?}"))
 }
 
 #[test]

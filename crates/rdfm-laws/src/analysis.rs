@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rdfm_analysis::comparison::{
-    Compared, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, isomorphism,
+    ComparableRecord, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, isomorphism,
 };
 use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
-use rdfm_analysis::warnings::{BlankNodes, Checker, Finding};
+use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
 use rdfm_core::changes::dataset::{Applied, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::per_message::{MessageDifferences, Which};
-use rdfm_core::changes::rules::{Found, Rule, Rules};
+use rdfm_core::changes::rules::{FoundBreach, Rule, Rules};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -24,7 +24,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use crate::decode;
-use crate::message::{Message, Shown, Term, Values, messages};
+use crate::message::{Message, Term, ToValues, Values, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
@@ -99,7 +99,7 @@ fn small(reading: &Reading) -> [Reading; 3] {
 }
 
 /// Statistics, names and warnings do not depend on the size of batches.
-fn cuts<R: Shown + Compared>(
+fn cuts<R: ToValues + ComparableRecord>(
     reading: &Reading,
     data: &[u8],
     is_complete: bool,
@@ -107,11 +107,13 @@ fn cuts<R: Shown + Compared>(
 ) {
     let (whole, _) = decode::batches::<R>(reading, data);
     let counted = count(&whole);
-    let warned = [BlankNodes::All, BlankNodes::Chosen].map(|labels| warnings(&whole, labels));
+    let warned =
+        [SuspiciousLabels::All, SuspiciousLabels::Chosen].map(|labels| warnings(&whole, labels));
     for cut in small(reading) {
         let (found, _) = decode::batches::<R>(&cut, data);
         assert_eq!(count(&found), counted, "{cut:?}: statistics");
-        let found = [BlankNodes::All, BlankNodes::Chosen].map(|labels| warnings(&found, labels));
+        let found = [SuspiciousLabels::All, SuspiciousLabels::Chosen]
+            .map(|labels| warnings(&found, labels));
         assert_eq!(found, warned, "{cut:?}: warnings");
     }
     // A part of a message that an error interrupted is not a message.
@@ -122,7 +124,10 @@ fn cuts<R: Shown + Compared>(
     }
 }
 
-fn warnings<R: Compared>(batches: &[LogBatch<R>], labels: BlankNodes) -> (Vec<Finding>, Vec<u64>) {
+fn warnings<R: ComparableRecord>(
+    batches: &[LogBatch<R>],
+    labels: SuspiciousLabels,
+) -> (Vec<Finding>, Vec<u64>) {
     let mut checker = Checker::new(10);
     checker.begin_log(b"");
     let found = batches
@@ -417,7 +422,7 @@ fn quads_of(dataset: &Dataset) -> BTreeSet<Values> {
             found.extend(message.records);
         }
     }
-    assert_eq!(count, found.len(), "a quad is there once");
+    assert_eq!(count, found.len(), "a quad occurs once");
     assert_eq!(count, dataset.len());
     found
 }
@@ -523,7 +528,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut T
 }
 
 /// The rules that patches break.
-fn check(batches: &[PatchBatch]) -> Vec<Found> {
+fn check(batches: &[PatchBatch]) -> Vec<FoundBreach> {
     let mut rules = Rules::new();
     rules.begin_log();
     batches

@@ -13,7 +13,7 @@ use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::error::DecodeError;
 use rdfm_core::model::record::ResultHead;
 
-use crate::message::{Message, Shown, messages};
+use crate::message::{Message, ToValues, messages};
 use crate::options::Reading;
 
 /// The sizes of pieces to try; the complete input comes first.
@@ -92,8 +92,8 @@ pub struct Shared {
 }
 
 /// Converts a batch to values.
-pub fn shown(batch: &Batch) -> Shared {
-    fn of<R: Shown>(batch: &LogBatch<R>, head: ResultHead) -> Shared {
+pub fn values_of(batch: &Batch) -> Shared {
+    fn of<R: ToValues>(batch: &LogBatch<R>, head: ResultHead) -> Shared {
         Shared {
             messages: messages(batch),
             head,
@@ -170,7 +170,7 @@ pub fn outcome_in(batches: &[Batch], error: Option<DecodeError>) -> Outcome {
         error,
     };
     for (at, batch) in batches.iter().enumerate() {
-        let found = shown(batch);
+        let found = values_of(batch);
         assert!(
             at == 0 || found.head == outcome.head,
             "every batch has the head of the log"
@@ -261,7 +261,7 @@ pub fn parts(reading: &Reading, data: &[u8], whole: &Outcome) {
         let mut joined: Vec<Message> = Vec::new();
         let mut open = false;
         let error = drive(&options, data, piece, |batch| {
-            let batch = shown(&batch);
+            let batch = values_of(&batch);
             assert_eq!(batch.continued, open, "{}: continued", reading.format.name);
             open = batch.continues;
             let mut found = batch.messages.into_iter();
@@ -381,13 +381,13 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
             .iter()
             .filter_map(|(error, _)| error.position.message)
             .collect();
-        let shown = |message: &Message| (message.index, message.records.clone());
-        let found: Vec<_> = messages.iter().map(shown).collect();
+        let content = |message: &Message| (message.index, message.records.clone());
+        let found: Vec<_> = messages.iter().map(content).collect();
         let others: Vec<_> = whole
             .messages
             .iter()
             .filter(|message| !lost.contains(&message.index))
-            .map(shown)
+            .map(content)
             .collect();
         assert!(
             found == others,
@@ -400,7 +400,7 @@ pub fn each_broken(reading: &Reading, data: &[u8]) {
 
 /// Start positions of the messages in a batch.
 fn positions(batch: &Batch) -> Vec<usize> {
-    fn of<R: Shown>(batch: &LogBatch<R>) -> Vec<usize> {
+    fn of<R: ToValues>(batch: &LogBatch<R>) -> Vec<usize> {
         (0..batch.len())
             .map(|at| usize::try_from(batch.position(at)).expect("a log in memory"))
             .collect()
@@ -420,7 +420,7 @@ fn skip_all(reading: &Reading, data: &[u8], piece: usize) -> Skipped {
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     loop {
         match driver.next_batch() {
-            Ok(Some(batch)) => found.extend(shown(&batch).messages),
+            Ok(Some(batch)) => found.extend(values_of(&batch).messages),
             Ok(None) => return (found, errors),
             Err(error) => {
                 assert!(errors.len() <= data.len(), "skipping does not terminate");

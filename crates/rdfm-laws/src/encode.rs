@@ -15,13 +15,16 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 
 use crate::decode::{batches, outcome};
-use crate::message::{Message, Shown, messages, relabelled};
+use crate::message::{Message, ToValues, messages, relabelled};
 use crate::options::{Reading, Writing};
 use crate::structure::dataset;
 
 /// Encodes batches. Returns the bytes, and the reason why encoding stopped; on error, the end of the log is not
 /// written.
-fn encode<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> (Vec<u8>, Option<EncodeError>) {
+fn encode<R: ToValues>(
+    writing: &Writing,
+    batches: &[LogBatch<R>],
+) -> (Vec<u8>, Option<EncodeError>) {
     let mut encoder = writing.encoder();
     let first = encode_with(&mut *encoder, batches);
     encoder.reset();
@@ -36,7 +39,7 @@ fn encode<R: Shown>(writing: &Writing, batches: &[LogBatch<R>]) -> (Vec<u8>, Opt
     first
 }
 
-fn encode_with<R: Shown>(
+fn encode_with<R: ToValues>(
     encoder: &mut dyn Encoder,
     batches: &[LogBatch<R>],
 ) -> (Vec<u8>, Option<EncodeError>) {
@@ -90,7 +93,7 @@ pub fn round_trip(writing: &Writing, reading: &Reading, data: &[u8]) {
     }
 }
 
-fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
+fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8]) {
     let (batches, broken) = batches::<R>(reading, data);
     let wanted: Vec<Message> = batches.iter().flat_map(messages).collect();
     let (out, refused) = encode(writing, &batches);
@@ -129,7 +132,7 @@ fn round_trip_of<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8]) {
 }
 
 /// Parts of messages are written like those messages, or rejected.
-fn parts<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[Message]) {
+fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[Message]) {
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let (batches, _) = self::batches::<R>(&in_parts, data);
     let (out, refused) = encode(writing, &batches);
@@ -144,7 +147,7 @@ fn parts<R: Shown>(writing: &Writing, reading: &Reading, data: &[u8], wanted: &[
 }
 
 /// Encodes batches of the messages `wanted` with `writing`, decodes the output, and compares.
-pub fn there_and_back<R: Shown>(
+pub fn there_and_back<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,
     batches: &[LogBatch<R>],

@@ -14,6 +14,7 @@ pub mod mutate;
 pub mod options;
 pub mod query;
 pub mod regroup;
+pub mod restart;
 pub mod sniff;
 pub mod split;
 pub mod structure;
@@ -24,7 +25,7 @@ use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::registry::FORMATS;
 
-use crate::message::Shown;
+use crate::message::ToValues;
 use crate::mutate::Random;
 use crate::options::{Reading, Writing};
 
@@ -39,7 +40,7 @@ pub fn quick(format: &'static FormatSpec, data: &[u8]) {
     }
 }
 
-fn quick_of<R: Shown>(format: &'static FormatSpec, data: &[u8]) {
+fn quick_of<R: ToValues>(format: &'static FormatSpec, data: &[u8]) {
     let mut random = Random::of(data);
     let mut ways = Reading::ways(format);
     let mut reading = ways.swap_remove(random.below(ways.len()));
@@ -86,6 +87,7 @@ pub fn any_bytes(format: &'static FormatSpec, data: &[u8]) {
         if format.splittable() {
             split::every_cut(&reading, data);
         }
+        restart::every_law(&reading, data);
         for target in targets(format) {
             encode::round_trip(&Writing::new(target), &reading, data);
         }

@@ -75,35 +75,35 @@ fn term(table: &TermTable, id: TermId) -> Term {
 }
 
 /// Records that can be converted to values.
-pub trait Shown: KindOf {
+pub trait ToValues: KindOf {
     /// Returns the values.
-    fn shown(self, table: &TermTable) -> Values;
+    fn to_values(self, table: &TermTable) -> Values;
 }
 
-impl Shown for Quad {
-    fn shown(self, table: &TermTable) -> Values {
+impl ToValues for Quad {
+    fn to_values(self, table: &TermTable) -> Values {
         [self.subject, self.predicate, self.object, self.graph]
             .map(|id| term(table, id))
             .to_vec()
     }
 }
 
-impl Shown for Operation {
-    fn shown(self, table: &TermTable) -> Values {
+impl ToValues for Operation {
+    fn to_values(self, table: &TermTable) -> Values {
         let mut values = vec![Term::Code(self.code.name()), term(table, self.name)];
-        values.extend(self.quad().shown(table));
+        values.extend(self.quad().to_values(table));
         values
     }
 }
 
-impl Shown for TermId {
-    fn shown(self, table: &TermTable) -> Values {
+impl ToValues for TermId {
+    fn to_values(self, table: &TermTable) -> Values {
         vec![term(table, self)]
     }
 }
 
 /// The messages of a batch.
-pub fn messages<R: Shown>(batch: &LogBatch<R>) -> Vec<Message> {
+pub fn messages<R: ToValues>(batch: &LogBatch<R>) -> Vec<Message> {
     let table = batch.table();
     (0..batch.len())
         .map(|at| Message {
@@ -112,7 +112,7 @@ pub fn messages<R: Shown>(batch: &LogBatch<R>) -> Vec<Message> {
             records: batch
                 .message(at)
                 .iter()
-                .map(|record| record.shown(table))
+                .map(|record| record.to_values(table))
                 .collect(),
             namespaces: batch
                 .namespaces(at)

@@ -76,13 +76,13 @@ impl Reading {
 
     /// Returns the validated options.
     pub fn values(&self) -> Values {
-        Values::read(self.format.reads(), self.given.clone()).expect("the format takes these")
+        Values::read(self.format.reads(), self.given.clone()).expect("the options are valid")
     }
 
     /// Creates a decoder.
     pub fn decoder(&self) -> Box<dyn Decoder> {
         registry::decoder(self.format, &self.values(), &self.opening)
-            .expect("the options go together")
+            .expect("the options are compatible")
     }
 
     /// Creates a delimiter counter.
@@ -173,8 +173,8 @@ impl Writing {
     /// Creates an encoder.
     pub fn encoder(&self) -> Box<dyn Encoder> {
         let values = Values::read(self.format.writes(), self.given.clone());
-        let values = values.expect("the format takes these");
-        registry::encoder(self.format, &values, None).expect("the options go together")
+        let values = values.expect("the options are valid");
+        registry::encoder(self.format, &values, None).expect("the options are compatible")
     }
 
     /// Ways to write the same messages in a format: with every switch inverted, and with each value of each choice.

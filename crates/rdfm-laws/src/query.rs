@@ -12,7 +12,7 @@ use rdfm_query::query::budget::Limits;
 use rdfm_query::query::evaluate::Evaluation;
 use rdfm_query::query::output::RowOutput;
 use rdfm_query::query::parse::{Form, Query};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 
 /// The data: terms of every kind, a repeated quad, graphs, and an empty message.
 const LOG: &str = r#"
@@ -44,22 +44,22 @@ fn log() -> MessageBatch {
 
 /// The rows of each message as text, sorted; `None` if evaluation was interrupted.
 fn rows(evaluation: &Evaluation, log: &MessageBatch) -> Option<Vec<String>> {
-    let mut rows = Rows::default();
+    let mut rows = SolutionRows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
     let batch = RowOutput::new(&evaluation.query)
         .batch(log, &rows)
         .expect("rows within limits are a batch");
-    let mut shown = Vec::new();
+    let mut lines = Vec::new();
     for (row, message) in rows.messages.iter().enumerate() {
         let mut text = format!("{message}").into_bytes();
         for &cell in batch.message(row) {
             text.push(b' ');
             write_term(batch.table(), cell, &mut text);
         }
-        shown.push(String::from_utf8(text).expect("terms are UTF-8"));
+        lines.push(String::from_utf8(text).expect("terms are UTF-8"));
     }
-    shown.sort_unstable();
-    progress.stop.is_none().then_some(shown)
+    lines.sort_unstable();
+    progress.stop.is_none().then_some(lines)
 }
 
 /// Evaluates any text as a query. It is rejected, or evaluated within its limits, with equal results natively and by

@@ -52,7 +52,7 @@ pub fn every_way(reading: &Reading, data: &[u8]) {
                 }
                 assert!(
                     grouped == other,
-                    "{by:?}, skolemize {skolemize:?}: batches change what comes out:\n{other:#?}\nwhole:\n{grouped:#?}"
+                    "{by:?}, skolemize {skolemize:?}: batches change the output:\n{other:#?}\nwhole:\n{grouped:#?}"
                 );
             }
         }
@@ -110,7 +110,7 @@ fn keeps_quads(by: GroupBy, given: &[Message], (found, error): &Grouped) {
         GroupBy::Message => {
             assert_eq!(error, &None);
             let (found, given) = (relabelled(found, false), relabelled(given, false));
-            assert_eq!(found, given, "a message is one as before");
+            assert_eq!(found, given, "messages are unchanged");
         }
         GroupBy::All => {
             assert_eq!(error, &None);

@@ -15,7 +15,7 @@ pub fn stays(data: &[u8]) {
         let Some(sniff) = format.sniff else {
             continue;
         };
-        let mut told = None;
+        let mut earlier = None;
         for length in cuts.into_iter().chain([head.len()]) {
             let part = &head[..length];
             let complete = sniff(part, true);
@@ -26,7 +26,7 @@ pub fn stays(data: &[u8]) {
                 format.name,
                 part.escape_ascii()
             );
-            match told {
+            match earlier {
                 None | Some((_, Sniff::More)) => {}
                 Some((before, first)) => assert_eq!(
                     answer,
@@ -36,7 +36,7 @@ pub fn stays(data: &[u8]) {
                     part.escape_ascii()
                 ),
             }
-            told = Some((length, answer.0));
+            earlier = Some((length, answer.0));
         }
     }
 }

@@ -41,6 +41,10 @@ pub fn some_cuts(reading: &Reading, data: &[u8]) {
 
 /// The splits between the cuts, which are in ascending order from 1 on, together equal the complete log.
 pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
+    if reading.format.binary {
+        frames_at_cuts(reading, data, cuts, piece, Marks::Any);
+        return;
+    }
     let Some(dialect) = head(reading, data) else {
         return;
     };
@@ -54,7 +58,7 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         split.opening.split = Some(Split {
             start: start as u64,
             stop: stop as u64,
-            dialect,
+            dialect: Some(dialect),
         });
         let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
         let mut counter = split.counter();
@@ -100,6 +104,92 @@ pub fn at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize) {
         "{}: the splits at {cuts:?} (pieces of {piece}, {reading:?}) give\n{found:#?}\nwhole:\n{whole:#?}\nof {:?}",
         reading.format.name,
         String::from_utf8_lossy(data)
+    );
+}
+
+/// Whether the restart marks of a log of frames are known to be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// An encoder wrote the log.
+    Right,
+    /// Any frame may have a mark.
+    Any,
+}
+
+/// The law for logs of frames. The splits return the messages of the complete log, each once and in order, up to the
+/// first error. There is no error if the marks are right and the log has none; wrong marks cause errors, never other
+/// messages.
+pub fn frames_at_cuts(reading: &Reading, data: &[u8], cuts: &[usize], piece: usize, marks: Marks) {
+    let mut decoder = reading.clone().with("batch_messages", 1).decoder();
+    decoder.feed(data);
+    decoder.finish();
+    drop(decoder.next_batch());
+    if !decoder.header().restarts {
+        return;
+    }
+    let whole = read(reading, data, data.len());
+    let right = marks == Marks::Right;
+    let starts = [0].iter().chain(cuts);
+    let stops = cuts.iter().chain(&[usize::MAX]);
+    let (mut first_index, mut at) = (0, 0);
+    for (&start, &stop) in starts.zip(stops) {
+        let mut split = reading.clone();
+        split.opening.split = Some(Split {
+            start: start as u64,
+            stop: stop as u64,
+            dialect: None,
+        });
+        split.opening.first_index = Some(first_index);
+        let fed = data.get(start.saturating_sub(1)..).unwrap_or_default();
+        let mut counter = split.counter();
+        for piece in fed.chunks(piece) {
+            counter.feed(piece);
+        }
+        counter.finish();
+        assert!(
+            !(right && counter.strayed()),
+            "frames are damaged at {cuts:?}: {data:x?}"
+        );
+        let before = at;
+        for event in read(&split, fed, piece) {
+            if matches!(event, Event::Error(..)) {
+                let same = whole.get(at) == Some(&event);
+                assert!(
+                    same || !right,
+                    "{event:?} in the split at {start} of {cuts:?}: {data:x?}"
+                );
+                return;
+            }
+            let alike = match (&event, whole.get(at)) {
+                (Event::Message(found), Some(Event::Message(wanted))) => {
+                    let mut found = found.clone();
+                    if !right {
+                        // A wrong mark need not declare the namespaces in force.
+                        found.namespaces.clone_from(&wanted.namespaces);
+                    }
+                    found == *wanted
+                }
+                _ => false,
+            };
+            assert!(
+                alike,
+                "the split at {start} of {cuts:?} (pieces of {piece}) returns {event:?}, the log {:?}: {data:x?}",
+                whole.get(at)
+            );
+            at += 1;
+        }
+        let count = (at - before) as u64;
+        assert_eq!(
+            counter.delimiters(),
+            count,
+            "messages of the split at {start} of {cuts:?}: {data:x?}"
+        );
+        first_index += count;
+    }
+    assert_eq!(
+        at,
+        whole.len(),
+        "the splits at {cuts:?} lose what follows: {data:x?}"
     );
 }
 

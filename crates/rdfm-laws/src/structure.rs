@@ -21,13 +21,13 @@ pub fn dataset(message: &Message) -> Vec<Vec<u64>> {
 pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
     let quads: HashSet<&[Term]> = quads.iter().map(AsRef::as_ref).collect();
     let mut colours = Colours::new();
-    let mut told_apart = 0;
+    let mut distinguished = 0;
     loop {
         let mut met: HashMap<&str, Vec<u64>> = HashMap::new();
         for quad in &quads {
-            let said = hash(shown(quad, &colours));
+            let colour = hash(coloured(quad, &colours));
             for (at, term) in quad.iter().enumerate() {
-                meet(term, hash((said, at)), &mut met);
+                collect(term, hash((colour, at)), &mut met);
             }
         }
         colours = met
@@ -38,30 +38,30 @@ pub fn dataset_of(quads: &[impl AsRef<[Term]>]) -> Vec<Vec<u64>> {
             })
             .collect();
         let now = colours.values().collect::<HashSet<_>>().len();
-        if now == told_apart {
+        if now == distinguished {
             break;
         }
-        told_apart = now;
+        distinguished = now;
     }
-    let mut found: Vec<_> = quads.iter().map(|quad| shown(quad, &colours)).collect();
+    let mut found: Vec<_> = quads.iter().map(|quad| coloured(quad, &colours)).collect();
     found.sort_unstable();
     found
 }
 
 /// Collects the positions of blank nodes. `place` identifies a quad and a position in it.
-fn meet<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
+fn collect<'a>(term: &'a Term, place: u64, met: &mut HashMap<&'a str, Vec<u64>>) {
     match term {
         Term::Bnode(label) => met.entry(label).or_default().push(place),
         Term::Triple(parts) => {
             for (at, part) in parts.iter().enumerate() {
-                meet(part, hash((place, at)), met);
+                collect(part, hash((place, at)), met);
             }
         }
         _ => {}
     }
 }
 
-fn shown(quad: &[Term], colours: &Colours) -> Vec<u64> {
+fn coloured(quad: &[Term], colours: &Colours) -> Vec<u64> {
     quad.iter().map(|term| colour(term, colours)).collect()
 }
 
@@ -103,14 +103,14 @@ mod tests {
 
     #[test]
     fn quads_with_blank_nodes_are_compared() {
-        let said = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n";
+        let one = "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> .\n";
         for other in [
             "_:a <b:> <<( _:x <b:> _:y )>> .\n_:y <b:> <c:> .\n",
             "_:a <b:> <<( _:y <b:> _:y )>> .\n_:x <b:> <c:> .\n",
             "_:a <b:> <<( _:x <b:> _:a )>> .\n_:x <b:> <c:> .\n",
             "_:a <b:> <<( _:x <b:> _:y )>> .\n_:x <b:> <c:> <g:> .\n",
         ] {
-            assert_ne!(of(said), of(other), "{other}");
+            assert_ne!(of(one), of(other), "{other}");
         }
     }
 

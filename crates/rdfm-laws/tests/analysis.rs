@@ -1,11 +1,12 @@
-//! The laws of analysis over the fixtures and random changes of them: the fuzz target's short form on stable Rust.
+//! The laws of analysis for the fixtures and random changes of them: a short version of the fuzz
+//! target for stable Rust.
 
 mod corpus;
 
 use rdfm_laws::analysis::{Tried, any_bytes};
 use rdfm_laws::mutate::{Random, mutate};
 
-/// Logs with blank nodes that look alike, transactions and changes; whatever the fixtures lack.
+/// Logs with similar blank nodes, transactions and changes, which the fixtures lack.
 const LOGS: [&str; 6] = [
     "_:a <a:p> _:b . _:b <a:p> _:c . _:c <a:p> _:a .\n# @message\n_:a <a:p> _:b , _:c . _:b <a:p> _:a .",
     "_:a <a:p> _:b . _:b <a:p> _:a . _:c <a:p> _:d . _:d <a:p> _:c .\n# @message\n\
@@ -17,7 +18,7 @@ const LOGS: [&str; 6] = [
     "TX .\nA <a:s> <a:p> <a:o> .\nTC .\nH id <urn:2> .\nH prev <urn:1> .\nTX .\nD <a:s> <a:p> <a:o> .\nTC .\nTC .\n",
 ];
 
-/// Rows and statements of which random logs are made.
+/// Rows and statements for random logs.
 const ROWS: [&str; 14] = [
     "TX .",
     "TX .",
@@ -65,7 +66,7 @@ fn logs() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_logs_that_are_changed_keep_the_laws() {
+fn the_unchanged_logs_obey_the_laws() {
     for log in logs() {
         any_bytes(&log);
     }

@@ -1,11 +1,12 @@
-//! The laws of tar archives over random changes of one: the fuzz target's short form on stable Rust.
+//! The laws of tar archives for random changes of an archive: a short version of the fuzz target
+//! for stable Rust.
 
 use rdfm_laws::archive::{any_bytes, read};
 use rdfm_laws::mutate::Random;
 
 const BLOCK: usize = 512;
 
-/// A member as ustar has it, with the bytes of a checksum.
+/// A ustar member with its checksum.
 fn member(name: &str, kind: u8, data: &[u8]) -> Vec<u8> {
     let mut out = vec![0; BLOCK];
     out[..name.len()].copy_from_slice(name.as_bytes());
@@ -36,7 +37,7 @@ fn archive() -> Vec<u8> {
 }
 
 #[test]
-fn the_archive_that_is_changed_is_one() {
+fn the_unchanged_archive_is_valid() {
     let (members, error) = read([archive().as_slice()]);
     assert_eq!(error, None);
     let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();
@@ -50,7 +51,7 @@ fn random_changes_break_no_law() {
     for seed in 0..500 {
         let mut data = whole.clone();
         for _ in 0..=random.below(4) {
-            // Fields of a header, mostly.
+            // Mostly in header fields.
             let block = random.below(data.len() / BLOCK) * BLOCK;
             let at = match random.below(3) {
                 0 => block + random.below(BLOCK),

@@ -1,4 +1,4 @@
-//! The laws over the small logs of `spec-fixtures`, in every format they are in.
+//! The laws for the small logs in `spec-fixtures`, in each of their formats.
 
 mod corpus;
 
@@ -11,7 +11,7 @@ use rdfm_laws::{any_bytes, decode, encode, sniff, targets};
 use corpus::fixtures;
 
 #[test]
-fn no_fixture_is_lost() {
+fn every_fixture_is_found() {
     for format in FORMATS.map(|format| format.name) {
         let count = fixtures().iter().filter(|file| file.0 == format).count();
         assert!(count >= 13, "{count} fixtures in {format}");
@@ -19,7 +19,7 @@ fn no_fixture_is_lost() {
 }
 
 #[test]
-fn laws_of_decoders() {
+fn decoders_obey_the_laws() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         any_bytes(format(name), &data);
@@ -27,7 +27,7 @@ fn laws_of_decoders() {
 }
 
 #[test]
-fn reading_goes_on_behind_a_broken_message() {
+fn reading_resumes_after_a_broken_message() {
     let mut resumable = 0;
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
@@ -38,7 +38,7 @@ fn reading_goes_on_behind_a_broken_message() {
 }
 
 #[test]
-fn truncation_at_every_byte() {
+fn logs_truncated_at_any_byte_are_prefixes() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         for reading in Reading::ways(format(name)) {
@@ -48,15 +48,15 @@ fn truncation_at_every_byte() {
 }
 
 #[test]
-fn one_format_shows_in_a_head() {
-    let (mut told, mut asked) = (0, 0);
+fn only_one_format_is_detected() {
+    let (mut detected, mut logs) = (0, 0);
     for (name, path, data) in fixtures() {
         sniff::stays(&data);
-        // Patches and results are named, never guessed: rows of some are rows of data too.
+        // Patches and results are never detected, because some of their rows are also valid data.
         if format(name).kinds != [Kind::Messages] {
             continue;
         }
-        asked += 1;
+        logs += 1;
         let head = &data[..data.len().min(HEAD_BYTES)];
         let shows = |spec: &&FormatSpec| {
             let sniff = spec.sniff;
@@ -67,19 +67,20 @@ fn one_format_shows_in_a_head() {
             .filter(shows)
             .map(|spec| spec.name)
             .collect();
-        // N-Quads stands for N-Triples and TriG for Turtle; of a log of triples any of them may show.
+        // N-Quads is detected for N-Triples, and TriG for Turtle. Triples may be detected as any of
+        // them.
         let has_lines = |name: &str| matches!(name, "nt" | "nq" | "ttl" | "trig");
         let fits = found
             .iter()
             .all(|&shown| shown == name || has_lines(shown) && has_lines(name));
         assert!(fits && found.len() <= 1, "{}: {found:?}", path.display());
-        told += found.len();
+        detected += found.len();
     }
-    // Some logs hold nothing but empty messages.
-    assert!(told * 10 > asked * 8, "{told} of {asked}");
+    // Some logs contain only empty messages, which show no format.
+    assert!(detected * 10 > logs * 8, "{detected} of {logs}");
 }
 
-/// Ways to write in a format: those of its options alone, and some that go together.
+/// Ways to write a format: with single options, and with some combinations.
 fn writings(target: &'static FormatSpec) -> Vec<Writing> {
     let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     let tiny = Writing::new(target)
@@ -105,7 +106,7 @@ fn writings(target: &'static FormatSpec) -> Vec<Writing> {
 }
 
 #[test]
-fn round_trips_with_other_options() {
+fn logs_round_trip_with_other_options() {
     for (name, path, data) in fixtures() {
         println!("{}", path.display());
         for target in targets(format(name)) {

@@ -1,7 +1,8 @@
-//! The laws over random changes of the fixtures: the fuzz targets' short form on stable Rust.
+//! The laws for random changes of the fixtures: a short version of the fuzz targets for stable
+//! Rust.
 //!
-//! Every seed gives the same inputs on every machine; time only decides how many of them are tried:
-//! `RDFM_FUZZ_SECONDS`, 12 unless given. Runs in a process of its own under a limit of memory.
+//! A seed gives the same inputs on every machine. `RDFM_FUZZ_SECONDS` (12 by default) determines
+//! how many inputs are tried. The test runs in a separate process with limited memory.
 
 mod corpus;
 
@@ -13,7 +14,8 @@ use rdfm_laws::mutate::{Random, mutate};
 use rdfm_laws::{any_bytes, sniff};
 
 const CHILD: &str = "RDFM_LAWS_CHILD";
-/// Virtual memory of the child: code and thread stacks, and far less than an unbounded decoder takes.
+/// Limit of the child's virtual memory: enough for code and thread stacks, but far less than an
+/// unbounded decoder needs.
 const MEMORY_KIB: u32 = 512 * 1024;
 
 fn try_mutations() {

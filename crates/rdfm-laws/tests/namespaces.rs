@@ -10,7 +10,7 @@ const LOG: &str = "PREFIX a: <http://a/>\nPREFIX b: <http://b/>\na:s a:p a:o .\n
     PREFIX x: <urn:x>\na:s a:p urn:x .\n";
 
 #[test]
-fn batches_change_no_byte_where_namespaces_change() {
+fn changing_namespaces_are_encoded_independently_of_batches() {
     let source = Reading::of("ttl").format;
     for context_lines in ["first", "every", "none"] {
         for target in targets(source) {

@@ -1,4 +1,5 @@
-//! The laws of queries over random changes of some: the fuzz target's short form on stable Rust.
+//! The laws of queries for random changes of a few queries: a short version of the fuzz target for
+//! stable Rust.
 
 use rdfm_laws::mutate::Random;
 use rdfm_laws::query::both_ways_agree;
@@ -15,13 +16,13 @@ const QUERIES: [&str; 8] = [
 ];
 
 #[test]
-fn the_queries_that_are_changed_keep_the_laws() {
+fn the_unchanged_queries_obey_the_laws() {
     for query in QUERIES {
         both_ways_agree(query.as_bytes());
     }
 }
 
-/// Whether a word may stand where another such one does.
+/// Whether a word can replace another such word.
 fn is_term(word: &str) -> bool {
     word.starts_with(['?', ':', '1', '2'])
 }
@@ -39,7 +40,7 @@ fn random_changes_break_no_law() {
             let others: Vec<&str> = other.split(' ').collect();
             let from = random.below(others.len());
             if random.below(4) == 0 {
-                // A part of another query in place of a word of this one.
+                // Replace a word with a part of another query.
                 let length = random.below(others.len() - from) + 1;
                 words.splice(at..=at, others[from..from + length].iter().copied());
             } else if is_term(words[at]) && is_term(others[from]) {

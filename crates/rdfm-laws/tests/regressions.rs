@@ -3,7 +3,7 @@
 use rdfm_laws::options::{Reading, format};
 use rdfm_laws::{any_bytes, decode};
 
-/// Whole against pieces, where a token may have 64 bytes.
+/// Compares decoding at once with decoding in pieces, with tokens of at most 64 bytes.
 fn within_64_bytes(format: &str, data: &[u8]) {
     let reading = Reading::of(format)
         .with("max_message_bytes", 64)
@@ -12,20 +12,20 @@ fn within_64_bytes(format: &str, data: &[u8]) {
 }
 
 #[test]
-fn triple_terms_that_hold_blank_nodes_are_compared_by_structure() {
+fn triple_terms_with_blank_nodes_are_compared_by_structure() {
     let nested = b"PREFIX : <http://e/>\n:s :p :o {| :a :b {| :a2 :b2 |} |}.";
     any_bytes(format("ttl"), nested);
     any_bytes(format("trig"), nested);
 }
 
 #[test]
-fn a_language_type_without_a_tag_is_not_written_as_what_readers_of_json_ld_drop() {
+fn lang_string_without_a_tag_survives_json_ld() {
     let literal = b"<a:> <b:> \"x\"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .";
     any_bytes(format("nq"), literal);
 }
 
 #[test]
-fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
+fn an_invalid_token_above_the_limit_has_one_error_for_all_pieces() {
     let long = "d".repeat(70);
     for wrong in [
         format!("<http://e{{{long}\n"),
@@ -47,7 +47,7 @@ fn a_token_that_is_too_long_and_wrong_gives_one_error_however_it_arrives() {
 }
 
 #[test]
-fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
+fn the_maximum_varint_at_the_start_of_rdf_protobuf_is_an_error() {
     any_bytes(
         format("rdf-protobuf"),
         b"\x1c\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
@@ -59,7 +59,7 @@ fn a_length_of_all_bits_at_the_start_of_rdf_protobuf_is_an_error() {
 }
 
 #[test]
-fn a_yaml_document_of_the_largest_size_ends_where_the_next_begins_however_it_arrives() {
+fn a_yaml_document_of_maximum_size_ends_before_the_next_for_all_pieces() {
     for length in 58..=62 {
         let text = "x".repeat(length);
         within_64_bytes("yamlld", format!("a: {text}\n--- {{}}\n").as_bytes());
@@ -72,7 +72,7 @@ fn a_yaml_document_of_the_largest_size_ends_where_the_next_begins_however_it_arr
 }
 
 #[test]
-fn what_is_wrong_in_a_token_of_results_gives_one_error_however_it_arrives() {
+fn an_invalid_token_in_results_has_one_error_for_all_pieces() {
     let long = "d".repeat(70);
     for wrong in [
         format!("{{\"head\":\"\x14{long}"),
@@ -98,8 +98,8 @@ fn what_is_wrong_in_a_token_of_results_gives_one_error_however_it_arrives() {
 }
 
 #[test]
-fn a_number_of_rdf_patch_goes_on_behind_its_sign() {
-    // However long the row is that far.
+fn a_number_in_rdf_patch_continues_after_its_sign() {
+    // For any length of the row before the number.
     for length in 0..20 {
         let name = "p".repeat(length);
         for number in ["1.E+1e0", "1.E+1", "1.e-1"] {
@@ -110,7 +110,7 @@ fn a_number_of_rdf_patch_goes_on_behind_its_sign() {
 }
 
 #[test]
-fn a_length_of_all_bits_in_the_options_of_jelly_is_an_error() {
+fn the_maximum_varint_in_jelly_options_is_an_error() {
     let log = b"\x16\x0a\x14\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x01\x10\x01\x18\x01\x20\x01\x48\x80";
     for name in ["jelly", "jelly-patch"] {
         any_bytes(format(name), log);

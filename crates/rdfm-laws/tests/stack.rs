@@ -1,7 +1,8 @@
-//! Threads with 128 KiB of stack, the default of musl, have room for the deepest input that limits allow.
+//! A thread with 128 KiB of stack, the default of musl, can process the deepest input that limits
+//! allow.
 //!
-//! A stack overflow ends the process, so what fails is the run of this file.
-#![allow(clippy::unwrap_used, reason = "a test says so by failing")]
+//! A stack overflow aborts the process, so all tests in this file fail.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::thread;
 
@@ -15,7 +16,7 @@ use rdfm_laws::options::{Reading, Writing};
 const STACK: usize = 128 << 10;
 const DEPTH: usize = 100;
 
-/// Does work on a thread with a small stack.
+/// Runs `work` on a thread with a small stack.
 fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let small = thread::Builder::new().stack_size(STACK);
@@ -27,7 +28,7 @@ fn nested(open: &str, inner: &str, close: &str, times: usize) -> String {
     format!("{}{inner}{}", open.repeat(times), close.repeat(times))
 }
 
-/// Reads a log, which has no error.
+/// Reads a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<MessageBatch> {
     let reading = Reading::of(format).where_taken("max_depth", DEPTH as u64);
     let mut decoder = reading.decoder();
@@ -44,11 +45,11 @@ fn triple_terms() -> Vec<MessageBatch> {
 }
 
 #[test]
-fn the_depth_is_the_largest_that_may_be_asked_for() {
+fn the_depth_is_the_maximum_of_max_depth() {
     assert_eq!(u64::try_from(DEPTH), Ok(MAX_DEPTH));
 }
 
-/// What gets its own stack, and what just does not.
+/// Depths just below and above those from which a separate stack is used.
 #[test]
 fn json_ld_and_yaml_ld() {
     for depth in [8, 9, 16, 17, DEPTH] {
@@ -138,7 +139,7 @@ fn turtle_and_rdf_xml() {
 }
 
 #[test]
-fn triple_terms_in_every_format_that_has_them() {
+fn triple_terms_in_every_format_with_triple_terms() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
         for flat in [false, true] {
@@ -170,7 +171,7 @@ fn triple_terms_in_every_format_that_has_them() {
 }
 
 #[test]
-fn terms_that_the_next_batch_repeats() {
+fn terms_repeated_in_the_next_batch() {
     let batches = triple_terms();
     let log = on_a_small_stack(|| {
         let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();

@@ -16,7 +16,7 @@ use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
-use rdfm_arrow::schema::{Column, Layout, Rows, schema};
+use rdfm_arrow::schema::{Column, Layout, RowLayout, schema};
 use rdfm_arrow::to_arrow::{self, Rowed};
 use rdfm_core::codec::spec::Kind;
 use rdfm_core::model::batch::{LogBatch, MessageBatch};
@@ -38,15 +38,15 @@ pub fn exception(py: Python<'_>, error: rdfm_arrow::Error) -> PyErr {
 }
 
 /// Returns the requested rows of a kind of log, with the default columns unless names are given.
-pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<Rows> {
-    Rows::by_name(kind, names, rows, terms).map_err(errors::option)
+pub fn rows(kind: Kind, names: Option<&[String]>, rows: &str, terms: &str) -> PyResult<RowLayout> {
+    RowLayout::by_name(kind, names, rows, terms).map_err(errors::option)
 }
 
 /// Returns the layout of messages, patches or results with these columns.
 pub fn layout(kind: Kind, names: Option<&[String]>, terms: &str) -> PyResult<Layout> {
     match rows(kind, names, "messages", terms)? {
-        Rows::Whole(layout) => Ok(layout),
-        Rows::Quads(_) => Err(errors::internal("rows of quads".to_owned())),
+        RowLayout::Whole(layout) => Ok(layout),
+        RowLayout::Quads(_) => Err(errors::internal("rows of quads".to_owned())),
     }
 }
 
@@ -216,12 +216,12 @@ pub fn record_batch<R: Rowed>(
 pub fn batch_of_rows(
     py: Python<'_>,
     batches: &[&MessageBatch],
-    rows: &Rows,
+    rows: &RowLayout,
     source: Option<&str>,
 ) -> PyResult<ArrowBatch> {
     let layout = match rows {
-        Rows::Whole(layout) => return record_batch(py, batches, layout, source),
-        Rows::Quads(layout) => layout,
+        RowLayout::Whole(layout) => return record_batch(py, batches, layout, source),
+        RowLayout::Quads(layout) => layout,
     };
     let made = errors::guarded(py, || to_arrow::quad_record_batch(batches, layout, source))?;
     made.map(ArrowBatch::new)

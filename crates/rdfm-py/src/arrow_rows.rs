@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use rdfm_arrow::from_arrow::{QuadReader, RowReader};
-use rdfm_arrow::schema::{Rows, RowsOf, rows_of};
+use rdfm_arrow::schema::{RowLayout, RowsOf, rows_of};
 use rdfm_arrow::to_arrow::{self, Coalesce, QuadCoalescer};
 use rdfm_core::codec::batch::{Batch, KindOf as _};
 use rdfm_core::codec::spec::Kind;
@@ -72,8 +72,8 @@ impl ArrowCoalescer {
         let kind = options::kind(kind)?;
         let rows = arrow::rows(kind, columns.as_deref(), rows, terms)?;
         let coalescer = match rows {
-            Rows::Whole(layout) => to_arrow::coalescer(kind, layout, max_rows, max_bytes),
-            Rows::Quads(layout) => QuadCoalescer::new(&layout, max_rows, max_bytes)
+            RowLayout::Whole(layout) => to_arrow::coalescer(kind, layout, max_rows, max_bytes),
+            RowLayout::Quads(layout) => QuadCoalescer::new(&layout, max_rows, max_bytes)
                 .map(|coalescer| -> Box<dyn Coalesce> { Box::new(coalescer) }),
         };
         let coalescer = coalescer.map_err(errors::option)?;
@@ -162,7 +162,7 @@ fn batches_from_arrow(
     max_depth: u32,
     max_message_bytes: Option<u64>,
 ) -> PyResult<ArrowRows> {
-    fn read<R: rdfm_arrow::from_arrow::Listed>(
+    fn read<R: rdfm_arrow::from_arrow::InputListed>(
         reader: Reader,
         first_index: u64,
         max_depth: u32,
@@ -197,7 +197,7 @@ trait Batches: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error>;
 }
 
-impl<R: rdfm_arrow::from_arrow::Listed> Batches for RowReader<Reader, R> {
+impl<R: rdfm_arrow::from_arrow::InputListed> Batches for RowReader<Reader, R> {
     fn next_batch(&mut self) -> Result<Option<Batch>, rdfm_arrow::Error> {
         Ok(Self::next_batch(self)?.map(R::any))
     }

@@ -86,7 +86,7 @@ pub fn from_rows(
     for row in rows.try_iter()? {
         if answers {
             return Err(PyValueError::new_err(
-                "the results of an ASK query have no rows",
+                "the result of an ASK query has no rows",
             ));
         }
         terms.builder.begin_message(0);
@@ -99,7 +99,7 @@ pub fn from_rows(
         if cells != width {
             let row = terms.builder.message_index();
             return Err(PyValueError::new_err(format!(
-                "row {row} has {cells} cells, and there are {width} variables"
+                "row {row} has {cells} cells, expected {width} (one for each variable)"
             )));
         }
         terms.end_message()?;
@@ -165,7 +165,9 @@ impl<'py, R: Record> Terms<'py, R> {
         let code: &str = &parts[0].extract::<String>()?;
         let code = OperationCode::named(code).ok_or_else(|| {
             let codes = OperationCode::ALL.map(OperationCode::name).join(", ");
-            PyValueError::new_err(format!("'{code}' is no operation; there are {codes}"))
+            PyValueError::new_err(format!(
+                "'{code}' is not an operation; expected one of {codes}"
+            ))
         })?;
         let name = if parts[1].is_none() {
             TermId::DEFAULT_GRAPH

@@ -8,7 +8,7 @@ use rdfm_core::changes::dataset;
 use rdfm_core::changes::difference;
 use rdfm_core::changes::logs;
 use rdfm_core::changes::per_message::{self, Which};
-use rdfm_core::changes::revert::{self, Step};
+use rdfm_core::changes::revert::{self, RevertStep};
 use rdfm_core::changes::rules;
 
 use crate::batch::MessageBatch;
@@ -125,12 +125,12 @@ impl Dataset {
 
 /// The difference between a dataset, which it takes over, and another one.
 #[pyclass(frozen, module = "rdfm._core")]
-pub struct Difference {
+pub struct DatasetDifference {
     state: Mutex<difference::Difference>,
 }
 
 #[pymethods]
-impl Difference {
+impl DatasetDifference {
     /// Take over a dataset, which is empty afterwards.
     ///
     /// Args:
@@ -423,8 +423,10 @@ impl InversePatches {
         let list = PyList::empty(py);
         for step in steps.into_iter().flatten() {
             match step {
-                Step::Store(block) => list.append(Bound::new(py, PatchBatch::new(*block))?)?,
-                Step::Forget(count) => list.append(count)?,
+                RevertStep::Store(block) => {
+                    list.append(Bound::new(py, PatchBatch::new(*block))?)?
+                }
+                RevertStep::Forget(count) => list.append(count)?,
             }
         }
         Ok(list)
@@ -495,7 +497,7 @@ impl BackwardPatches {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Dataset>()?;
-    module.add_class::<Difference>()?;
+    module.add_class::<DatasetDifference>()?;
     module.add_class::<ToPatches>()?;
     module.add_class::<ToMessages>()?;
     module.add_class::<PatchRules>()?;

@@ -23,21 +23,21 @@ use crate::records::{PatchBatch, ResultBatch};
 use crate::{errors, options};
 
 /// A codec, or the reason why it can no longer be used.
-enum State<T: ?Sized> {
+enum CodecState<T: ?Sized> {
     Live(Box<T>),
     Broken(String),
 }
 
 /// Takes the codec for one call.
 fn take<'a, T: ?Sized>(
-    state: &'a Mutex<State<T>>,
+    state: &'a Mutex<CodecState<T>>,
     what: &str,
-) -> PyResult<MutexGuard<'a, State<T>>> {
+) -> PyResult<MutexGuard<'a, CodecState<T>>> {
     match state.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::WouldBlock) => Err(errors::in_use(what)),
         Err(TryLockError::Poisoned(_)) => Err(errors::internal(format!(
-            "this {what} met a bug before and cannot be used any more"
+            "this {what} cannot be used after an internal error"
         ))),
     }
 }
@@ -45,15 +45,15 @@ fn take<'a, T: ?Sized>(
 /// Runs native work on a codec without the GIL; a panic poisons it.
 fn run<T: ?Sized + Send, R: Send>(
     py: Python<'_>,
-    state: &mut State<T>,
+    state: &mut CodecState<T>,
     work: impl FnOnce(&mut T) -> R + Send,
 ) -> PyResult<R> {
     let codec = match state {
-        State::Live(codec) => codec,
-        State::Broken(reason) => return Err(errors::internal(reason.clone())),
+        CodecState::Live(codec) => codec,
+        CodecState::Broken(reason) => return Err(errors::internal(reason.clone())),
     };
     errors::guarded(py, || work(codec)).inspect_err(|error| {
-        *state = State::Broken(error.value(py).to_string());
+        *state = CodecState::Broken(error.value(py).to_string());
     })
 }
 
@@ -64,12 +64,12 @@ fn run<T: ?Sized + Send, R: Send>(
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Decoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Decoder>>,
-    said: Mutex<Option<Said>>,
+    state: Mutex<CodecState<dyn codec::Decoder>>,
+    reported: Mutex<Option<ReportedHeader>>,
 }
 
 /// Header and notices that a decoder last reported, in Rust and in Python.
-struct Said {
+struct ReportedHeader {
     header: Arc<LogHeader>,
     noticed: Noticed,
     shown: Py<PyMappingProxy>,
@@ -98,7 +98,7 @@ impl Decoder {
     ///     format: Name of a native format.
     ///     options: Options by name; see `format_spec`.
     ///     parts: Which messages may come in parts: "never", those of many "frames", or "always".
-    ///     split: Start, stop (or None) and dialect of the part of the log to read.
+    ///     split: Start, stop (or None) and dialect (or None) of the part of the log to read.
     ///     first_index: Index of the first message, if known.
     ///     context_loader: Takes a URL and returns `(document, final URL)`, or None if it has no
     ///         document.
@@ -111,7 +111,7 @@ impl Decoder {
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
         parts: &str,
-        split: Option<(u64, Option<u64>, String)>,
+        split: Option<SplitTuple>,
         first_index: Option<u64>,
         context_loader: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -121,8 +121,8 @@ impl Decoder {
         let decoder = registry::decoder(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(decoder)),
-            said: Mutex::default(),
+            state: Mutex::new(CodecState::Live(decoder)),
+            reported: Mutex::default(),
         })
     }
 
@@ -258,6 +258,8 @@ impl Decoder {
     /// - `version_label`.
     /// - `options`: the stream options, with the names of the encoder options of the same format.
     /// - `frames`: the meaning of the frames, "message" or "flat".
+    /// - `restarts`: True if the first frame has a restart mark, so that the log can be read in
+    ///   splits.
     /// - `dropped_metadata`: number of metadata entries so far that the message of flat frames
     ///   omits.
     /// - `dropped_keys`: number of JSON-LD keys so far that no context maps to an IRI;
@@ -271,15 +273,15 @@ impl Decoder {
             (decoder.header(), decoder.noticed())
         })?;
         // The decoder's lock is held, so this lock is never contended.
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(said) = &*said
-            && Arc::ptr_eq(&said.header, &header)
-            && said.noticed == noticed
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reported) = &*reported
+            && Arc::ptr_eq(&reported.header, &header)
+            && reported.noticed == noticed
         {
-            return Ok(said.shown.bind(py).clone());
+            return Ok(reported.shown.bind(py).clone());
         }
         let shown = PyMappingProxy::new(py, header_dict(py, &header, &noticed)?.as_mapping());
-        *said = Some(Said {
+        *reported = Some(ReportedHeader {
             header,
             noticed,
             shown: shown.clone().unbind(),
@@ -334,9 +336,12 @@ pub fn contiguous<'py>(piece: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes
     Ok(view.call_method0("tobytes")?.cast_into()?)
 }
 
+/// Start, stop and dialect of a split.
+type SplitTuple = (u64, Option<u64>, Option<String>);
+
 fn opening(
     parts: &str,
-    split: Option<(u64, Option<u64>, String)>,
+    split: Option<SplitTuple>,
     first_index: Option<u64>,
     context_loader: Option<Py<PyAny>>,
 ) -> PyResult<Opening> {
@@ -344,16 +349,24 @@ fn opening(
         "never" => Parts::Never,
         "frames" => Parts::Frames,
         "always" => Parts::Always,
-        _ => return Err(errors::option("parts is 'never', 'frames' or 'always'")),
+        _ => {
+            return Err(errors::option(
+                "parts must be 'never', 'frames' or 'always'",
+            ));
+        }
     };
     let split = split.map(|(start, stop, dialect)| {
-        let dialect = Dialect::named(&dialect).ok_or_else(|| {
-            errors::option("a split is a tuple of start, stop (or None) and dialect")
-        })?;
+        let dialect = dialect.map(|name| {
+            Dialect::named(&name).ok_or_else(|| {
+                errors::option(
+                    "split must be a tuple of start, stop (or None) and dialect (or None)",
+                )
+            })
+        });
         Ok::<_, PyErr>(Split {
             start,
             stop: stop.unwrap_or(u64::MAX),
-            dialect,
+            dialect: dialect.transpose()?,
         })
     });
     Ok(Opening {
@@ -386,6 +399,9 @@ fn header_dict<'py>(
     if let Some(flat) = header.flat {
         dict.set_item("frames", if flat { "flat" } else { "message" })?;
     }
+    if header.restarts {
+        dict.set_item("restarts", true)?;
+    }
     if noticed.dropped_metadata > 0 {
         dict.set_item("dropped_metadata", noticed.dropped_metadata)?;
     }
@@ -406,12 +422,12 @@ fn header_dict<'py>(
     Ok(dict)
 }
 
-/// Counts the delimiters of a split without decoding it.
+/// Counts the delimiters of a split without decoding it; in a log of frames, its messages.
 ///
 /// Call `feed` with pieces as for a decoder of the split, until it is `done`, or call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct DelimiterCounter {
-    state: Mutex<State<dyn codec::DelimiterCounter>>,
+    state: Mutex<CodecState<dyn codec::DelimiterCounter>>,
 }
 
 #[pymethods]
@@ -422,7 +438,7 @@ impl DelimiterCounter {
     fn new(
         format: &str,
         options: Option<&Bound<'_, PyDict>>,
-        split: Option<(u64, Option<u64>, String)>,
+        split: Option<SplitTuple>,
         first_index: Option<u64>,
     ) -> PyResult<Self> {
         let spec = find(format)?;
@@ -430,7 +446,7 @@ impl DelimiterCounter {
         let opening = opening("never", split, first_index, None)?;
         let counter = registry::counter(spec, &values, &opening).map_err(errors::option)?;
         Ok(Self {
-            state: Mutex::new(State::Live(counter)),
+            state: Mutex::new(CodecState::Live(counter)),
         })
     }
 
@@ -453,7 +469,7 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.done())
     }
 
-    /// Number of delimiters whose lines begin in the split.
+    /// Number of delimiters whose lines begin in the split, or of messages in a log of frames.
     #[getter]
     fn delimiters(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |counter| counter.delimiters())
@@ -465,7 +481,8 @@ impl DelimiterCounter {
         self.with(py, |counter| counter.content_first())
     }
 
-    /// Whether the log changes its dialect after its head, so that it cannot be read in splits.
+    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its
+    /// frames are damaged.
     #[getter]
     fn strayed(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |counter| counter.strayed())
@@ -488,7 +505,7 @@ impl DelimiterCounter {
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
     spec: &'static FormatSpec,
-    state: Mutex<State<dyn codec::Encoder>>,
+    state: Mutex<CodecState<dyn codec::Encoder>>,
 }
 
 impl Encoder {
@@ -555,7 +572,7 @@ impl Encoder {
         let encoder = registry::encoder(spec, &values, source.as_ref()).map_err(errors::option)?;
         Ok(Self {
             spec,
-            state: Mutex::new(State::Live(encoder)),
+            state: Mutex::new(CodecState::Live(encoder)),
         })
     }
 

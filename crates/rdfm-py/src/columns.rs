@@ -16,7 +16,7 @@ use crate::records::ResultBatch;
 /// Typed columns of result rows.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct TypedColumns {
-    columns: columns::Columns,
+    columns: columns::ResultColumns,
 }
 
 #[pymethods]
@@ -40,7 +40,8 @@ impl TypedColumns {
         let types = types.unwrap_or_default();
         let types = types.iter().map(|(name, of)| (name.as_str(), of.as_str()));
         let names = variables.iter().map(String::as_str);
-        let columns = columns::Columns::new(names, types, messages).map_err(errors::option)?;
+        let columns =
+            columns::ResultColumns::new(names, types, messages).map_err(errors::option)?;
         Ok(Self { columns })
     }
 
@@ -70,7 +71,7 @@ impl TypedColumns {
     ) -> PyResult<(ArrowBatch, usize)> {
         let evaluated = evaluated.get();
         let Some(rows) = &evaluated.rows else {
-            return Err(errors::option("columns are of the rows of a SELECT"));
+            return Err(errors::option("typed columns require the rows of a SELECT"));
         };
         let (rows, batch) = (rows.get().inner(), batch.get().inner());
         let index = |message: &u32| batch.index(*message as usize);

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use rdfm_analysis::comparison::{
-    self, Compared, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
+    self, ComparableRecord, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
 };
 use rdfm_core::model::batch::LogBatch;
 
@@ -28,7 +28,9 @@ macro_rules! with_batches {
             let ($x, $y) = (a.get().inner(), b.get().inner());
             $work
         } else {
-            Err(PyTypeError::new_err("batches of one kind are compared"))
+            Err(PyTypeError::new_err(
+                "expected two batches of the same kind",
+            ))
         }
     };
 }
@@ -46,18 +48,18 @@ type Labels<'py> = (Bound<'py, PyString>, Bound<'py, PyString>);
 /// Compares the messages of two logs, one batch of each at a time.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Comparer {
-    state: Mutex<State>,
+    state: Mutex<ComparisonState>,
 }
 
-struct State {
+struct ComparisonState {
     core: Core,
     /// Batches whose terms the core has registered.
     current: [Option<Py<PyAny>>; 2],
 }
 
-impl State {
+impl ComparisonState {
     /// Registers the next batch of a side.
-    fn meet(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
+    fn register(&mut self, side: Side, batch: &Bound<'_, PyAny>) {
         let current = &mut self.current[side as usize];
         if current.as_ref().is_none_or(|known| !known.is(batch)) {
             *current = Some(batch.clone().unbind());
@@ -79,7 +81,7 @@ fn side(number: u8) -> Side {
 }
 
 impl Comparer {
-    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, ComparisonState>> {
         match self.state.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -96,7 +98,7 @@ impl Comparer {
         work: impl Work<T>,
     ) -> PyResult<T> {
         let mut guard = self.lock()?;
-        guard.meet(side(number), batch);
+        guard.register(side(number), batch);
         let core = &mut guard.core;
         with_batches!(batch, batch, |found, _same| errors::guarded(py, || work
             .of(core, found)))
@@ -105,13 +107,13 @@ impl Comparer {
 
 /// Work on a batch of any kind.
 trait Work<T>: Send {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> T;
 }
 
 struct Signatures(Side, std::ops::Range<usize>);
 
 impl Work<Vec<u128>> for Signatures {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<u128> {
         core.signatures(self.0, batch, self.1)
     }
 }
@@ -119,7 +121,7 @@ impl Work<Vec<u128>> for Signatures {
 struct Collect(Side);
 
 impl Work<Vec<usize>> for Collect {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.collect(self.0, batch)
     }
 }
@@ -127,7 +129,7 @@ impl Work<Vec<usize>> for Collect {
 struct Pick(Side);
 
 impl Work<Vec<usize>> for Pick {
-    fn of<R: Compared>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
+    fn of<R: ComparableRecord>(self, core: &mut Core, batch: &LogBatch<R>) -> Vec<usize> {
         core.pick(self.0, batch)
     }
 }
@@ -158,19 +160,19 @@ impl Comparer {
             "sets" => Mode::Sets,
             "sequences" => Mode::Sequences,
             "exact" => Mode::Exact,
-            _ => return Err(errors::option(format!("there is no mode {mode}"))),
+            _ => return Err(errors::option(format!("unknown mode '{mode}'"))),
         };
         let namespaces = match namespaces {
             "ignored" => NamespaceUse::Ignored,
             "noticed" => NamespaceUse::Noticed,
             "compared" => NamespaceUse::Compared,
-            _ => return Err(errors::option(format!("there is no use {namespaces}"))),
+            _ => return Err(errors::option(format!("unknown namespaces '{namespaces}'"))),
         };
         let limits = Limits {
             each: max_steps,
             total: max_total_steps,
         };
-        let state = State {
+        let state = ComparisonState {
             core: Core::new(mode, metadata, namespaces, limits),
             current: [None, None],
         };
@@ -202,8 +204,8 @@ impl Comparer {
         most: usize,
     ) -> PyResult<(usize, u64, u8)> {
         let mut guard = self.lock()?;
-        guard.meet(Side::A, a);
-        guard.meet(Side::B, b);
+        guard.register(Side::A, a);
+        guard.register(Side::B, b);
         let core = &mut guard.core;
         let Run {
             pairs,
@@ -347,7 +349,7 @@ fn isomorphism<'py>(
     })?
     .map_err(|_| {
         errors::limit(format!(
-            "the comparison needs more than {max_steps} steps; max_steps raises it"
+            "the comparison needs more than {max_steps} steps; a larger max_steps allows it"
         ))
     })?;
     let label =

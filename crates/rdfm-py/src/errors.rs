@@ -241,5 +241,5 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no text");
-    format!("rdfm met a bug of its own, please report it: {what}")
+    format!("internal error in rdfm; please report it: {what}")
 }

@@ -12,11 +12,11 @@ use crate::errors;
 /// A filter of messages: patterns that quads must match.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Filter {
-    state: Mutex<filter::Filter>,
+    state: Mutex<filter::MessageFilter>,
 }
 
 impl Filter {
-    fn state(&self) -> MutexGuard<'_, filter::Filter> {
+    fn state(&self) -> MutexGuard<'_, filter::MessageFilter> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -28,7 +28,7 @@ impl Filter {
     fn new(prefixes: BTreeMap<String, String>) -> Self {
         let bytes = |(name, iri): (String, String)| (name.into_bytes(), iri.into_bytes());
         Self {
-            state: Mutex::new(filter::Filter::new(prefixes.into_iter().map(bytes))),
+            state: Mutex::new(filter::MessageFilter::new(prefixes.into_iter().map(bytes))),
         }
     }
 
@@ -51,7 +51,7 @@ impl Filter {
             "object" => Position::Object,
             "graph" => Position::Graph,
             "any" => Position::Any,
-            _ => return Err(errors::option(format!("there is no position '{position}'"))),
+            _ => return Err(errors::option(format!("unknown position '{position}'"))),
         };
         self.state().term(position, text).map_err(errors::option)
     }
@@ -84,7 +84,7 @@ impl Filter {
             text.map(|text| {
                 filter::moment(text).ok_or_else(|| {
                     errors::option(format!(
-                        "'{text}' is no date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
+                        "'{text}' is not a date or time; write 2026-06-01 or 2026-06-01T13:00:00Z"
                     ))
                 })
             })

@@ -1,5 +1,5 @@
-//! The Python module `rdfm._core`: a translation layer between Python and the crates `rdfm-core`
-//! and `rdfm-arrow`, without logic of its own.
+//! The Python module `rdfm._core`: a translation layer, without logic, between Python and the
+//! crates `rdfm-core` and `rdfm-arrow`.
 //!
 //! - [`codecs`]: decoders and encoders. [`options`]: their keyword arguments.
 //! - [`batch`], [`records`]: batches of each kind. [`views`]: their common part. [`build`]: batches

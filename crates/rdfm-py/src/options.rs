@@ -105,7 +105,7 @@ pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
         |name: &str| Ok::<_, PyErr>(item(name)?.is_some_and(|on| on.is_truthy().unwrap_or(false)));
     let carries = match item("carries")? {
         Some(carries) => carries_of(&carries.cast_into::<PyMapping>()?)?,
-        None => UNSAID,
+        None => ASSUMED,
     };
     let dialect = item("dialect")?.and_then(|name| name.extract::<String>().ok());
     let mut options = Vec::new();
@@ -152,14 +152,14 @@ fn carries_dict(py: Python<'_>, carries: Carries) -> PyResult<Bound<'_, PyDict>>
 }
 
 /// Capabilities assumed for a format that does not state them.
-const UNSAID: Carries = Carries {
+const ASSUMED: Carries = Carries {
     triple_terms: TripleTerms::No,
     ..Carries::ALL
 };
 
 /// Reads the capabilities of a format from a mapping.
 fn carries_of(given: &Bound<'_, PyMapping>) -> PyResult<Carries> {
-    let mut carries = UNSAID;
+    let mut carries = ASSUMED;
     for (flag, name) in [
         (&mut carries.graphs, "graphs"),
         (&mut carries.generalized, "generalized"),
@@ -302,6 +302,6 @@ pub fn depth(max_depth: u32) -> PyResult<u32> {
         return Ok(max_depth);
     }
     Err(errors::option(format!(
-        "max_depth is a number from 1 to {MAX_DEPTH}, not {max_depth}"
+        "max_depth must be a number from 1 to {MAX_DEPTH}, not {max_depth}"
     )))
 }

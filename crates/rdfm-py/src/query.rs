@@ -13,7 +13,7 @@ use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Progress, Triples};
 use rdfm_query::query::output::{MessageOutput, RowOutput};
 use rdfm_query::query::parse::{self, Form};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
 use crate::batch::MessageBatch;
@@ -23,7 +23,7 @@ use crate::records::ResultBatch;
 /// Maximum number of buffered pieces of an entire dataset's result.
 const WAITING: usize = 2;
 /// Interval between checks for signals.
-const LOOK: Duration = Duration::from_millis(50);
+const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Exception that a signal handler raised while a query ran.
 type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -134,7 +134,7 @@ impl Query {
         };
         let raised = Raised::default();
         let (rows, slot) = (RowOutput::new(&query), Arc::clone(&raised));
-        let evaluation = Evaluation::new(query, limits, native).looked_after(move |cancel| {
+        let evaluation = Evaluation::new(query, limits, native).with_check(move |cancel| {
             let signals = Python::attach(|py: Python<'_>| py.check_signals());
             if let Err(error) = signals {
                 *lock(&slot) = Some(error);
@@ -190,7 +190,7 @@ impl Query {
     ) -> PyResult<Evaluated> {
         let batch = batch.get().inner();
         let (progress, rows, messages) = errors::guarded(py, || {
-            let mut rows = Rows::default();
+            let mut rows = SolutionRows::default();
             let progress = self.evaluation.rows(batch, start, &mut rows);
             let made = lock(&self.rows).batch(batch, &rows);
             (progress, made, rows.messages)
@@ -217,7 +217,7 @@ impl Query {
     ) -> PyResult<Evaluated> {
         let batch = batch.get().inner();
         let (progress, made) = errors::guarded(py, || {
-            let (mut rows, mut triples) = (Rows::default(), Triples::default());
+            let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
             let evaluation = &self.evaluation;
             let progress = evaluation.triples(batch, start, &mut rows, &mut triples);
             let mut output = lock(&self.messages);
@@ -244,7 +244,7 @@ impl Query {
         let batch = batch.get().inner();
         let (progress, answers) = errors::guarded(py, || {
             let mut answers = Vec::new();
-            let progress = self.evaluation.holds(batch, start, &mut answers);
+            let progress = self.evaluation.answers(batch, start, &mut answers);
             (progress, answers)
         })?;
         self.check()?;
@@ -338,7 +338,7 @@ impl WholeResult {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let next = loop {
             let next = py.detach(|| match &*lock(&self.pieces) {
-                Some(pieces) => pieces.recv_timeout(LOOK),
+                Some(pieces) => pieces.recv_timeout(INTERVAL),
                 None => Err(RecvTimeoutError::Disconnected),
             });
             match next {
@@ -432,10 +432,10 @@ impl QueryDataset {
         match added {
             Some(Ok(())) => Ok(()),
             Some(Err(_)) => Err(errors::limit(
-                "all messages together are larger than 2 GiB; query each by itself, or fewer of them",
+                "the messages are larger than 2 GiB in total; query each message separately, or fewer messages",
             )),
             None => Err(pyo3::exceptions::PyValueError::new_err(
-                "messages are added before a query is evaluated",
+                "messages cannot be added after a query has been evaluated",
             )),
         }
     }

@@ -396,7 +396,7 @@ impl ResultBatch {
     ) -> PyResult<Self> {
         let rows = self.inner();
         if messages.len() != rows.len() {
-            let text = format!("{} indexes of {} rows", messages.len(), rows.len());
+            let text = format!("{} message indexes for {} rows", messages.len(), rows.len());
             return Err(PyValueError::new_err(text));
         }
         errors::guarded(py, || labelled(rows, source, &messages, first))?

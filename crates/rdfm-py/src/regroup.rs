@@ -51,7 +51,7 @@ impl Regrouper {
             "count" => GroupBy::Count(number),
             "bytes" => GroupBy::Bytes(number),
             "all" => GroupBy::All,
-            _ => return Err(errors::option(format!("there is no group_by '{by}'"))),
+            _ => return Err(errors::option(format!("unknown group_by '{by}'"))),
         };
         let mut limits = Limits::default();
         if let Some(most) = max_message_bytes {

@@ -68,7 +68,7 @@ impl StatisticsCounter {
             let batch = batch.get().inner();
             errors::guarded(py, || self.state().add_results(batch))
         } else {
-            Err(PyTypeError::new_err("a batch of a log is needed"))
+            Err(PyTypeError::new_err("expected a batch"))
         }
     }
 
@@ -194,7 +194,7 @@ fn names<'py>(py: Python<'py>, of: &NamesReport) -> PyResult<Bound<'py, PyDict>>
         counts.set_item(name, count)?;
     }
     dict.set_item("counts", counts)?;
-    dict.set_item("number", of.held)?;
+    dict.set_item("number", of.kept)?;
     dict.set_item("others", of.others)?;
     Ok(dict)
 }
@@ -231,7 +231,7 @@ impl NameListing {
             errors::guarded(py, || self.state().add_patches(batch))
         } else {
             Err(PyTypeError::new_err(
-                "a batch of messages or patches is needed",
+                "expected a batch of messages or patches",
             ))
         }
     }

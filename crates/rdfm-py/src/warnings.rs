@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use rdfm_analysis::warnings::{self, BlankNodes, Finding, Rule, lines};
+use rdfm_analysis::warnings::{self, Finding, Rule, SuspiciousLabels, lines};
 use rdfm_core::codec::batch::BatchRef;
 use rdfm_core::model::datatypes::Datatype;
 
@@ -57,10 +57,10 @@ impl Checker {
         labels: &str,
     ) -> PyResult<Vec<FindingTuple<'py>>> {
         let labels = match labels {
-            "none" => BlankNodes::Ignored,
-            "chosen" => BlankNodes::Chosen,
-            "all" => BlankNodes::All,
-            _ => return Err(errors::option(format!("there is no labels '{labels}'"))),
+            "none" => SuspiciousLabels::Ignored,
+            "chosen" => SuspiciousLabels::Chosen,
+            "all" => SuspiciousLabels::All,
+            _ => return Err(errors::option(format!("unknown labels '{labels}'"))),
         };
         let batch = core_batch(batch)?;
         let found = errors::guarded(py, || {
@@ -68,8 +68,8 @@ impl Checker {
             match batch {
                 BatchRef::Messages(batch) => checker.check(batch, labels),
                 // In patches and results, labels are scoped to the entire log.
-                BatchRef::Patches(batch) => checker.check(batch, BlankNodes::Ignored),
-                BatchRef::Results(batch) => checker.check(batch, BlankNodes::Ignored),
+                BatchRef::Patches(batch) => checker.check(batch, SuspiciousLabels::Ignored),
+                BatchRef::Results(batch) => checker.check(batch, SuspiciousLabels::Ignored),
             }
         })?;
         let tuple = |finding: Finding| {

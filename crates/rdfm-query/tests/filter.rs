@@ -1,4 +1,4 @@
-//! Patterns over messages: which messages and which quads are kept, however the log is cut into batches.
+//! Patterns select messages and quads, regardless of batches.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Values;
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
-use rdfm_query::filter::{Filter, Period, Position, moment};
+use rdfm_query::filter::{MessageFilter, Period, Position, moment};
 
 const LOG: &str = r#"
 PREFIX ex: <http://e/>
@@ -21,7 +21,7 @@ ex:a ex:value true ; ex:said <<( ex:x ex:y <<( ex:x ex:z "deep" )>> )>> ; ex:at 
 # @message
 "#;
 
-/// The log, whole or in batches of a message.
+/// The log, in one batch or in batches of one message.
 fn batches(small: bool) -> Vec<MessageBatch> {
     let spec = registry::find("trig").unwrap();
     let values = Values::default();
@@ -42,10 +42,10 @@ fn batches(small: bool) -> Vec<MessageBatch> {
     found
 }
 
-/// The numbers of the messages that are kept.
-fn kept(make: impl Fn(&mut Filter)) -> Vec<usize> {
+/// Numbers of the messages that match.
+fn kept(make: impl Fn(&mut MessageFilter)) -> Vec<usize> {
     let [whole, cut] = [false, true].map(|small| {
-        let mut filter = Filter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
+        let mut filter = MessageFilter::new([(b"given".to_vec(), b"http://e/".to_vec())]);
         make(&mut filter);
         let batches = batches(small);
         let wanted = batches.iter().flat_map(|batch| filter.messages(batch));
@@ -61,7 +61,7 @@ fn of(position: Position, text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn terms_in_their_positions() {
+fn terms_match_in_their_positions() {
     for (position, text, expected) in [
         (Position::Subject, "<http://e/a>", vec![0]),
         (Position::Subject, "<http://e/b>", vec![1]),
@@ -88,7 +88,7 @@ fn terms_in_their_positions() {
 }
 
 #[test]
-fn what_is_asked_is_asked_of_one_quad() {
+fn conditions_of_a_pattern_apply_to_one_quad() {
     let both = |split: bool| {
         kept(move |filter| {
             filter.term(Position::Predicate, "ex:value").unwrap();
@@ -100,12 +100,12 @@ fn what_is_asked_is_asked_of_one_quad() {
     };
     assert_eq!(both(false), [] as [usize; 0]);
     assert_eq!(both(true), [0]);
-    assert_eq!(kept(|_| ()), [0, 1, 2], "nothing is asked");
-    assert_eq!(kept(Filter::default_graph), [0, 1, 2]);
+    assert_eq!(kept(|_| ()), [0, 1, 2], "no conditions");
+    assert_eq!(kept(MessageFilter::default_graph), [0, 1, 2]);
 }
 
 #[test]
-fn texts_and_moments() {
+fn texts_and_times_match() {
     assert_eq!(kept(|filter| filter.contains("2026-01")), [1, 2]);
     assert_eq!(kept(|filter| filter.contains("example")), [] as [usize; 0]);
     assert_eq!(kept(|filter| filter.matches("^[Kk]ing").unwrap()), [0]);
@@ -123,9 +123,9 @@ fn texts_and_moments() {
 }
 
 #[test]
-fn quads_of_the_messages_that_are_kept() {
+fn matching_quads_are_selected() {
     let batch = &batches(false)[0];
-    let mut filter = Filter::default();
+    let mut filter = MessageFilter::default();
     filter.term(Position::Predicate, "ex:value").unwrap();
     let wanted = filter.quads(batch);
     assert_eq!(wanted.iter().filter(|kept| **kept).count(), 3);
@@ -133,11 +133,11 @@ fn quads_of_the_messages_that_are_kept() {
     filter.within(Period::default());
     let wanted = filter.quads(batch);
     let kept: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at]).collect();
-    assert_eq!(kept, [2, 5], "those of the first pattern");
+    assert_eq!(kept, [2, 5], "only quads of the first pattern");
 }
 
 #[test]
-fn what_says_no_term_is_refused() {
+fn invalid_terms_are_rejected() {
     for text in [
         "",
         "x",
@@ -150,16 +150,16 @@ fn what_says_no_term_is_refused() {
         "ex:a b",
         "ex:a>",
     ] {
-        let mut filter = Filter::default();
+        let mut filter = MessageFilter::default();
         assert!(filter.term(Position::Any, text).is_err(), "{text}");
     }
-    assert!(Filter::default().matches("(").is_err());
-    assert!(Filter::default().matches("(a{1000}){1000}").is_err());
+    assert!(MessageFilter::default().matches("(").is_err());
+    assert!(MessageFilter::default().matches("(a{1000}){1000}").is_err());
 }
 
 #[test]
-fn prefixes_that_no_log_declares_are_told() {
-    let mut filter = Filter::default();
+fn undeclared_prefixes_are_reported() {
+    let mut filter = MessageFilter::default();
     for text in ["ex:a", "none:a"] {
         filter.term(Position::Any, text).unwrap();
     }

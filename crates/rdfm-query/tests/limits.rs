@@ -1,4 +1,4 @@
-//! Queries that would take more memory or time than they may.
+//! Queries that exceed the limits of memory or time.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn numbers(count: usize) -> String {
     (0..count).map(quad).collect()
 }
 
-/// What ends a query; both ways of evaluation agree.
+/// The reason why a query is stopped, which is the same natively and with the evaluator.
 fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
     let log = batch(log);
     let (_, each) = rows_until(query, &log, limits.clone());
@@ -45,7 +45,7 @@ fn stop(query: &str, log: &str, limits: &Limits) -> Option<Stop> {
 }
 
 #[test]
-fn texts_that_grow_in_an_expression_are_counted() {
+fn growing_texts_count_towards_the_limit() {
     let log = "<http://e/a> <http://e/p> \"0123456789\" .";
     // Ten bytes doubled 30 times would be 10 GB.
     let steps = (1..30).map(|at| format!("BIND(CONCAT(?x{0}, ?x{0}) AS ?x{at}) ", at - 1));
@@ -73,7 +73,7 @@ fn texts_that_grow_in_an_expression_are_counted() {
 }
 
 #[test]
-fn texts_count_as_long_as_their_expression_is_evaluated() {
+fn texts_count_while_their_expression_is_evaluated() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     for test in [
@@ -97,13 +97,13 @@ fn texts_count_as_long_as_their_expression_is_evaluated() {
 }
 
 #[test]
-fn texts_of_results_are_counted() {
+fn texts_in_results_count_towards_the_limit() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     let query = format!("SELECT (CONCAT(STR(?o), '{text}') AS ?y) {{ ?s ?p ?o }}");
     let (_, each) = rows_until(&query, &batch(&log), small());
     assert_eq!(each, Some(Stop::Memory));
-    // Rows of all messages are handed over before they are many.
+    // The rows of a complete dataset are passed on in pieces, so they do not add up.
     let (whole, stopped) = whole_rows_until(
         &query,
         &batch(&log),
@@ -118,7 +118,7 @@ fn texts_of_results_are_counted() {
 }
 
 #[test]
-fn values_of_aggregates_are_counted() {
+fn values_of_aggregates_count_towards_the_limit() {
     let log = numbers(3000);
     let text = "x".repeat(1000);
     let wide = format!("CONCAT(STR(?o), '{text}')");
@@ -153,7 +153,7 @@ fn values_of_aggregates_are_counted() {
 }
 
 #[test]
-fn cells_of_rows_are_counted() {
+fn cells_of_rows_count_towards_the_limit() {
     let log = numbers(2);
     // Each pattern doubles the rows.
     let pattern = |at| format!("?a{at} ?b{at} ?c{at} . ");
@@ -179,8 +179,8 @@ fn cells_of_rows_are_counted() {
 }
 
 #[test]
-fn the_clock_is_looked_at_before_a_regular_expression_is_compiled() {
-    // Each pattern is another one, and takes some milliseconds to compile.
+fn the_time_limit_is_checked_before_compiling_a_regular_expression() {
+    // Each regular expression is different, and takes some milliseconds to compile.
     let log = numbers(3000);
     for test in [
         r"REGEX('x', CONCAT('(\\pL{20}|', STR(?o), ')'))",
@@ -198,7 +198,7 @@ fn the_clock_is_looked_at_before_a_regular_expression_is_compiled() {
 }
 
 #[test]
-fn a_regular_expression_that_is_too_large_is_an_error() {
+fn a_large_regular_expression_is_an_error() {
     let log = numbers(2);
     for test in [
         r"REGEX(STR(?o), '(\\pL{100}){100}')",
@@ -215,13 +215,13 @@ fn a_regular_expression_that_is_too_large_is_an_error() {
             "{why}"
         );
     }
-    // One that is not valid has no value.
+    // An invalid regular expression has no value.
     let query = "SELECT * { ?s ?p ?o FILTER(REGEX(STR(?o), '[')) }";
     assert_eq!(stop(query, &log, &Limits::default()), None);
 }
 
 #[test]
-fn long_texts_that_are_copied_take_time() {
+fn copying_long_texts_counts_as_time() {
     let text = "x".repeat(200_000);
     let log = format!("{}<http://e/t> <http://e/long> \"{text}\" .", numbers(2000));
     let query = "SELECT (COUNT(*) AS ?n) { ?s ex:p ?o . ?u ex:p ?v . ?t ex:long ?x FILTER(STRLEN(?x) < ?o + ?v) }";

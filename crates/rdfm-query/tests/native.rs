@@ -1,5 +1,5 @@
-//! Patterns matched over batches give the rows that `spareval` gives for each message as a dataset of its own, however
-//! the messages are cut into batches.
+//! Native matching returns the same rows as `spareval` on each message as a separate dataset,
+//! regardless of batches.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,12 +29,12 @@ use spargebra::algebra::GraphPattern;
 use spargebra::{Query, SparqlParser};
 
 /// Rows of a message: the terms as N-Triples.
-type Rows = Vec<Vec<String>>;
+type MessageRows = Vec<Vec<String>>;
 
-/// Numbers by chance, the same in each run.
-struct Chance(u64);
+/// Reproducible random numbers.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self
             .0
@@ -68,19 +68,19 @@ const OBJECTS: &[&str] = &[
 const GRAPHS: &[&str] = &["", "", "", "<http://e/g>", "<http://e/h>", "_:x"];
 const VARIABLES: &[&str] = &["?a", "?b", "?c", "?d"];
 
-/// Messages as N-Quads, some of them of many quads.
-fn messages(chance: &mut Chance) -> Vec<String> {
-    let count = 2 + chance.below(3);
-    let message = |chance: &mut Chance| {
+/// Messages as N-Quads; some have many quads.
+fn messages(random: &mut Random) -> Vec<String> {
+    let count = 2 + random.below(3);
+    let message = |random: &mut Random| {
         let sizes: [usize; 6] = [0, 6, 12, 24, 40, 60];
         let mut text = String::new();
-        for _ in 0..sizes[chance.below(sizes.len())] {
-            let parts = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS].map(|of| chance.of(of));
+        for _ in 0..sizes[random.below(sizes.len())] {
+            let parts = [SUBJECTS, PREDICATES, OBJECTS, GRAPHS].map(|of| random.of(of));
             writeln!(text, "{} .", parts.join(" ")).unwrap();
         }
         text
     };
-    (0..count).map(|_| message(chance)).collect()
+    (0..count).map(|_| message(random)).collect()
 }
 
 fn batches(messages: &[String]) -> Vec<MessageBatch> {
@@ -106,34 +106,34 @@ fn batches(messages: &[String]) -> Vec<MessageBatch> {
     found
 }
 
-/// The same messages, each in a batch of its own, with another table.
+/// The same messages, each in a separate batch with a different term table.
 fn cut(messages: &[String]) -> Vec<MessageBatch> {
     const OTHER: &str = "<http://e/h> <http://e/r> <http://e/q> .\n";
     let one = |message: &String| batches(&[OTHER.into(), message.clone()])[0].slice(1..2);
     messages.iter().map(one).collect()
 }
 
-fn triple(chance: &mut Chance) -> String {
-    let variable = chance.of(VARIABLES);
-    let subject = match chance.below(6) {
-        0 => chance.of(&SUBJECTS[..3]),
+fn triple(random: &mut Random) -> String {
+    let variable = random.of(VARIABLES);
+    let subject = match random.below(6) {
+        0 => random.of(&SUBJECTS[..3]),
         1 => "[]",
         _ => variable,
     };
-    let predicate = match chance.below(4) {
-        0 => chance.of(VARIABLES),
-        _ => chance.of(PREDICATES),
+    let predicate = match random.below(4) {
+        0 => random.of(VARIABLES),
+        _ => random.of(PREDICATES),
     };
-    let object = match chance.below(4) {
-        0 => chance.of(&[&OBJECTS[..3], &OBJECTS[5..]].concat()),
-        _ => chance.of(VARIABLES),
+    let object = match random.below(4) {
+        0 => random.of(&[&OBJECTS[..3], &OBJECTS[5..]].concat()),
+        _ => random.of(VARIABLES),
     };
     format!("{subject} {predicate} {object} . ")
 }
 
-fn expression(chance: &mut Chance) -> String {
-    let [one, two] = [0; 2].map(|_| chance.of(VARIABLES));
-    match chance.below(15) {
+fn expression(random: &mut Random) -> String {
+    let [one, two] = [0; 2].map(|_| random.of(VARIABLES));
+    match random.below(15) {
         0 => format!("{one} > 1"),
         1 => format!("isIRI({one})"),
         2 => format!("bound({one})"),
@@ -154,10 +154,10 @@ fn expression(chance: &mut Chance) -> String {
     }
 }
 
-/// An expression that gives a term.
-fn value(chance: &mut Chance) -> String {
-    let [one, two] = [0; 2].map(|_| chance.of(VARIABLES));
-    match chance.below(8) {
+/// An expression that returns a term.
+fn value(random: &mut Random) -> String {
+    let [one, two] = [0; 2].map(|_| random.of(VARIABLES));
+    match random.below(8) {
         0 => format!("{one} + 1"),
         1 => format!("str({one})"),
         2 => format!("strlang(str({one}), \"en\")"),
@@ -169,42 +169,42 @@ fn value(chance: &mut Chance) -> String {
     }
 }
 
-fn group(chance: &mut Chance, depth: usize) -> String {
+fn group(random: &mut Random, depth: usize) -> String {
     let mut text = String::new();
-    for _ in 0..=chance.below(3) {
+    for _ in 0..=random.below(3) {
         let kind = if depth == 0 {
-            chance.below(4)
+            random.below(4)
         } else {
-            chance.below(12)
+            random.below(12)
         };
-        let inner = |chance: &mut Chance| group(chance, depth - 1);
+        let inner = |random: &mut Random| group(random, depth - 1);
         match kind {
-            0..=2 => text.push_str(&triple(chance)),
-            3 => write!(text, "FILTER({}) ", expression(chance)).unwrap(),
-            4..=6 => write!(text, "OPTIONAL {{ {} }} ", inner(chance)).unwrap(),
-            7 if chance.below(2) == 0 => {
-                let name = ["?e", "?f", "?d"][chance.below(3)];
-                write!(text, "BIND({} AS {name}) ", value(chance)).unwrap();
+            0..=2 => text.push_str(&triple(random)),
+            3 => write!(text, "FILTER({}) ", expression(random)).unwrap(),
+            4..=6 => write!(text, "OPTIONAL {{ {} }} ", inner(random)).unwrap(),
+            7 if random.below(2) == 0 => {
+                let name = ["?e", "?f", "?d"][random.below(3)];
+                write!(text, "BIND({} AS {name}) ", value(random)).unwrap();
             }
-            7 => write!(text, "{{ {} }} ", inner(chance)).unwrap(),
+            7 => write!(text, "{{ {} }} ", inner(random)).unwrap(),
             8 => write!(
                 text,
                 "{{ {} }} UNION {{ {} }} ",
-                inner(chance),
-                inner(chance)
+                inner(random),
+                inner(random)
             )
             .unwrap(),
             9 => {
-                let graph = chance.of(&["?g", "?a", "<http://e/g>", "<http://e/none>"]);
-                write!(text, "GRAPH {graph} {{ {} }} ", inner(chance)).unwrap();
+                let graph = random.of(&["?g", "?a", "<http://e/g>", "<http://e/none>"]);
+                write!(text, "GRAPH {graph} {{ {} }} ", inner(random)).unwrap();
             }
             _ => {
-                let [one, two] = [["?a", "?b"], ["?b", "?c"], ["?c", "?e"]][chance.below(3)];
+                let [one, two] = [["?a", "?b"], ["?b", "?c"], ["?c", "?e"]][random.below(3)];
                 write!(text, "VALUES ({one} {two}) {{ ").unwrap();
-                for _ in 0..chance.below(8) {
-                    let terms = [0; 2].map(|_| match chance.below(4) {
+                for _ in 0..random.below(8) {
+                    let terms = [0; 2].map(|_| match random.below(4) {
                         0 => "UNDEF",
-                        _ => chance.of(&[SUBJECTS[0], OBJECTS[1], OBJECTS[5], "7", "\"text\"@en"]),
+                        _ => random.of(&[SUBJECTS[0], OBJECTS[1], OBJECTS[5], "7", "\"text\"@en"]),
                     });
                     write!(text, "({}) ", terms.join(" ")).unwrap();
                 }
@@ -215,9 +215,9 @@ fn group(chance: &mut Chance, depth: usize) -> String {
     text
 }
 
-fn query(chance: &mut Chance) -> String {
+fn query(random: &mut Random) -> String {
     const PREFIX: &str = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>";
-    let form = chance.of(&[
+    let form = random.of(&[
         "SELECT *",
         "SELECT *",
         "SELECT DISTINCT ?b ?a",
@@ -225,12 +225,12 @@ fn query(chance: &mut Chance) -> String {
     ]);
     format!(
         "{PREFIX} {form} {{ {} {} }}",
-        triple(chance),
-        group(chance, 3)
+        triple(random),
+        group(random, 3)
     )
 }
 
-/// What a query's rows are of.
+/// The variables of a query's rows.
 fn selected(pattern: &GraphPattern) -> &[Variable] {
     match pattern {
         GraphPattern::Distinct { inner } => selected(inner),
@@ -239,14 +239,14 @@ fn selected(pattern: &GraphPattern) -> &[Variable] {
     }
 }
 
-/// The rows of each message, with tags as their messages write them.
-fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<Rows> {
+/// The rows of each message, with language tags spelled as in the message.
+fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let width = evaluation.query.variables.len();
     let mut found = Vec::new();
     for batch in batches {
         let before = found.len();
-        found.resize(before + batch.len(), Rows::new());
-        let mut rows = rows::Rows::default();
+        found.resize(before + batch.len(), MessageRows::new());
+        let mut rows = rows::SolutionRows::default();
         let progress = evaluation.rows(batch, 0, &mut rows);
         assert_eq!((progress.done, progress.stop), (batch.len(), None));
         let made = RowOutput::new(&evaluation.query)
@@ -268,14 +268,14 @@ fn rows_of(evaluation: &Evaluation, batches: &[MessageBatch]) -> Vec<Rows> {
     found
 }
 
-fn sorted(mut messages: Vec<Rows>) -> Vec<Rows> {
+fn sorted(mut messages: Vec<MessageRows>) -> Vec<MessageRows> {
     for rows in &mut messages {
         rows.sort();
     }
     messages
 }
 
-fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<Rows> {
+fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<MessageRows> {
     let mut found = Vec::new();
     for batch in batches {
         let dictionary = Dictionary::of(batch);
@@ -325,13 +325,13 @@ fn evaluated(query: &Query, batches: &[MessageBatch]) -> Vec<Rows> {
 }
 
 #[test]
-fn rows_are_those_of_spareval() {
-    let mut chance = Chance(7);
+fn native_rows_equal_those_of_spareval() {
+    let mut random = Random(7);
     let (mut covered, mut with_rows) = (0, 0);
     let tries = std::env::var("TRIES").map_or(3000, |tries| tries.parse().unwrap());
     for number in 0..tries {
-        let text = query(&mut chance);
-        let union_graphs = chance.below(4) == 0;
+        let text = query(&mut random);
+        let union_graphs = random.below(4) == 0;
         let evaluation = |native| {
             let query = parse::Query::parse(&text, None, &[], union_graphs).ok()?;
             Some(Evaluation::new(query, Limits::default(), native))
@@ -339,24 +339,24 @@ fn rows_are_those_of_spareval() {
         let Some(theirs) = evaluation(false) else {
             continue;
         };
-        let log = messages(&mut chance);
+        let log = messages(&mut random);
         let [whole, cut] = [batches(&log), cut(&log)];
-        let told = || format!("{number}: {text}\n{}", log.join("# @message\n"));
+        let context = || format!("{number}: {text}\n{}", log.join("# @message\n"));
         let wanted = sorted(rows_of(&theirs, &whole));
-        assert_eq!(wanted, sorted(rows_of(&theirs, &cut)), "{}", told());
+        assert_eq!(wanted, sorted(rows_of(&theirs, &cut)), "{}", context());
         let Some(ours) = evaluation(true).filter(Evaluation::is_native) else {
             continue;
         };
         covered += 1;
         let rows = rows_of(&ours, &whole);
-        assert_eq!(rows, rows_of(&ours, &cut), "{}", told());
+        assert_eq!(rows, rows_of(&ours, &cut), "{}", context());
         let found = sorted(rows);
         with_rows += usize::from(found.iter().any(|rows| !rows.is_empty()));
-        assert_eq!(found, wanted, "{}", told());
-        // Where tags of another case are other terms.
+        assert_eq!(found, wanted, "{}", context());
+        // The reference has no union of graphs, and `@EN` and `@en` are different terms to it.
         if !union_graphs && !log.iter().any(|message| message.contains("@EN")) {
             let query = SparqlParser::new().parse_query(&text).unwrap();
-            assert_eq!(sorted(evaluated(&query, &whole)), wanted, "{}", told());
+            assert_eq!(sorted(evaluated(&query, &whole)), wanted, "{}", context());
         }
     }
     assert!(
@@ -365,7 +365,7 @@ fn rows_are_those_of_spareval() {
     );
 }
 
-/// Rows found, and how often it was asked whether to stop, which it was after so many times.
+/// The number of rows found and of calls of `stop`, which stops matching after `stops` calls.
 fn counted(query: &str, quads: &str, most: usize, stops: usize) -> (usize, usize) {
     let query = SparqlParser::new().parse_query(query).unwrap();
     let (Query::Select { pattern, .. } | Query::Ask { pattern, .. }) = &query else {
@@ -397,7 +397,7 @@ fn star(quads: usize) -> String {
 }
 
 #[test]
-fn matching_ends_when_it_is_told_to_and_with_enough_rows() {
+fn matching_stops_on_request_or_with_enough_rows() {
     const CROSS: &str = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i";
     let (ask, select) = (
         format!("ASK {{ {CROSS} }}"),
@@ -412,7 +412,7 @@ fn matching_ends_when_it_is_told_to_and_with_enough_rows() {
 }
 
 #[test]
-fn joins_of_many_quads_are_looked_up() {
+fn joins_of_many_quads_use_an_index() {
     let query = "SELECT * { ?a <http://e/in> ?all . ?all <http://e/none> ?none }";
     let (_, small) = counted(query, &star(1000), usize::MAX, usize::MAX);
     let (_, large) = counted(query, &star(10_000), usize::MAX, usize::MAX);
@@ -420,9 +420,9 @@ fn joins_of_many_quads_are_looked_up() {
 }
 
 #[test]
-fn rows_without_an_order_come_in_the_same_one_however_messages_are_cut() {
-    let mut chance = Chance(11);
-    let log: Vec<String> = (0..20).flat_map(|_| messages(&mut chance)).collect();
+fn unordered_rows_do_not_depend_on_batches() {
+    let mut random = Random(11);
+    let log: Vec<String> = (0..20).flat_map(|_| messages(&mut random)).collect();
     let [whole, cut] = [batches(&log), cut(&log)];
     for text in [
         "SELECT ?a (COUNT(?b) AS ?count) { ?a <http://e/p> ?b } GROUP BY ?a",

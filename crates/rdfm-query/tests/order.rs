@@ -60,7 +60,7 @@ fn objects() -> Vec<String> {
     objects
 }
 
-/// The objects in an order that a number chooses.
+/// The objects, shuffled according to the seed.
 fn shuffled(seed: u64) -> Vec<String> {
     let mut objects = objects();
     let mut state = seed;
@@ -80,7 +80,7 @@ fn log(objects: &[String]) -> String {
 }
 
 #[test]
-fn every_permutation_is_sorted_alike() {
+fn every_permutation_is_sorted_the_same_way() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
         let expected: Vec<_> = objects().iter().map(|term| format!("0: {term}")).collect();
@@ -135,7 +135,7 @@ fn unbound_values_and_errors_come_first() {
 }
 
 #[test]
-fn an_aggregate_of_groups_sorts_them() {
+fn groups_can_be_sorted_by_an_aggregate() {
     let log = batch("<http://e/a> <http://e/p> 2 , 9 . <http://e/b> <http://e/p> 10 .");
     assert_eq!(
         rows(
@@ -150,7 +150,7 @@ fn an_aggregate_of_groups_sorts_them() {
 }
 
 #[test]
-fn the_least_and_the_greatest_value_do_not_depend_on_the_order_of_rows() {
+fn min_and_max_do_not_depend_on_the_order_of_rows() {
     for seed in 0..40 {
         let log = batch(&log(&shuffled(seed)));
         let found = rows(

@@ -1,4 +1,4 @@
-//! Property paths that match without a step.
+//! Property paths of length zero.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,8 @@ GRAPH <http://e/g> { <http://e/b> <http://e/p> <http://e/c> }
 GRAPH <http://e/h> { <http://e/a> <http://e/p> 5 }
 ";
 
-/// The rows of a query, sorted, without the number of the message. Both ways of evaluation give them.
+/// The sorted rows of a query, without message numbers. They are the same natively and with the
+/// evaluator.
 fn found(query: &str) -> Vec<String> {
     let log = batch(LOG);
     let each = rows(query, &log);
@@ -29,7 +30,7 @@ fn found(query: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_path_without_a_step_gives_a_constant_that_the_graph_lacks() {
+fn zero_length_paths_match_constants_that_are_not_in_the_graph() {
     let zz = ["<http://e/zz>"];
     for path in [
         "ex:p*",
@@ -77,7 +78,7 @@ fn a_path_without_a_step_gives_a_constant_that_the_graph_lacks() {
 }
 
 #[test]
-fn alternatives_without_a_step_count_each() {
+fn each_zero_length_alternative_counts() {
     let count = |path: &str| found(&format!("SELECT ?y {{ ex:zz {path} ?y }}")).len();
     assert_eq!(count("ex:p*|ex:q*"), 2);
     assert_eq!(count("ex:p*|ex:q?|ex:r"), 2);
@@ -86,7 +87,7 @@ fn alternatives_without_a_step_count_each() {
 }
 
 #[test]
-fn a_constant_of_the_graph_is_given_once() {
+fn a_constant_in_the_graph_matches_once() {
     assert_eq!(
         found("SELECT ?y { ex:a ex:p* ?y }"),
         ["<http://e/a>", "<http://e/b>"]
@@ -100,7 +101,7 @@ fn a_constant_of_the_graph_is_given_once() {
 }
 
 #[test]
-fn each_named_graph_gives_the_constant() {
+fn the_constant_matches_in_each_named_graph() {
     assert_eq!(
         found("SELECT ?g ?y { GRAPH ?g { ex:b ex:p* ?y } }"),
         [
@@ -125,7 +126,7 @@ fn each_named_graph_gives_the_constant() {
 }
 
 #[test]
-fn such_paths_are_matched_within_filters_and_groups() {
+fn zero_length_paths_match_in_filters_and_groups() {
     let all = ["<http://e/a>"];
     assert_eq!(
         found("SELECT ?s { ?s ex:p ?o FILTER EXISTS { ex:zz ex:p* ex:zz } }"),
@@ -148,7 +149,7 @@ fn such_paths_are_matched_within_filters_and_groups() {
 }
 
 #[test]
-fn variables_begin_at_terms_of_the_graph_alone() {
+fn variables_match_only_terms_of_the_graph() {
     assert!(found("SELECT ?o { VALUES ?s { ex:zz } ?s ex:p* ?o }").is_empty());
     assert_eq!(
         found("SELECT ?s ?o { ?s ex:q* ?o }"),

@@ -1,4 +1,5 @@
-//! SPARQL over messages: rows, triples and answers, of each message by itself and of all together.
+//! SPARQL over messages: rows, triples and answers, for each message separately and for all
+//! together.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +17,7 @@ use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Triples};
 use rdfm_query::query::output::MessageOutput;
 use rdfm_query::query::parse::{Query, QueryError};
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
 const LOG: &str = r#"
@@ -35,7 +36,7 @@ fn query(text: &str) -> Result<Query, QueryError> {
     Query::parse(text, None, &prefixes, text.contains("union"))
 }
 
-fn shown(messages: &MessageBatch) -> Vec<String> {
+fn triples_of(messages: &MessageBatch) -> Vec<String> {
     let quad = |quad: &rdfm_core::model::term::Quad| {
         let parts = [quad.subject, quad.predicate, quad.object];
         parts.map(|part| term(messages, part)).join(" ")
@@ -49,16 +50,16 @@ fn shown(messages: &MessageBatch) -> Vec<String> {
 
 fn constructed(text: &str, log: &MessageBatch) -> Vec<String> {
     let evaluation = evaluation(text, Limits::default());
-    let (mut rows, mut triples) = (Rows::default(), Triples::default());
+    let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let progress = evaluation.triples(log, 0, &mut rows, &mut triples);
     assert_eq!((progress.done, progress.stop), (log.len(), None));
     let mut output = MessageOutput::default();
     let made = output.batch(&evaluation.query, log, 0, &rows, &triples);
-    shown(&made.unwrap().unwrap())
+    triples_of(&made.unwrap().unwrap())
 }
 
 #[test]
-fn a_select_gives_rows_of_each_message() {
+fn select_returns_rows_of_each_message() {
     let log = batch(LOG);
     let integer = |value: u32| format!("\"{value}\"^^<http://www.w3.org/2001/XMLSchema#integer>");
     assert_eq!(
@@ -71,7 +72,7 @@ fn a_select_gives_rows_of_each_message() {
             format!("1: _:b {}", integer(7))
         ]
     );
-    // Computed terms that a quad has are terms of the data; others are new.
+    // Computed terms that occur in a quad are terms of the data; others are new.
     assert_eq!(
         rows(
             "SELECT (?v + 1 AS ?n) ?x { ?s ex:value ?v FILTER(isNumeric(?v)) }",
@@ -100,7 +101,7 @@ fn a_select_gives_rows_of_each_message() {
 }
 
 #[test]
-fn filters_and_patterns_have_one_rule_of_tags() {
+fn filters_and_patterns_compare_tags_in_the_same_way() {
     let log = batch("PREFIX ex: <http://e/> ex:a ex:p \"x\"@EN . ex:b ex:p \"x\"@en .");
     for text in [
         "SELECT ?s { ?s ex:p \"x\"@en }",
@@ -116,7 +117,7 @@ fn filters_and_patterns_have_one_rule_of_tags() {
 }
 
 #[test]
-fn graphs_that_a_query_names_are_there_without_quads() {
+fn named_graphs_exist_even_without_quads() {
     let log = batch(LOG);
     let text = "SELECT ?g FROM NAMED ex:g FROM NAMED ex:none { GRAPH ?g { } }";
     let all = ["<http://e/g>", "<http://e/none>"];
@@ -125,7 +126,7 @@ fn graphs_that_a_query_names_are_there_without_quads() {
 }
 
 #[test]
-fn tags_are_equal_without_case_and_written_as_they_stand_first() {
+fn tags_are_case_insensitive_and_keep_their_first_spelling() {
     let log = batch(LOG);
     assert_eq!(
         rows("SELECT ?n { ?s ex:name ?n }", &log),
@@ -140,7 +141,7 @@ fn tags_are_equal_without_case_and_written_as_they_stand_first() {
 }
 
 #[test]
-fn a_construct_gives_a_message_of_each() {
+fn construct_returns_a_message_for_each_message() {
     let log = batch(LOG);
     assert_eq!(
         constructed(
@@ -154,7 +155,7 @@ fn a_construct_gives_a_message_of_each() {
             "_:b1 <http://e/v> \"none\", _:b <http://e/is> _:b1",
         ]
     );
-    // Labels of the message are not given again, nor those of BNODE().
+    // New labels differ from those of the message, also for BNODE().
     let taken = batch("PREFIX ex: <http://e/> _:b1 ex:value 1 .");
     assert_eq!(
         constructed(
@@ -166,7 +167,7 @@ fn a_construct_gives_a_message_of_each() {
 }
 
 #[test]
-fn patterns_of_every_form_are_covered() {
+fn every_query_form_is_matched_natively() {
     for text in [
         "SELECT ?s { ?s ex:value ?v FILTER(?v > 5) }",
         "CONSTRUCT { ?s ex:p [] } { ?s ex:value ?v OPTIONAL { ?s ex:of ?x } }",
@@ -178,17 +179,17 @@ fn patterns_of_every_form_are_covered() {
 }
 
 #[test]
-fn an_ask_answers_for_each_message() {
+fn ask_answers_for_each_message() {
     let log = batch(LOG);
     let evaluation = evaluation("ASK { ?s ex:value 7 }", Limits::default());
     let mut answers = Vec::new();
-    evaluation.holds(&log, 1, &mut answers);
+    evaluation.answers(&log, 1, &mut answers);
     assert_eq!(answers, [true, false, false]);
 }
 
 fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
     let mut collector = Collector::default();
-    // However it is cut.
+    // Added one by one: batches do not change the result.
     for at in 0..log.len() {
         collector.add(&log.slice(at..at + 1)).unwrap();
     }
@@ -204,7 +205,7 @@ fn whole(text: &str, log: &MessageBatch) -> Vec<Piece> {
 }
 
 #[test]
-fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
+fn messages_in_one_dataset_keep_separate_blank_nodes() {
     let log = batch(LOG);
     let pieces = whole("SELECT ?s ?v { ?s ex:value ?v } ORDER BY ?v", &log);
     let [Piece::Rows(rows)] = &pieces[..] else {
@@ -224,7 +225,7 @@ fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
         panic!("one piece of messages")
     };
     assert_eq!(
-        shown(messages),
+        triples_of(messages),
         [
             "<http://e/a> <http://e/v> _:b1",
             "_:b <http://e/v> _:b2",
@@ -235,7 +236,7 @@ fn all_messages_are_one_dataset_with_blank_nodes_of_their_own() {
     assert!(matches!(&pieces[..], [Piece::Answer(true)]));
 }
 
-/// Texts that are not queries, with line and column of the error and the beginning of its text.
+/// Invalid queries, with the line and column of the error and the start of its text.
 const INVALID: &[(&str, u64, u64, &str)] = &[
     (
         "SELECT ?s\n{ ?s ex:p }",
@@ -259,7 +260,7 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
         "SELECT ?s {\n ?s no:é 1 }",
         2,
         5,
-        "nothing declares the prefix no: of no:é",
+        "the prefix no: of no:é is not declared",
     ),
     (
         "SELECT ?s { ?s a <a b> }",
@@ -296,7 +297,7 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
         "SELECT * { _:a a 1 OPTIONAL { _:a a 2 } }",
         1,
         31,
-        "_:a stands in another group",
+        "_:a also occurs in another group",
     ),
     (
         "SELECT * { ?s ?p ?o BIND(1 AS ?s) }",
@@ -308,7 +309,7 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
         "SELECT * { ?s ?p ?o FILTER(ex:f(?s)) }",
         1,
         28,
-        "there is no function <http://e/f>",
+        "unknown function <http://e/f>",
     ),
     (
         "ASK {}\n#\nSELECT ?s",
@@ -320,13 +321,13 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
         "\nSELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }",
         2,
         1,
-        "with GROUP BY or an aggregate, SELECT names",
+        "with GROUP BY or an aggregate, SELECT can contain only",
     ),
     (
         "SELECT (1 AS ?a) (2 AS ?a) {}",
         1,
         1,
-        "SELECT names a variable twice",
+        "SELECT contains a variable twice",
     ),
     (
         "SELECT * { ?s ?p ?o } GROUP BY ?s",
@@ -338,13 +339,13 @@ const INVALID: &[(&str, u64, u64, &str)] = &[
         "SELECT * { SERVICE <http://e/> { ?s ?p ?o } }",
         1,
         12,
-        "SERVICE asks the network",
+        "SERVICE is not supported",
     ),
-    ("", 0, 0, "there is no query"),
+    ("", 0, 0, "the text does not contain a query"),
 ];
 
 #[test]
-fn invalid_queries_are_refused() {
+fn invalid_queries_are_rejected() {
     for (text, line, column, reason) in INVALID {
         check_refused(text, (*line, *column), reason);
     }
@@ -352,13 +353,13 @@ fn invalid_queries_are_refused() {
 
 fn check_refused(text: &str, position: (u64, u64), reason: &str) {
     let error = query(text).err().unwrap();
-    let shown = format!("{text}: {}", error.reason);
-    assert_eq!(error.position.unwrap_or_default(), position, "{shown}");
-    assert!(error.reason.starts_with(reason), "{shown}");
+    let context = format!("{text}: {}", error.reason);
+    assert_eq!(error.position.unwrap_or_default(), position, "{context}");
+    assert!(error.reason.starts_with(reason), "{context}");
 }
 
 #[test]
-fn what_is_not_evaluated_is_refused() {
+fn unsupported_queries_are_rejected() {
     let refused = |text: &str| query(text).err().unwrap();
     assert!(refused("DESCRIBE ex:a").reason.starts_with("DESCRIBE"));
     assert!(
@@ -378,14 +379,14 @@ fn what_is_not_evaluated_is_refused() {
 }
 
 #[test]
-fn what_takes_too_much_ends() {
+fn expensive_queries_are_stopped() {
     let quad = |at| format!("<http://e/{at}> <http://e/p> {at} .\n");
     let quads: Vec<String> = (0..300).map(quad).collect();
     let quads = quads.concat();
     let log = batch(&quads);
     let all = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l";
     let stop = |text: &str, limits: Limits| {
-        let mut rows = Rows::default();
+        let mut rows = SolutionRows::default();
         let progress = evaluation(text, limits).rows(&log, 0, &mut rows);
         assert_eq!((progress.done, rows.cells.len()), (0, 0));
         progress.stop.unwrap()
@@ -439,7 +440,7 @@ fn what_takes_too_much_ends() {
             assert_eq!(stop(&text, small()), Stop::Memory, "{test}");
         }
     }
-    // Each match is found behind a scan of all that follows.
+    // Each match requires a scan of the remaining text.
     let slow = format!(
         "SELECT * {{ FILTER(REPLACE('{}', '.*b|a', '') = 'x') }}",
         "a".repeat(200_000)
@@ -448,16 +449,16 @@ fn what_takes_too_much_ends() {
 }
 
 #[test]
-fn a_message_that_ends_the_evaluation_leaves_those_before() {
+fn results_before_a_stop_are_complete() {
     let log = batch(LOG);
     let limits = Limits {
         max_rows: 1,
         ..Limits::default()
     };
     let evaluation = evaluation("SELECT ?o { ?s ?p ?o }", limits);
-    let mut rows = Rows::default();
+    let mut rows = SolutionRows::default();
     let progress = evaluation.rows(&log, 2, &mut rows);
     assert_eq!((progress.done, progress.stop), (4, None));
-    let progress = evaluation.rows(&log, 0, &mut Rows::default());
+    let progress = evaluation.rows(&log, 0, &mut SolutionRows::default());
     assert_eq!((progress.done, progress.stop), (0, Some(Stop::Rows(1))));
 }

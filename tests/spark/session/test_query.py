@@ -191,12 +191,12 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
         ("SELECT {", {}, QueryError, "line 1"),
         ("DESCRIBE <http://e/s>", {}, QueryError, "DESCRIBE"),
         (SELECT, {"types": {"w": "double"}}, OptionError, "there is no variable 'w'"),
-        (SELECT, {"types": {"v": "number"}}, OptionError, "there is no type 'number'"),
+        (SELECT, {"types": {"v": "number"}}, OptionError, "unknown type 'number'"),
         ("SELECT ?source { ?source ?p ?o }", {}, OptionError, r"\?source would be a second column"),
         ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark treats \?a and \?A as one column"),
         ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types is for SELECT"),
         (SELECT, {"skip_empty": True}, OptionError, "skip_empty is for CONSTRUCT"),
-        (SELECT, {"timeout": -1}, OptionError, "timeout is a number of seconds"),
+        (SELECT, {"timeout": -1}, OptionError, "timeout must be a number of seconds"),
     ],
 )
 def test_invalid_queries_are_refused_before_reading(run_query, text, more, error, reason):

@@ -111,7 +111,7 @@ def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
         ({"rows": "quads", "schema": "quads string"}, "there is no column 'quads'"),
         ({"rows": "quads", "schema": "object string NOT NULL"}, "remove NOT NULL"),
         ({"rows": "quads", "schema": "object struct<kind: string>"}, "is string, not struct"),
-        ({"rows": "quad"}, "the option rows is one of 'messages', 'quads', not 'quad'"),
+        ({"rows": "quad"}, "the option rows must be one of 'messages', 'quads', not 'quad'"),
     ):
         with pytest.raises(OptionError, match=reason):
             rdfm.spark.read(spark, log, **given)

@@ -123,7 +123,7 @@ def test_options_reach_the_codecs(spark, messages):
 def test_invalid_options_are_refused_at_once(spark):
     with pytest.raises(OptionError, match="the option frames is for reading Jelly"):
         from_rdf("v", "nq", frames="flat")
-    with pytest.raises(OptionError, match="max_message_bytes is a number"):
+    with pytest.raises(OptionError, match="max_message_bytes must be a number"):
         from_rdf("v", "nq", max_message_bytes="x")
     with pytest.raises(OptionError, match="'FAILFAST', 'PERMISSIVE', not 'DROPMALFORMED'"):
         from_rdf("v", "nq", mode="DROPMALFORMED")

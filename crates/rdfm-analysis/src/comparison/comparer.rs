@@ -9,7 +9,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rustc_hash::FxHashMap;
 
 use super::budget::{Budget, Exhausted, Limits, Reached};
-use super::graph::{Compared, Graph};
+use super::graph::{ComparableRecord, Graph};
 use super::hashing::{Keys, TermHashes};
 use super::matching;
 use super::multiset::{Multiset, Settled};
@@ -87,7 +87,7 @@ pub struct Comparer {
     mode: Mode,
     metadata: bool,
     /// `None` if namespaces are ignored, or if they are known to differ and this suffices.
-    namespaces: Option<namespaces::Compared>,
+    namespaces: Option<namespaces::NamespaceComparison>,
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
     redeclared_names: Vec<Redeclared>,
@@ -108,7 +108,7 @@ impl Comparer {
             mode,
             metadata,
             namespaces: (namespace_use != NamespaceUse::Ignored)
-                .then(namespaces::Compared::default),
+                .then(namespaces::NamespaceComparison::default),
             namespace_use,
             namespaces_differ: false,
             redeclared_names: Vec::new(),
@@ -133,7 +133,7 @@ impl Comparer {
     }
 
     /// Compares at most `most` pairs of messages, from `i` of `a` and `j` of `b` on, until one differs.
-    pub fn run<R: Compared>(
+    pub fn run<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -158,7 +158,7 @@ impl Comparer {
     }
 
     /// Compares the metadata and the namespaces of a pair of messages.
-    pub fn rest<R: Compared>(
+    pub fn rest<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -202,7 +202,7 @@ impl Comparer {
     }
 
     /// Compares the records of a pair of messages.
-    fn records<R: Compared>(
+    fn records<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
@@ -241,7 +241,7 @@ impl Comparer {
     }
 
     /// Rough signatures of messages. Equal messages have equal signatures.
-    pub fn signatures<R: Compared>(
+    pub fn signatures<R: ComparableRecord>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
@@ -254,7 +254,7 @@ impl Comparer {
 
     /// Adds the messages of a batch to the multiset of its side. Returns the numbers of messages that exceed the limit
     /// of steps, which are not added.
-    pub fn collect<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
+    pub fn collect<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
             match self.signature(side, batch, message, true) {
@@ -273,7 +273,7 @@ impl Comparer {
     }
 
     /// The messages of a batch that only its side has, each reported once.
-    pub fn pick<R: Compared>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
+    pub fn pick<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut picked = Vec::new();
         for message in 0..batch.len() {
             if let Ok(signature) = self.signature(side, batch, message, true)
@@ -286,7 +286,7 @@ impl Comparer {
     }
 
     /// The signature of a message: a rough one, or the full one including metadata.
-    fn signature<R: Compared>(
+    fn signature<R: ComparableRecord>(
         &mut self,
         side: Side,
         batch: &LogBatch<R>,
@@ -354,7 +354,7 @@ impl Comparer {
 }
 
 /// The records of a row, arranged by column.
-fn arranged<R: Compared>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
+fn arranged<R: ComparableRecord>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
     let cell = |column: &Option<usize>| column.and_then(|at| records.get(at).copied());
     columns
         .iter()
@@ -363,7 +363,7 @@ fn arranged<R: Compared>(records: &[R], columns: &[Option<usize>]) -> Vec<R> {
 }
 
 /// The metadata of a message, sorted by key.
-fn metadata<R: Compared>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8])> {
+fn metadata<R: ComparableRecord>(batch: &LogBatch<R>, message: usize) -> Vec<(&str, &[u8])> {
     let entries = batch.metadata(message).iter();
     let mut found: Vec<_> = entries.map(|entry| (&*entry.key, &*entry.value)).collect();
     found.sort_unstable();

@@ -13,7 +13,7 @@ use rdfm_core::model::term::{Quad, TermId, TermKind};
 use super::hashing::{Keys, TermHashes};
 
 /// A record that can be compared.
-pub trait Compared: Record {
+pub trait ComparableRecord: Record {
     /// A missing record: an unbound cell.
     const ABSENT: Self;
 
@@ -23,7 +23,7 @@ pub trait Compared: Record {
     }
 }
 
-impl Compared for Quad {
+impl ComparableRecord for Quad {
     const ABSENT: Self = Self {
         subject: TermId::DEFAULT_GRAPH,
         predicate: TermId::DEFAULT_GRAPH,
@@ -32,7 +32,7 @@ impl Compared for Quad {
     };
 }
 
-impl Compared for Operation {
+impl ComparableRecord for Operation {
     const ABSENT: Self = Self::bare(rdfm_core::model::record::OperationCode::Header);
 
     fn tag(self) -> u8 {
@@ -40,7 +40,7 @@ impl Compared for Operation {
     }
 }
 
-impl Compared for TermId {
+impl ComparableRecord for TermId {
     const ABSENT: Self = Self::DEFAULT_GRAPH;
 }
 

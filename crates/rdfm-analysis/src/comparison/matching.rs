@@ -15,7 +15,7 @@ use rdfm_core::syntax::stack;
 use rustc_hash::FxHashMap;
 
 use super::budget::{Exhausted, Steps};
-use super::graph::{Compared, Graph, Incident, Token};
+use super::graph::{ComparableRecord, Graph, Incident, Token};
 use super::hashing::{Keys, TermHashes};
 use super::signature;
 
@@ -29,7 +29,7 @@ type Node = u32;
 ///
 /// # Errors
 /// The comparison needs more than `max_steps`, in visited quads.
-pub fn isomorphism<R: Compared>(
+pub fn isomorphism<R: ComparableRecord>(
     (a, ours): (&[R], &TermTable),
     (b, theirs): (&[R], &TermTable),
     max_steps: u64,

@@ -20,7 +20,7 @@ mod signature;
 
 pub use budget::{Exhausted, Limits, Reached};
 pub use comparer::{Comparer, Found, Mode, NamespaceUse, Run, Side};
-pub use graph::Compared;
+pub use graph::ComparableRecord;
 pub use matching::isomorphism;
 pub use multiset::Settled;
 pub use namespaces::Redeclared;

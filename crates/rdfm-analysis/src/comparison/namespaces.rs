@@ -15,7 +15,7 @@ pub type Redeclared = (Vec<u8>, [Option<Vec<u8>>; 2]);
 
 /// The names that differ, and the current namespaces of both sides.
 #[derive(Debug, Default)]
-pub struct Compared {
+pub struct NamespaceComparison {
     sides: [CurrentNamespaces; 2],
     differing: BTreeMap<Vec<u8>, [Option<Vec<u8>>; 2]>,
 }
@@ -52,7 +52,7 @@ impl CurrentNamespaces {
     }
 }
 
-impl Compared {
+impl NamespaceComparison {
     /// Moves to a pair of messages. Returns the names that differ now but did not before.
     pub fn advance<R: Record>(
         &mut self,

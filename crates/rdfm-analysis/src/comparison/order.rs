@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
 
-use super::graph::Compared;
+use super::graph::ComparableRecord;
 
 /// Terms of one table that are known to equal terms of another.
 #[derive(Debug, Default)]
@@ -46,7 +46,12 @@ impl EqualTerms {
     }
 
     /// Whether two messages have the same records in the same order, with the same labels.
-    pub fn identical<R: Compared>(&mut self, tables: [&TermTable; 2], a: &[R], b: &[R]) -> bool {
+    pub fn identical<R: ComparableRecord>(
+        &mut self,
+        tables: [&TermTable; 2],
+        a: &[R],
+        b: &[R],
+    ) -> bool {
         if a.len() != b.len() {
             return false;
         }
@@ -61,12 +66,17 @@ impl EqualTerms {
     }
 
     /// Whether they have the same records in the same order, up to a one-to-one mapping of labels.
-    pub fn renamed<R: Compared>(&mut self, tables: [&TermTable; 2], a: &[R], b: &[R]) -> bool {
+    pub fn renamed<R: ComparableRecord>(
+        &mut self,
+        tables: [&TermTable; 2],
+        a: &[R],
+        b: &[R],
+    ) -> bool {
         if a.len() != b.len() {
             return false;
         }
         self.begin(tables[0]);
-        let mut labels = Labels::default();
+        let mut labels = LabelMapping::default();
         a.iter().zip(b).all(|(a, b)| {
             a.tag() == b.tag() && {
                 let (ours, count) = terms(*a);
@@ -81,7 +91,7 @@ impl EqualTerms {
         tables: [&'a TermTable; 2],
         a: TermId,
         b: TermId,
-        labels: &mut Labels<'a>,
+        labels: &mut LabelMapping<'a>,
     ) -> bool {
         let (one, other) = (tables[0].term(a), tables[1].term(b));
         match (one.kind, other.kind) {
@@ -106,12 +116,12 @@ impl EqualTerms {
 
 /// Labels of one message, mapped to those of the other.
 #[derive(Default)]
-struct Labels<'a> {
+struct LabelMapping<'a> {
     there: HashMap<&'a [u8], &'a [u8]>,
     back: HashMap<&'a [u8], &'a [u8]>,
 }
 
-impl<'a> Labels<'a> {
+impl<'a> LabelMapping<'a> {
     /// Returns whether two labels can be mapped to each other, and maps them.
     fn pair(&mut self, a: &'a [u8], b: &'a [u8]) -> bool {
         *self.there.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
@@ -120,7 +130,7 @@ impl<'a> Labels<'a> {
 
 /// The terms of a record, and their number.
 #[inline]
-fn terms<R: Compared>(record: R) -> ([TermId; 5], usize) {
+fn terms<R: ComparableRecord>(record: R) -> ([TermId; 5], usize) {
     let mut found = [TermId::DEFAULT_GRAPH; 5];
     let mut count = 0;
     record.each(|id| {

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 2 << 20;
 /// Counts names.
 #[derive(Debug, Default)]
 pub struct Names {
-    held: FxHashMap<Box<[u8]>, u32>,
+    kept: FxHashMap<Box<[u8]>, u32>,
     counts: Vec<u64>,
     bytes: usize,
     others: u64,
@@ -28,7 +28,7 @@ pub struct NamesReport {
     /// Most frequent first, then by name.
     pub names: Vec<(String, u64)>,
     /// Number of kept names, including those that are not in `names`.
-    pub held: u64,
+    pub kept: u64,
     /// Number of occurrences of names that are not kept.
     pub others: u64,
 }
@@ -42,7 +42,7 @@ impl Names {
 
     /// The slot in which a name is counted.
     pub fn slot(&mut self, name: &[u8]) -> u32 {
-        if let Some(known) = self.held.get(name) {
+        if let Some(known) = self.kept.get(name) {
             return *known;
         }
         if self.counts.len() >= MAX_NAMES || self.bytes + name.len() > MAX_BYTES {
@@ -51,7 +51,7 @@ impl Names {
         let at = self.counts.len() as u32;
         self.bytes += name.len();
         self.counts.push(0);
-        self.held.insert(name.into(), at);
+        self.kept.insert(name.into(), at);
         at
     }
 
@@ -73,14 +73,14 @@ impl Names {
     pub fn report_with(&self, more: &[(&[u8], u64)], top: usize) -> NamesReport {
         let more = more.iter().filter(|(_, count)| *count > 0);
         let mut names: Vec<(&[u8], u64)> = self
-            .held
+            .kept
             .iter()
             .map(|(name, at)| (&**name, self.counts[*at as usize]))
             .chain(more.copied())
             .collect();
         names.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
         NamesReport {
-            held: names.len() as u64,
+            kept: names.len() as u64,
             names: names
                 .into_iter()
                 .take(top)
@@ -97,7 +97,7 @@ impl Names {
 
     /// Number of kept names.
     pub fn len(&self) -> usize {
-        self.held.len()
+        self.kept.len()
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         names.add(b"0", 5);
         let report = names.report(1);
         assert_eq!(report.names, [("0".to_owned(), 7)]);
-        assert_eq!((report.held, report.others), (MAX_NAMES as u64, 20));
+        assert_eq!((report.kept, report.others), (MAX_NAMES as u64, 20));
         names.add(&vec![b'x'; MAX_BYTES], 1);
         assert_eq!(names.report(0).others, 21);
     }

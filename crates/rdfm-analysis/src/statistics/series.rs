@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::float_cmp, reason = "they are whole")]
+    #[allow(clippy::float_cmp, reason = "the expected values are exact")]
     fn the_deviation_is_that_of_the_population() {
         let mut series = Series::default();
         for number in [2, 4, 4, 4, 5, 5, 7, 9] {

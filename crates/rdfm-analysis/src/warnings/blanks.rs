@@ -18,7 +18,7 @@ const REPORTED: u64 = 1 << 63;
 
 /// The shared labels that are suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Labels {
+pub enum SuspiciousLabels {
     /// None: in this format, labels belong to their messages.
     Ignored,
     /// Labels other than small numbers within their message, such as `b0` and `b1` in a message with two blank nodes.
@@ -50,7 +50,7 @@ impl Seen {
     pub fn check<R: Record>(
         &mut self,
         batch: &LogBatch<R>,
-        labels: Labels,
+        labels: SuspiciousLabels,
         sink: &mut FindingSink,
     ) {
         let table = batch.table();
@@ -80,7 +80,8 @@ impl Seen {
             let distinct = self.current.len() as u64;
             for &(hash, id) in &self.current {
                 let label = table.text(id);
-                if labels == Labels::Chosen && number(label).is_some_and(|count| count <= distinct)
+                if labels == SuspiciousLabels::Chosen
+                    && number(label).is_some_and(|count| count <= distinct)
                 {
                     continue;
                 }

@@ -14,7 +14,7 @@ mod terms;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Record;
 
-pub use blanks::Labels as BlankNodes;
+pub use blanks::SuspiciousLabels;
 
 /// The reason for a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,14 +122,18 @@ impl Checker {
     }
 
     /// Checks the next batch of the log. `labels` determines which labels of blank nodes are suspicious.
-    pub fn check<R: Record>(&mut self, batch: &LogBatch<R>, labels: BlankNodes) -> Vec<Finding> {
+    pub fn check<R: Record>(
+        &mut self,
+        batch: &LogBatch<R>,
+        labels: SuspiciousLabels,
+    ) -> Vec<Finding> {
         let mut sink = FindingSink {
             limit: self.limit,
             counts: &mut self.counts,
             found: &mut self.found,
         };
         let has_bnodes = self.terms.check(batch, &mut sink);
-        if has_bnodes && labels != BlankNodes::Ignored {
+        if has_bnodes && labels != SuspiciousLabels::Ignored {
             self.labels.check(batch, labels, &mut sink);
         }
         self.prefixes.check(batch, &mut sink);
@@ -195,7 +199,7 @@ mod tests {
     fn findings(checker: &mut Checker, batches: &[MessageBatch]) -> Vec<(Rule, u64, u64)> {
         let found = batches
             .iter()
-            .flat_map(|batch| checker.check(batch, BlankNodes::Chosen));
+            .flat_map(|batch| checker.check(batch, SuspiciousLabels::Chosen));
         let mut found: Vec<_> = found
             .map(|finding| (finding.rule, finding.message, finding.position))
             .collect();

@@ -10,22 +10,22 @@ use arrow_array::RecordBatch;
 use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::{ErrorClass, LimitExceeded};
 
-use super::lists::{Listed, Lists};
-use super::maps::Maps;
+use super::lists::{InputListed, InputLists};
+use super::maps::InputMaps;
 use crate::error::Error;
 use crate::schema;
 
 /// Columns of an Arrow batch that messages are built from.
-pub struct Columns<R: Listed> {
+pub struct MessageColumns<R: InputListed> {
     /// Number of rows.
     pub rows: usize,
     /// Quads or operations.
-    pub records: Lists<R>,
-    metadata: Option<Maps>,
-    namespaces: Option<Maps>,
+    pub records: InputLists<R>,
+    metadata: Option<InputMaps>,
+    namespaces: Option<InputMaps>,
 }
 
-impl<R: Listed> Columns<R> {
+impl<R: InputListed> MessageColumns<R> {
     /// Finds the columns in a record batch.
     pub fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let Some(records) = batch.column_by_name(R::COLUMN) else {
@@ -33,12 +33,12 @@ impl<R: Listed> Columns<R> {
             return Err(schema::missing(&column, &batch.schema()));
         };
         let maps = |name| {
-            let found = R::EXTRAS.then(|| Maps::new(batch, name));
+            let found = R::EXTRAS.then(|| InputMaps::new(batch, name));
             found.transpose().map(Option::flatten)
         };
         Ok(Self {
             rows: batch.num_rows(),
-            records: Lists::new(records)?,
+            records: InputLists::new(records)?,
             metadata: maps("metadata")?,
             namespaces: maps("namespaces")?,
         })
@@ -52,11 +52,11 @@ impl<R: Listed> Columns<R> {
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).map(str::to_owned);
         if let Some(metadata) = &self.metadata {
             for at in entries(metadata, "metadata", row).map_err(|text| error(builder, text))? {
-                let (key, value) = metadata.entry(at).map_err(|reason| {
-                    error(builder, format!("an entry of the metadata: {reason}"))
-                })?;
+                let (key, value) = metadata
+                    .entry(at)
+                    .map_err(|reason| error(builder, format!("metadata entry: {reason}")))?;
                 let key = text(key)
-                    .map_err(|_| error(builder, "a key of the metadata is no UTF-8".to_owned()))?;
+                    .map_err(|_| error(builder, "a metadata key is not valid UTF-8".to_owned()))?;
                 let added = builder.add_metadata(&key, value);
                 added.map_err(|limit| too_large(builder, limit))?;
             }
@@ -65,13 +65,14 @@ impl<R: Listed> Columns<R> {
             for at in entries(namespaces, "namespaces", row).map_err(|text| error(builder, text))? {
                 let (name, iri) = namespaces
                     .entry(at)
-                    .map_err(|reason| error(builder, format!("a namespace: {reason}")))?;
-                let name = text(name)
-                    .map_err(|_| error(builder, "a namespace's name is no UTF-8".to_owned()))?;
+                    .map_err(|reason| error(builder, format!("namespace: {reason}")))?;
+                let name = text(name).map_err(|_| {
+                    error(builder, "a namespace name is not valid UTF-8".to_owned())
+                })?;
                 let iri = text(iri).map_err(|_| {
                     error(
                         builder,
-                        format!("the IRI of namespace '{name}' is no UTF-8"),
+                        format!("the IRI of namespace '{name}' is not valid UTF-8"),
                     )
                 })?;
                 if builder.in_force().get(name.as_bytes()) != Some(iri.as_bytes()) {
@@ -85,12 +86,12 @@ impl<R: Listed> Columns<R> {
 }
 
 /// Returns the indexes of a row's map entries.
-fn entries(maps: &Maps, name: &str, row: usize) -> Result<Range<usize>, String> {
+fn entries(maps: &InputMaps, name: &str, row: usize) -> Result<Range<usize>, String> {
     maps.range(row).ok_or_else(|| {
-        format!("malformed Arrow: the offsets of a map in the column {name} are not in its array")
+        format!("malformed Arrow: the offsets of a map in column {name} are outside its array")
     })
 }
 
-fn too_large<R: Listed>(builder: &LogBuilder<R>, limit: LimitExceeded) -> Error {
+fn too_large<R: InputListed>(builder: &LogBuilder<R>, limit: LimitExceeded) -> Error {
     Error::in_row(builder.message_index(), ErrorClass::Limit, limit.0)
 }

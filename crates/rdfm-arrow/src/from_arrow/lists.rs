@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::schema::PARTS;
 
 /// Records that a row contains a list of.
-pub trait Listed: KindOf {
+pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;
     /// Name of a record in errors.
@@ -35,11 +35,11 @@ pub trait Listed: KindOf {
     /// Names of a record's fields in errors.
     const FIELDS: &'static str;
     /// Columns of the fields.
-    type Items: Items<Self> + Send;
+    type Items: InputItems<Self> + Send;
 }
 
 /// Columns of the fields of records.
-pub trait Items<R: KindOf>: Sized {
+pub trait InputItems<R: KindOf>: Sized {
     /// Finds the columns in an array; `None` if a required one is missing.
     fn new(items: &StructArray) -> Result<Option<Self>, Error>;
 
@@ -58,7 +58,7 @@ pub struct ItemError {
     pub part: Option<&'static str>,
     /// Class of the error, which says what a caller can do.
     pub class: ErrorClass,
-    /// What is wrong.
+    /// The problem.
     pub reason: Reason,
 }
 
@@ -83,8 +83,8 @@ impl ItemError {
 }
 
 /// A column of lists of records.
-pub struct Lists<R: Listed> {
-    rows: Places,
+pub struct InputLists<R: InputListed> {
+    rows: ListRanges,
     /// Index of the first row's first item; items before it precede the slice.
     start: usize,
     /// Number of items from `start` on.
@@ -94,20 +94,23 @@ pub struct Lists<R: Listed> {
     items: R::Items,
 }
 
-impl<R: Listed> Lists<R> {
+impl<R: InputListed> InputLists<R> {
     /// Reads a column.
     pub fn new(column: &ArrayRef) -> Result<Self, Error> {
         let shape = || {
             Error::shape(format!(
-                "{} is a list of structs of {}, not {}",
+                "column {}: expected a list of structs of {}, found {}",
                 R::COLUMN,
                 R::FIELDS,
                 column.data_type()
             ))
         };
-        let (rows, items) = Places::new(column).ok_or_else(|| {
+        let (rows, items) = ListRanges::new(column).ok_or_else(|| {
             let found = column.data_type();
-            Error::shape(format!("{} is a list of structs, not {found}", R::COLUMN))
+            Error::shape(format!(
+                "column {}: expected a list of structs, found {found}",
+                R::COLUMN
+            ))
         })?;
         let within = rows.within(items.len());
         let items = items.slice(within.start, within.len());
@@ -156,7 +159,7 @@ impl<R: Listed> Lists<R> {
             return Err(ItemError {
                 part: None,
                 class: ErrorClass::Malformed,
-                reason: format!("is a null {}", R::RECORD).into(),
+                reason: "is null".into(),
             });
         }
         self.items.add(at, builder, cells)
@@ -170,14 +173,14 @@ fn field(items: &StructArray, name: &str) -> Result<Option<Strings>, Error> {
 }
 
 /// Columns of the terms of quads.
-pub struct Quads {
+pub struct InputQuads {
     subjects: Part,
     predicates: Part,
     objects: Part,
     graphs: Option<Part>,
 }
 
-impl Quads {
+impl InputQuads {
     /// Finds the columns in an array; `None` if one other than the graph is missing.
     fn of(items: &StructArray) -> Result<Option<Self>, Error> {
         Self::named(|name| items.column_by_name(name))
@@ -253,15 +256,15 @@ impl Quads {
 
 const NO_TERM: &str = "expected a term, found null";
 
-impl Listed for Quad {
+impl InputListed for Quad {
     const COLUMN: &'static str = "quads";
     const RECORD: &'static str = "quad";
     const EXTRAS: bool = true;
     const FIELDS: &'static str = "subject, predicate, object and graph";
-    type Items = Quads;
+    type Items = InputQuads;
 }
 
-impl Items<Quad> for Quads {
+impl InputItems<Quad> for InputQuads {
     fn new(items: &StructArray) -> Result<Option<Self>, Error> {
         Self::of(items)
     }
@@ -280,24 +283,24 @@ impl Items<Quad> for Quads {
 }
 
 /// Columns of the codes, names and terms of operations.
-pub struct Operations {
+pub struct InputOperations {
     codes: Strings,
     names: Option<Strings>,
-    terms: Quads,
+    terms: InputQuads,
 }
 
-impl Listed for Operation {
+impl InputListed for Operation {
     const COLUMN: &'static str = "operations";
     const RECORD: &'static str = "operation";
     const EXTRAS: bool = false;
     const FIELDS: &'static str = "op, name, subject, predicate, object and graph";
-    type Items = Operations;
+    type Items = InputOperations;
 }
 
-impl Items<Operation> for Operations {
+impl InputItems<Operation> for InputOperations {
     fn new(items: &StructArray) -> Result<Option<Self>, Error> {
         let (codes, names) = (field(items, "op")?, field(items, "name")?);
-        let (Some(codes), Some(terms)) = (codes, Quads::of(items)?) else {
+        let (Some(codes), Some(terms)) = (codes, InputQuads::of(items)?) else {
             return Ok(None);
         };
         Ok(Some(Self {
@@ -338,7 +341,8 @@ impl Items<Operation> for Operations {
         };
         let mut operation = Operation::bare(code);
         if named {
-            let name = name.ok_or_else(|| ItemError::new("name", "expected a text, found null"))?;
+            let name =
+                name.ok_or_else(|| ItemError::new("name", "expected a string, found null"))?;
             operation.name = add_name(name, builder)?;
         } else {
             refuse(code, "name", name)?;
@@ -366,7 +370,7 @@ impl Items<Operation> for Operations {
     }
 }
 
-impl Operations {
+impl InputOperations {
     fn code(&self, at: usize) -> Result<OperationCode, ItemError> {
         let text = self.codes.get(at);
         let known = text.and_then(|text| OperationCode::named(std::str::from_utf8(text).ok()?));
@@ -401,7 +405,7 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
         return Ok(());
     };
     let reason = format!(
-        "expected null, as {} has none, found {}",
+        "expected null ({} has no {part}), found {}",
         code.name(),
         quote(found)
     );
@@ -409,7 +413,7 @@ fn refuse(code: OperationCode, part: &'static str, found: Option<&[u8]>) -> Resu
 }
 
 /// Item ranges of the rows.
-struct Places {
+struct ListRanges {
     len: usize,
     nulls: Option<NullBuffer>,
     of: PlacesOf,
@@ -424,7 +428,7 @@ enum PlacesOf {
     LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
 }
 
-impl Places {
+impl ListRanges {
     /// Returns the lists of a column, and their items; `None` if the column has another type.
     fn new(column: &ArrayRef) -> Option<(Self, ArrayRef)> {
         let (of, items) = match column.data_type() {

@@ -12,13 +12,13 @@ use super::strings::Strings;
 use crate::error::Error;
 
 /// A column of maps of strings to strings or bytes.
-pub struct Maps {
+pub struct InputMaps {
     rows: MapArray,
     keys: Strings,
     values: Strings,
 }
 
-impl Maps {
+impl InputMaps {
     /// Finds the column by name; `None` if it is missing or has type null.
     pub fn new(batch: &RecordBatch, name: &str) -> Result<Option<Self>, Error> {
         let Some(column) = batch.column_by_name(name) else {
@@ -29,7 +29,9 @@ impl Maps {
         }
         let shape = || {
             let found = column.data_type();
-            Error::shape(format!("{name} is a map of strings, not {found}"))
+            Error::shape(format!(
+                "column {name}: expected a map of strings, found {found}"
+            ))
         };
         let maps = column.as_map_opt().ok_or_else(shape)?.clone();
         let keys = Strings::new(maps.keys(), name)?;

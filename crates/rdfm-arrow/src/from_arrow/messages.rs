@@ -11,16 +11,16 @@ use rdfm_core::model::builder::LogBuilder;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 
-use super::lists::{Listed, Lists};
+use super::lists::{InputListed, InputLists};
 use crate::error::Error;
 
 /// Builder of messages from rows of records.
-pub struct Messages<R: Listed> {
+pub struct Messages<R: InputListed> {
     builder: LogBuilder<R>,
     cells: CellReader,
 }
 
-impl<R: Listed> Messages<R> {
+impl<R: InputListed> Messages<R> {
     /// Creates a builder that numbers messages from an index.
     pub fn new(first_index: u64, max_depth: u32) -> Self {
         Self::with(LogBuilder::within_2_gib(), first_index, max_depth)
@@ -47,7 +47,7 @@ impl<R: Listed> Messages<R> {
     /// Adds a row as a message; `extras` adds the other columns.
     pub fn add(
         &mut self,
-        lists: &Lists<R>,
+        lists: &InputLists<R>,
         row: usize,
         extras: impl FnOnce(&mut LogBuilder<R>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -63,10 +63,10 @@ impl<R: Listed> Messages<R> {
         Ok(self.builder.check_2_gib()?)
     }
 
-    fn add_records(&mut self, lists: &Lists<R>, row: usize) -> Result<(), Error> {
+    fn add_records(&mut self, lists: &InputLists<R>, row: usize) -> Result<(), Error> {
         let Some(range) = lists.range(row) else {
             let reason = format!(
-                "malformed Arrow: the offsets of a list in the column {} are not in its array",
+                "malformed Arrow: the offsets of a list in column {} are outside its array",
                 R::COLUMN
             );
             let index = self.builder.message_index();

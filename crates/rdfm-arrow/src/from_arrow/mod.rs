@@ -22,8 +22,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use rdfm_core::model::batch::LogBatch;
 
-use self::columns::Columns;
-pub use self::lists::Listed;
+use self::columns::MessageColumns;
+pub use self::lists::InputListed;
 use self::messages::Messages;
 pub use self::quads::QuadReader;
 use crate::error::Error;
@@ -32,7 +32,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// A row is invalid, the columns are not those of rows, or the rows exceed the size of a batch.
-pub fn batch<R: Listed>(
+pub fn batch<R: InputListed>(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     max_depth: u32,
 ) -> Result<LogBatch<R>, Error> {
@@ -45,17 +45,17 @@ pub fn batch<R: Listed>(
 }
 
 /// Converter of Arrow rows into batches.
-pub struct RowReader<I, R: Listed> {
+pub struct RowReader<I, R: InputListed> {
     reader: I,
     /// The current record batch, and its next row.
-    open: Option<(Columns<R>, usize)>,
+    open: Option<(MessageColumns<R>, usize)>,
     /// Whether all rows become one batch.
     whole: bool,
     messages: Messages<R>,
     failed: Option<Error>,
 }
 
-impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I, R> {
+impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: InputListed> RowReader<I, R> {
     /// Creates a reader that numbers messages from an index and limits the nesting of triple terms.
     pub fn new(reader: I, first_index: u64, max_depth: u32) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>, R: Listed> RowReader<I
                 match self.reader.next() {
                     Some(batch) => {
                         let batch = batch.map_err(|error| self.messages.broken(&error))?;
-                        self.open = Some((Columns::new(&batch)?, 0));
+                        self.open = Some((MessageColumns::new(&batch)?, 0));
                     }
                     None => return Ok(self.messages.take()),
                 }

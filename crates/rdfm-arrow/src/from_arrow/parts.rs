@@ -78,7 +78,7 @@ impl Structs {
         let [kinds, values, datatypes, languages, directions] = DETAILS.map(field);
         let (Some(kinds), Some(values)) = (kinds?, values?) else {
             return Err(Error::shape(format!(
-                "{name} is a column of strings, or of structs of kind, value, datatype, language and direction, not of {}",
+                "column {name}: expected strings, or structs of kind, value, datatype, language and direction, found {}",
                 structs.data_type()
             )));
         };
@@ -110,7 +110,7 @@ impl Structs {
             };
             if bytes.len() > room {
                 let reason = format!(
-                    "the terms of {name} take more than {room} bytes in one batch of rows; make smaller batches"
+                    "the terms in column {name} need more than {room} bytes in one batch of rows; use smaller batches"
                 );
                 return Err(Error::refused(ErrorClass::Limit, reason));
             }
@@ -173,7 +173,7 @@ impl Structs {
         for (name, found) in DETAILS[2..].iter().zip([datatype, language, direction]) {
             if let Some(found) = found {
                 return Err(format!(
-                    "expected null as {name}, which literals have and this {known} has not, found {}",
+                    "expected null for {name} (the kind is {known}, not literal), found {}",
                     quote(found)
                 ));
             }
@@ -194,7 +194,7 @@ fn write_literal(
     write_string(value, false, out);
     let Some(language) = language else {
         if direction.is_some() {
-            return Err("a literal with a direction has a language, found null".to_owned());
+            return Err("expected a language (the literal has a direction), found null".to_owned());
         }
         match datatype {
             None | Some(XSD_STRING) => {}
@@ -211,7 +211,7 @@ fn write_literal(
     };
     if let Some(found) = datatype.filter(|found| *found != expected) {
         return Err(format!(
-            "expected the datatype rdf:{name} of a literal with {tagged}, or null, found {}",
+            "expected the datatype rdf:{name} or null (the literal has {tagged}), found {}",
             quote(found)
         ));
     }

@@ -18,20 +18,20 @@ use rdfm_core::model::builder::{BatchBuilder, LogBuilder};
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::limits::Limits;
 
-use super::lists::Quads;
+use super::lists::InputQuads;
 use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::{self, QuadColumn};
 
 /// Columns of a record batch.
-struct Columns {
+struct QuadRowColumns {
     rows: usize,
     sources: Option<Strings>,
     messages: Int64Array,
-    quads: Quads,
+    quads: InputQuads,
 }
 
-impl Columns {
+impl QuadRowColumns {
     fn new(batch: &RecordBatch) -> Result<Self, Error> {
         let missing = |name: &str| schema::missing(&format!("'{name}'"), &batch.schema());
         let source = QuadColumn::Source.name();
@@ -43,12 +43,12 @@ impl Columns {
         let messages = batch.column_by_name(name).ok_or_else(|| missing(name))?;
         if !messages.data_type().is_integer() {
             return Err(Error::shape(format!(
-                "{name} is a column of integers, not of {}",
+                "column {name}: expected integers, found {}",
                 messages.data_type()
             )));
         }
         let messages = arrow_cast::cast(messages, &DataType::Int64)?;
-        let quads = Quads::named(|name| batch.column_by_name(name))?;
+        let quads = InputQuads::named(|name| batch.column_by_name(name))?;
         Ok(Self {
             rows: batch.num_rows(),
             sources,
@@ -72,7 +72,7 @@ pub struct QuadReader {
     whole: bool,
     ended: bool,
     /// The current record batch, and its next row.
-    open: Option<(Columns, usize)>,
+    open: Option<(QuadRowColumns, usize)>,
     /// Source, number and quad count of the current message.
     source: Option<Vec<u8>>,
     message: i64,
@@ -142,10 +142,10 @@ impl QuadReader {
     /// The columns are not those of rows, or earlier rows have not been read yet.
     pub fn feed(&mut self, rows: &RecordBatch) -> Result<(), Error> {
         if self.open.is_some() {
-            let reason = "rows were given before those before them were read";
+            let reason = "rows were added before the previous rows were read";
             return Err(Error::refused(ErrorClass::Internal, reason));
         }
-        self.open = Some((Columns::new(rows)?, 0));
+        self.open = Some((QuadRowColumns::new(rows)?, 0));
         Ok(())
     }
 
@@ -192,7 +192,7 @@ impl QuadReader {
                 let at = *row;
                 if columns.messages.is_null(at) {
                     let index = self.builder.message_index();
-                    let reason = "expected the message's number in the column message, found null";
+                    let reason = "column message: expected a message number, found null";
                     return Err(Error::in_row(index, ErrorClass::Malformed, reason));
                 }
                 if let Some(reason) = columns.sources.as_ref().and_then(|texts| texts.wrong(at)) {

@@ -23,10 +23,10 @@ use crate::error::Error;
 /// A column of texts in any layout, as bytes.
 pub struct Strings {
     nulls: Option<NullBuffer>,
-    texts: Texts,
+    texts: StringLayout,
 }
 
-enum Texts {
+enum StringLayout {
     Small(ScalarBuffer<i32>, Buffer),
     Large(ScalarBuffer<i64>, Buffer),
     View(ScalarBuffer<u128>, Vec<Buffer>),
@@ -44,7 +44,7 @@ impl Strings {
     pub fn new(array: &ArrayRef, name: &str) -> Result<Self, Error> {
         let refused = || {
             let found = array.data_type();
-            Error::shape(format!("{name} is a column of strings, not of {found}"))
+            Error::shape(format!("column {name}: expected strings, found {found}"))
         };
         Self::of(array, false, true).ok_or_else(refused)
     }
@@ -58,7 +58,7 @@ impl Strings {
     pub fn written(bytes: Vec<u8>, offsets: Vec<i64>, valid: Vec<bool>) -> Self {
         Self {
             nulls: Some(NullBuffer::from(valid)),
-            texts: Texts::Large(offsets.into(), Buffer::from_vec(bytes)),
+            texts: StringLayout::Large(offsets.into(), Buffer::from_vec(bytes)),
         }
     }
 
@@ -73,19 +73,19 @@ impl Strings {
             DataType::FixedSizeBinary(width) if bytes => {
                 let array = array.as_fixed_size_binary();
                 let buffer = Buffer::from(array.value_data());
-                Texts::Fixed(usize::try_from(*width).ok()?, buffer)
+                StringLayout::Fixed(usize::try_from(*width).ok()?, buffer)
             }
-            DataType::Null => Texts::Nulls,
+            DataType::Null => StringLayout::Nulls,
             DataType::Dictionary(_, values) if !nests(values) => {
                 let array = array.as_any_dictionary_opt()?;
                 let indices = Indices::new(array.keys())?;
-                Texts::Dictionary(indices, Self::of(array.values(), bytes, texts)?.into())
+                StringLayout::Dictionary(indices, Self::of(array.values(), bytes, texts)?.into())
             }
             DataType::RunEndEncoded(_, values)
                 if !matches!(values.data_type(), DataType::RunEndEncoded(..)) =>
             {
                 let (ends, values) = Ends::new(array)?;
-                Texts::Runs(ends, Self::of(&values, bytes, texts)?.into())
+                StringLayout::Runs(ends, Self::of(&values, bytes, texts)?.into())
             }
             _ => return None,
         };
@@ -102,15 +102,15 @@ impl Strings {
             return None;
         }
         match &self.texts {
-            Texts::Dictionary(indices, values) => match indices.get(at) {
+            StringLayout::Dictionary(indices, values) => match indices.get(at) {
                 Some(index) if index < values.len() => values.get(index),
                 _ => Some(b""),
             },
-            Texts::Runs(ends, values) => match ends.get(at) {
+            StringLayout::Runs(ends, values) => match ends.get(at) {
                 Some(index) if index < values.len() => values.get(index),
                 _ => Some(b""),
             },
-            Texts::Nulls => None,
+            StringLayout::Nulls => None,
             _ => Some(self.text(at).unwrap_or_default()),
         }
     }
@@ -122,17 +122,17 @@ impl Strings {
             return None;
         }
         match &self.texts {
-            Texts::Dictionary(indices, values) => match indices.get(at) {
+            StringLayout::Dictionary(indices, values) => match indices.get(at) {
                 Some(index) if index < values.len() => values.wrong(index),
-                _ => Some("malformed Arrow: an index is not in its dictionary".to_owned()),
+                _ => Some("malformed Arrow: an index is outside its dictionary".to_owned()),
             },
-            Texts::Runs(ends, values) => match ends.get(at) {
+            StringLayout::Runs(ends, values) => match ends.get(at) {
                 Some(index) if index < values.len() => values.wrong(index),
                 _ => Some("malformed Arrow: a run has no value".to_owned()),
             },
-            Texts::Nulls => None,
+            StringLayout::Nulls => None,
             _ if self.text(at).is_some() => None,
-            _ => Some("malformed Arrow: the offsets of a text are not in its buffer".to_owned()),
+            _ => Some("malformed Arrow: the offsets of a string are outside its buffer".to_owned()),
         }
     }
 
@@ -143,12 +143,14 @@ impl Strings {
 
     fn len(&self) -> usize {
         match &self.texts {
-            Texts::Small(offsets, _) => offsets.len().saturating_sub(1),
-            Texts::Large(offsets, _) => offsets.len().saturating_sub(1),
-            Texts::View(views, _) => views.len(),
-            Texts::Fixed(width, bytes) => bytes.len().checked_div(*width).unwrap_or(usize::MAX),
-            Texts::Dictionary(indices, _) => indices.len(),
-            Texts::Runs(..) | Texts::Nulls => usize::MAX,
+            StringLayout::Small(offsets, _) => offsets.len().saturating_sub(1),
+            StringLayout::Large(offsets, _) => offsets.len().saturating_sub(1),
+            StringLayout::View(views, _) => views.len(),
+            StringLayout::Fixed(width, bytes) => {
+                bytes.len().checked_div(*width).unwrap_or(usize::MAX)
+            }
+            StringLayout::Dictionary(indices, _) => indices.len(),
+            StringLayout::Runs(..) | StringLayout::Nulls => usize::MAX,
         }
     }
 
@@ -156,15 +158,15 @@ impl Strings {
     #[inline]
     fn text(&self, at: usize) -> Option<&[u8]> {
         match &self.texts {
-            Texts::Small(offsets, bytes) => {
+            StringLayout::Small(offsets, bytes) => {
                 let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
                 bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
             }
-            Texts::Large(offsets, bytes) => {
+            StringLayout::Large(offsets, bytes) => {
                 let [start, end] = [*offsets.get(at)?, *offsets.get(at + 1)?];
                 bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
             }
-            Texts::View(views, buffers) => {
+            StringLayout::View(views, buffers) => {
                 let view = views.get(at)?;
                 let length = *view as u32 as usize;
                 if length <= INLINE {
@@ -176,11 +178,11 @@ impl Strings {
                 let start = (view >> 96) as usize;
                 buffer.get(start..start.checked_add(length)?)
             }
-            Texts::Fixed(width, bytes) => {
+            StringLayout::Fixed(width, bytes) => {
                 let start = at.checked_mul(*width)?;
                 bytes.get(start..start.checked_add(*width)?)
             }
-            Texts::Dictionary(..) | Texts::Runs(..) | Texts::Nulls => None,
+            StringLayout::Dictionary(..) | StringLayout::Runs(..) | StringLayout::Nulls => None,
         }
     }
 }
@@ -196,16 +198,16 @@ fn offsets<O: arrow_buffer::ArrowNativeType>(offsets: &OffsetBuffer<O>) -> Scala
     offsets.inner().clone()
 }
 
-fn small<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> Texts {
-    Texts::Small(offsets(array.offsets()), array.values().clone())
+fn small<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> StringLayout {
+    StringLayout::Small(offsets(array.offsets()), array.values().clone())
 }
 
-fn large<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Texts {
-    Texts::Large(offsets(array.offsets()), array.values().clone())
+fn large<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> StringLayout {
+    StringLayout::Large(offsets(array.offsets()), array.values().clone())
 }
 
-fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Texts {
-    Texts::View(array.views().clone(), array.data_buffers().to_vec())
+fn view<T: ByteViewType>(array: &GenericByteViewArray<T>) -> StringLayout {
+    StringLayout::View(array.views().clone(), array.data_buffers().to_vec())
 }
 
 /// Indices into a dictionary's values.

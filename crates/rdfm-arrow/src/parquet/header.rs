@@ -12,7 +12,7 @@ const STRUCT: u8 = 12;
 
 /// Kind of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PageKind {
     /// Values, preceded by levels.
     Data,
     /// Values, preceded by uncompressed levels.
@@ -27,7 +27,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Page {
     /// Kind of the page.
-    pub kind: Kind,
+    pub kind: PageKind,
     /// Size of the header in bytes.
     pub header: usize,
     /// Size of the page in the file in bytes, without its header.
@@ -38,11 +38,11 @@ pub struct Page {
     pub values: u32,
     /// Encoding of the values.
     pub encoding: u32,
-    /// Encoding of the repetition levels; in a [`Kind::DataV2`], their size in bytes.
+    /// Encoding of the repetition levels; in a [`PageKind::DataV2`], their size in bytes.
     pub repetition: u32,
-    /// Encoding of the definition levels; in a [`Kind::DataV2`], their size in bytes.
+    /// Encoding of the definition levels; in a [`PageKind::DataV2`], their size in bytes.
     pub definition: u32,
-    /// Whether the values of a [`Kind::DataV2`] are compressed.
+    /// Whether the values of a [`PageKind::DataV2`] are compressed.
     pub is_compressed: bool,
 }
 
@@ -50,7 +50,7 @@ impl Page {
     /// Returns the size in bytes of the leading levels, which are never compressed.
     pub const fn levels(&self) -> usize {
         match self.kind {
-            Kind::DataV2 => self.repetition as usize + self.definition as usize,
+            PageKind::DataV2 => self.repetition as usize + self.definition as usize,
             _ => 0,
         }
     }
@@ -71,7 +71,7 @@ pub fn page(bytes: &[u8]) -> Result<Option<Page>, String> {
 
 /// Location of a column of a row group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ColumnLocation {
     /// Number of values including nulls.
     pub values: i64,
     /// Number of the compression codec in the Parquet format.
@@ -88,7 +88,7 @@ pub struct Place {
 ///
 /// # Errors
 /// The bytes are not a footer; the text says why.
-pub fn places(footer: &[u8]) -> Result<Vec<Vec<Place>>, String> {
+pub fn places(footer: &[u8]) -> Result<Vec<Vec<ColumnLocation>>, String> {
     let mut thrift = Thrift {
         bytes: footer,
         at: 0,
@@ -122,10 +122,10 @@ impl Thrift<'_> {
             u32::try_from(value).map_err(|_| Stop::Invalid("a number is negative"))
         };
         let (kind, fields) = match of_page[1] {
-            Some(0) => (Kind::Data, &of_kind[5]),
-            Some(2) => (Kind::Dictionary, &of_kind[7]),
-            Some(3) => (Kind::DataV2, &of_kind[8]),
-            Some(_) => (Kind::Other, &of_kind[6]),
+            Some(0) => (PageKind::Data, &of_kind[5]),
+            Some(2) => (PageKind::Dictionary, &of_kind[7]),
+            Some(3) => (PageKind::DataV2, &of_kind[8]),
+            Some(_) => (PageKind::Other, &of_kind[6]),
             None => return Err(Stop::Invalid("a field is missing")),
         };
         let mut page = Page {
@@ -139,16 +139,16 @@ impl Thrift<'_> {
             definition: 0,
             is_compressed: true,
         };
-        if kind != Kind::Other {
+        if kind != PageKind::Other {
             page.values = need(fields[1])?;
         }
         match kind {
-            Kind::Data => {
+            PageKind::Data => {
                 page.encoding = need(fields[2])?;
                 page.definition = need(fields[3])?;
                 page.repetition = need(fields[4])?;
             }
-            Kind::DataV2 => {
+            PageKind::DataV2 => {
                 page.encoding = need(fields[4])?;
                 page.definition = need(fields[5])?;
                 page.repetition = need(fields[6])?;
@@ -157,7 +157,7 @@ impl Thrift<'_> {
                     return Err(Stop::Invalid("levels are larger than their page"));
                 }
             }
-            Kind::Dictionary | Kind::Other => {}
+            PageKind::Dictionary | PageKind::Other => {}
         }
         Ok(page)
     }
@@ -217,7 +217,7 @@ impl Thrift<'_> {
         })
     }
 
-    fn places(&mut self) -> Result<Vec<Vec<Place>>, Stop> {
+    fn places(&mut self) -> Result<Vec<Vec<ColumnLocation>>, Stop> {
         let mut groups = Vec::new();
         self.each(0, |thrift, number, of| {
             if number != 4 || of != LIST {
@@ -241,8 +241,8 @@ impl Thrift<'_> {
         Ok(groups)
     }
 
-    fn place(&mut self) -> Result<Place, Stop> {
-        let mut place = Place::default();
+    fn place(&mut self) -> Result<ColumnLocation, Stop> {
+        let mut place = ColumnLocation::default();
         self.each(2, |thrift, number, of| {
             if number != 3 || of != STRUCT {
                 return thrift.skip_field(of, 2);
@@ -284,7 +284,7 @@ impl Thrift<'_> {
         mut read: impl FnMut(&mut Self, i64, u8) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         if depth > DEPTH {
-            return Err(Stop::Invalid("structs nest too deep"));
+            return Err(Stop::Invalid("structs are nested too deeply"));
         }
         let mut number: i64 = 0;
         loop {
@@ -330,7 +330,7 @@ impl Thrift<'_> {
     /// Skips a value of a type, encoded as in a list.
     fn skip(&mut self, of: u8, depth: u32) -> Result<(), Stop> {
         if depth > DEPTH {
-            return Err(Stop::Invalid("structs nest too deep"));
+            return Err(Stop::Invalid("structs are nested too deeply"));
         }
         match of {
             1..=3 => self.pass(1),

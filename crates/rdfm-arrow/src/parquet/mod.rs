@@ -12,7 +12,7 @@ mod runs;
 mod windows;
 
 use self::delta::Delta;
-pub use self::header::{Kind, Page, page, places};
+pub use self::header::{Page, PageKind, page, places};
 use self::runs::Runs;
 use self::windows::{LEVELS, Windows};
 
@@ -91,7 +91,7 @@ impl Chunk {
     pub fn add(&mut self, offset: u64, page: Page) -> Result<(), String> {
         let at = offset + page.header as u64;
         match page.kind {
-            Kind::Dictionary => {
+            PageKind::Dictionary => {
                 // The decoder reserves memory for the entries before it reads them.
                 if u64::from(page.values) * self.leaf.width.unwrap_or(4) > page.size as u64 {
                     return Err(format!(
@@ -101,7 +101,7 @@ impl Chunk {
                 }
                 self.dictionary = Some((at, page));
             }
-            Kind::Data | Kind::DataV2 => {
+            PageKind::Data | PageKind::DataV2 => {
                 self.seen += u64::from(page.values);
                 let mut open = page.size as u64;
                 if !matches!(page.encoding, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY) {
@@ -111,7 +111,7 @@ impl Chunk {
                 self.largest = self.largest.max(open);
                 self.pages.push((at, page));
             }
-            Kind::Other => {}
+            PageKind::Other => {}
         }
         Ok(())
     }
@@ -215,8 +215,8 @@ impl Chunk {
         let (mut repetitions, mut definitions) = (repetitions, definitions);
         let lengths = self.lengths.take().unwrap_or_default();
         let mut texts = match self.leaf.width {
-            Some(width) => Texts::Fixed(width),
-            None => Texts::new(page.encoding, values, &lengths).ok_or_else(early)?,
+            Some(width) => PageTexts::Fixed(width),
+            None => PageTexts::new(page.encoding, values, &lengths).ok_or_else(early)?,
         };
         let mut expanded = 0;
         let mut done = Ok(true);
@@ -291,7 +291,7 @@ impl Chunk {
     ) -> Option<(Option<Runs<'a>>, Option<Runs<'a>>, &'a [u8])> {
         let mut rest = bytes;
         let mut levels = |max: u32, encoding: u32, length: usize| {
-            if page.kind == Kind::DataV2 {
+            if page.kind == PageKind::DataV2 {
                 let (levels, after) = rest.split_at_checked(length)?;
                 rest = after;
                 return Some((max > 0).then(|| Runs::new(levels, width(max))));
@@ -349,7 +349,7 @@ impl Iterator for Plain<'_> {
 }
 
 /// Iterator over the lengths of a page's values.
-enum Texts<'a> {
+enum PageTexts<'a> {
     Fixed(u64),
     Plain(Plain<'a>),
     Dictionary(Runs<'a>, &'a [u32]),
@@ -359,7 +359,7 @@ enum Texts<'a> {
     Nothing,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> PageTexts<'a> {
     fn new(encoding: u32, bytes: &'a [u8], lengths: &'a [u32]) -> Option<Self> {
         // A page of nulls may have an empty values section.
         if bytes.is_empty() {

@@ -1,7 +1,7 @@
 //! The records of messages as columns of rows: a list of quads or of operations, or the cells of a
 //! row of results.
 //!
-//! - In: messages of batches. Out: one array from [`Lists`], one per variable from [`Cells`].
+//! - In: messages of batches. Out: one array from [`OutputLists`], one per variable from [`Cells`].
 //! - Law: a log of results has one list of variables, without duplicates.
 
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{MakeError, charge};
-use super::lists::{Listed, Lists};
-use super::terms::{Places, TermColumns};
+use super::lists::{OutputListed, OutputLists};
+use super::terms::{TermColumns, TermPlaces};
 use crate::error::Error;
-use crate::schema::{Terms, check_variables};
+use crate::schema::{TermLayout, check_variables};
 
 /// Records that rows can contain.
 pub trait Rowed: KindOf {
     /// Builder of the columns of records.
-    type Columns: Columns<Self> + Send;
+    type Columns: RecordColumns<Self> + Send;
 
     /// Returns the variables of a log, if each is a column.
     fn variables(head: &Self::Head) -> &[Box<str>];
@@ -36,9 +36,9 @@ pub trait Rowed: KindOf {
 }
 
 /// Builder of the columns of messages' records, with one row per message.
-pub trait Columns<R: Record>: Sized {
+pub trait RecordColumns<R: Record>: Sized {
     /// Creates a builder without rows.
-    fn new(head: &R::Head, terms: Terms) -> Self;
+    fn new(head: &R::Head, terms: TermLayout) -> Self;
 
     /// Creates an empty builder with capacity for about the same amount.
     fn like(&self) -> Self;
@@ -48,7 +48,7 @@ pub trait Columns<R: Record>: Sized {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError>;
 
@@ -65,7 +65,7 @@ pub trait Columns<R: Record>: Sized {
 macro_rules! listed {
     ($record:ty) => {
         impl Rowed for $record {
-            type Columns = Lists<Self>;
+            type Columns = OutputLists<Self>;
 
             fn variables((): &()) -> &[Box<str>] {
                 &[]
@@ -81,8 +81,8 @@ macro_rules! listed {
 listed!(Quad);
 listed!(Operation);
 
-impl<R: Listed> Columns<R> for Lists<R> {
-    fn new(_: &R::Head, terms: Terms) -> Self {
+impl<R: OutputListed> RecordColumns<R> for OutputLists<R> {
+    fn new(_: &R::Head, terms: TermLayout) -> Self {
         Self::new(terms)
     }
 
@@ -94,7 +94,7 @@ impl<R: Listed> Columns<R> for Lists<R> {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         Self::add(self, table, records, places, bytes)
@@ -127,8 +127,7 @@ impl Rowed for TermId {
 
     fn check(head: &Arc<ResultHead>) -> Result<(), Error> {
         if head.boolean.is_some() {
-            let reason =
-                "the answer of an ASK query is no table; the JSON and the XML of results hold it";
+            let reason = "the answer of an ASK query is not a table; the JSON and XML result formats can represent it";
             return Err(Error::refused(ErrorClass::Unsupported, reason));
         }
         check_variables(&head.variables)
@@ -136,8 +135,8 @@ impl Rowed for TermId {
     }
 }
 
-impl Columns<TermId> for Cells {
-    fn new(head: &Arc<ResultHead>, terms: Terms) -> Self {
+impl RecordColumns<TermId> for Cells {
+    fn new(head: &Arc<ResultHead>, terms: TermLayout) -> Self {
         Self {
             terms: TermColumns::new(head.variables.len(), terms),
         }
@@ -153,7 +152,7 @@ impl Columns<TermId> for Cells {
         &mut self,
         table: &TermTable,
         cells: &[TermId],
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         for (column, id) in cells.iter().enumerate() {

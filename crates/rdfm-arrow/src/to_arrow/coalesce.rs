@@ -15,8 +15,8 @@ use rdfm_core::syntax::needed::Needs;
 
 use super::cells::Rowed;
 use super::limit::{MAX_BYTES, MakeError};
-use super::rows::Rows;
-use super::terms::Places;
+use super::rows::RowBuilder;
+use super::terms::TermPlaces;
 use super::{TOO_LARGE, accept, other_kind};
 use crate::error::Error;
 use crate::schema::Layout;
@@ -103,7 +103,7 @@ pub fn coalescer<L: Into<Layout>>(
 /// A bound is 0; the text says so.
 pub fn bounds(max_rows: usize, max_bytes: usize) -> Result<(usize, usize), String> {
     if max_rows == 0 || max_bytes == 0 {
-        return Err("max_rows and max_bytes are at least 1".to_owned());
+        return Err("max_rows and max_bytes must be at least 1".to_owned());
     }
     Ok((max_rows.min(i32::MAX as usize), max_bytes.min(MAX_BYTES)))
 }
@@ -114,7 +114,7 @@ pub struct Coalescer<R: Rowed> {
     max_rows: usize,
     max_bytes: usize,
     /// `None` before the first batch, whose head determines the columns of results.
-    rows: Option<Rows<R>>,
+    rows: Option<RowBuilder<R>>,
     /// Namespaces in force after the last row.
     needs: Needs,
 }
@@ -151,7 +151,7 @@ impl<R: Rowed> Coalescer<R> {
     ) -> Result<Vec<RecordBatch>, Error> {
         accept(batch, self.rows(batch).variables())?;
         self.fill(batch, source)
-            .map_err(|error| error.told(TOO_LARGE))
+            .map_err(|error| error.into_error(TOO_LARGE))
     }
 
     /// Returns the remaining rows, or `None`.
@@ -169,7 +169,7 @@ impl<R: Rowed> Coalescer<R> {
             return Ok(None);
         }
         let rows = rows.finish();
-        rows.map(Some).map_err(|error| error.told(TOO_LARGE))
+        rows.map(Some).map_err(|error| error.into_error(TOO_LARGE))
     }
 
     /// Drops the rows so far.
@@ -178,8 +178,8 @@ impl<R: Rowed> Coalescer<R> {
         self.rows = None;
     }
 
-    fn rows(&mut self, batch: &LogBatch<R>) -> &mut Rows<R> {
-        let new = || Rows::new(&self.layout, batch.head());
+    fn rows(&mut self, batch: &LogBatch<R>) -> &mut RowBuilder<R> {
+        let new = || RowBuilder::new(&self.layout, batch.head());
         self.rows.get_or_insert_with(new)
     }
 
@@ -193,7 +193,7 @@ impl<R: Rowed> Coalescer<R> {
             return Ok(Vec::new());
         };
         let mut complete = Vec::new();
-        let mut places = Places::new(batch.table());
+        let mut places = TermPlaces::new(batch.table());
         rows.begin_batch(batch, needs);
         for message in 0..batch.len() {
             let mut before = rows.mark();

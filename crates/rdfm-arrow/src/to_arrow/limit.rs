@@ -27,7 +27,7 @@ impl From<ArrowError> for MakeError {
 
 impl MakeError {
     /// Returns the error, with the given text and remedy if the columns are too large.
-    pub fn told(self, too_large: &str) -> Error {
+    pub fn into_error(self, too_large: &str) -> Error {
         let (class, reason) = match self {
             Self::TooLarge => (ErrorClass::Limit, too_large.to_owned()),
             Self::Arrow(error) => (ErrorClass::Internal, error.to_string()),

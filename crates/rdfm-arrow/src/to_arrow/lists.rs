@@ -21,23 +21,23 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 
 use super::limit::{MakeError, charge};
-use super::terms::{Places, TermColumns};
+use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
-use crate::schema::{Terms, item_field, operation_fields, quad_fields};
+use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
 /// Records that a row contains a list of.
-pub trait Listed: KindOf {
+pub trait OutputListed: KindOf {
     /// Builder of the structs.
-    type Items: Items<Self> + Send;
+    type Items: OutputItems<Self> + Send;
 
     /// Returns the fields of a struct.
-    fn fields(terms: Terms) -> Fields;
+    fn fields(terms: TermLayout) -> Fields;
 }
 
 /// Builder of structs, one per record.
-pub trait Items<R>: Sized {
+pub trait OutputItems<R>: Sized {
     /// Creates an empty builder.
-    fn new(terms: Terms) -> Self;
+    fn new(terms: TermLayout) -> Self;
 
     /// Creates an empty builder with capacity for about as many structs.
     fn like(&self) -> Self;
@@ -47,7 +47,7 @@ pub trait Items<R>: Sized {
         &mut self,
         table: &TermTable,
         record: R,
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError>;
 
@@ -62,14 +62,14 @@ pub trait Items<R>: Sized {
 }
 
 /// Builder of a column of lists.
-pub struct Lists<R: Listed> {
+pub struct OutputLists<R: OutputListed> {
     items: R::Items,
-    terms: Terms,
+    terms: TermLayout,
     ends: Vec<i32>,
 }
 
-impl<R: Listed> Lists<R> {
-    pub fn new(terms: Terms) -> Self {
+impl<R: OutputListed> OutputLists<R> {
+    pub fn new(terms: TermLayout) -> Self {
         Self {
             items: R::Items::new(terms),
             terms,
@@ -93,7 +93,7 @@ impl<R: Listed> Lists<R> {
         &mut self,
         table: &TermTable,
         records: &[R],
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         for record in records {
@@ -129,23 +129,23 @@ impl<R: Listed> Lists<R> {
 }
 
 /// Builder of quads.
-pub struct Quads {
+pub struct OutputQuads {
     terms: TermColumns,
 }
 
 /// Index of the graph column.
 const GRAPH: usize = 3;
 
-impl Listed for Quad {
-    type Items = Quads;
+impl OutputListed for Quad {
+    type Items = OutputQuads;
 
-    fn fields(terms: Terms) -> Fields {
+    fn fields(terms: TermLayout) -> Fields {
         quad_fields(terms)
     }
 }
 
-impl Items<Quad> for Quads {
-    fn new(terms: Terms) -> Self {
+impl OutputItems<Quad> for OutputQuads {
+    fn new(terms: TermLayout) -> Self {
         Self {
             terms: TermColumns::new(4, terms),
         }
@@ -162,7 +162,7 @@ impl Items<Quad> for Quads {
         &mut self,
         table: &TermTable,
         quad: Quad,
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         let terms = &mut self.terms;
@@ -186,23 +186,23 @@ impl Items<Quad> for Quads {
 }
 
 /// Builder of operations.
-pub struct Operations {
+pub struct OutputOperations {
     codes: Texts,
     names: Texts,
     name_valid: Vec<bool>,
     terms: TermColumns,
 }
 
-impl Listed for Operation {
-    type Items = Operations;
+impl OutputListed for Operation {
+    type Items = OutputOperations;
 
-    fn fields(terms: Terms) -> Fields {
+    fn fields(terms: TermLayout) -> Fields {
         operation_fields(terms)
     }
 }
 
-impl Items<Operation> for Operations {
-    fn new(terms: Terms) -> Self {
+impl OutputItems<Operation> for OutputOperations {
+    fn new(terms: TermLayout) -> Self {
         Self {
             codes: Texts::new(),
             names: Texts::new(),
@@ -224,7 +224,7 @@ impl Items<Operation> for Operations {
         &mut self,
         table: &TermTable,
         operation: Operation,
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         let code = operation.code.name().as_bytes();

@@ -17,14 +17,14 @@ use super::texts::{Texts, nulls};
 use crate::schema::{entries_field, entry_fields};
 
 /// Builder of a column of maps.
-pub struct Maps {
+pub struct OutputMaps {
     keys: Texts,
     values: Texts,
     offsets: Vec<i32>,
     valid: Vec<bool>,
 }
 
-impl Maps {
+impl OutputMaps {
     pub fn new() -> Self {
         Self {
             keys: Texts::new(),

@@ -28,8 +28,8 @@ pub use self::cells::Rowed;
 pub use self::coalesce::{Coalesce, Coalescer, Dropped, coalescer};
 use self::limit::MakeError;
 pub use self::quads::{QuadCoalescer, quad_record_batch};
-use self::rows::Rows;
-use self::terms::Places;
+use self::rows::RowBuilder;
+use self::terms::TermPlaces;
 use crate::error::Error;
 use crate::schema::Layout;
 
@@ -47,14 +47,14 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
     source: Option<&str>,
 ) -> Result<RecordBatch, Error> {
     let head = batches.first().map(|batch| batch.head().clone());
-    let mut rows = Rows::<R>::new(&layout.into(), &head.unwrap_or_default());
+    let mut rows = RowBuilder::<R>::new(&layout.into(), &head.unwrap_or_default());
     for batch in batches {
         accept(batch, rows.variables())?;
     }
     let mut make = || -> Result<(), MakeError> {
         let mut needs = Needs::default();
         for batch in batches {
-            let mut places = Places::new(batch.table());
+            let mut places = TermPlaces::new(batch.table());
             rows.begin_batch(batch, &mut needs);
             for message in 0..batch.len() {
                 rows.add(batch, message, source, &mut places, &mut needs)?;
@@ -64,7 +64,7 @@ pub fn record_batch<R: Rowed, L: Into<Layout>>(
     };
     make()
         .and_then(|()| rows.finish())
-        .map_err(|error| error.told(TOO_LARGE))
+        .map_err(|error| error.into_error(TOO_LARGE))
 }
 
 /// Rejects a batch that does not fit rows with these variables.
@@ -81,6 +81,6 @@ fn accept<R: Rowed>(batch: &LogBatch<R>, variables: &[Box<str>]) -> Result<(), E
 /// Returns the error for batches of two kinds.
 fn other_kind(kind: Kind, found: Kind) -> Error {
     let (kind, found) = (kind.name(), found.name());
-    let reason = format!("{found} among rows of {kind}; a table holds one kind of log");
+    let reason = format!("{found} among rows of {kind}; a table contains one kind of log");
     Error::refused(ErrorClass::Unsupported, reason)
 }

@@ -17,7 +17,7 @@ use rdfm_core::model::term::Quad;
 
 use super::coalesce::{Coalesce, Dropped, bounds};
 use super::limit::{MAX_BYTES, MakeError, charge};
-use super::terms::{Places, TermColumns};
+use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
 use super::{TOO_LARGE, other_kind};
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl QuadRows {
         quad: Quad,
         index: i64,
         source: Option<&str>,
-        places: &mut Places,
+        places: &mut TermPlaces,
     ) -> Result<(), MakeError> {
         let parts = [quad.subject, quad.predicate, quad.object, quad.graph];
         for (column, &part) in self.parts.iter().enumerate() {
@@ -96,7 +96,7 @@ impl QuadRows {
     }
 
     /// Returns the rows and resets the builder.
-    fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
+    fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
         places.forget();
         let mut next = Self::new(&self.layout);
         next.sources = self.sources.like();
@@ -162,7 +162,7 @@ impl QuadCoalescer {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         self.fill(batch, source)
-            .map_err(|error| error.told(TOO_LARGE))
+            .map_err(|error| error.into_error(TOO_LARGE))
     }
 
     fn fill(
@@ -172,7 +172,7 @@ impl QuadCoalescer {
     ) -> Result<Vec<RecordBatch>, MakeError> {
         let rows = &mut self.rows;
         let mut complete = Vec::new();
-        let mut places = Places::new(batch.table());
+        let mut places = TermPlaces::new(batch.table());
         // Indexes increase within a batch, so only its first quads can repeat the previous index.
         let mut seen = false;
         let mut last = None;
@@ -237,7 +237,7 @@ impl Coalesce for QuadCoalescer {
             return Ok(None);
         }
         let rows = rows.finish();
-        rows.map(Some).map_err(|error| error.told(TOO_LARGE))
+        rows.map(Some).map_err(|error| error.into_error(TOO_LARGE))
     }
 
     fn clear(&mut self) {
@@ -267,9 +267,9 @@ pub fn quad_record_batch(
     };
     for batch in batches {
         if !coalescer.push(batch, source)?.is_empty() {
-            return Err(MakeError::TooLarge.told(TOO_LARGE));
+            return Err(MakeError::TooLarge.into_error(TOO_LARGE));
         }
     }
     let rows = coalescer.rows.finish();
-    rows.map_err(|error| error.told(TOO_LARGE))
+    rows.map_err(|error| error.into_error(TOO_LARGE))
 }

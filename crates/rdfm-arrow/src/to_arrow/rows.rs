@@ -13,15 +13,15 @@ use arrow_schema::DataType;
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::syntax::needed::Needs;
 
-use super::cells::{Columns as _, Rowed};
+use super::cells::{RecordColumns as _, Rowed};
 use super::limit::{MakeError, charge};
-use super::maps::Maps;
-use super::terms::Places;
+use super::maps::OutputMaps;
+use super::terms::TermPlaces;
 use super::texts::{Texts, nulls};
 use crate::schema::{Column, Layout, schema};
 
 /// Builder of rows.
-pub struct Rows<R: Rowed> {
+pub struct RowBuilder<R: Rowed> {
     layout: Layout,
     head: R::Head,
     count: usize,
@@ -32,8 +32,8 @@ pub struct Rows<R: Rowed> {
     indexes: Vec<i64>,
     positions: Vec<i64>,
     records: R::Columns,
-    metadata: Maps,
-    namespaces: Maps,
+    metadata: OutputMaps,
+    namespaces: OutputMaps,
 }
 
 /// A state of the rows that can be restored.
@@ -50,7 +50,7 @@ impl Mark {
     }
 }
 
-impl<R: Rowed> Rows<R> {
+impl<R: Rowed> RowBuilder<R> {
     /// Creates a builder of these columns for a log with this head.
     pub fn new(layout: &Layout, head: &R::Head) -> Self {
         Self {
@@ -63,8 +63,8 @@ impl<R: Rowed> Rows<R> {
             indexes: Vec::new(),
             positions: Vec::new(),
             records: R::Columns::new(head, layout.terms),
-            metadata: Maps::new(),
-            namespaces: Maps::new(),
+            metadata: OutputMaps::new(),
+            namespaces: OutputMaps::new(),
         }
     }
 
@@ -109,7 +109,7 @@ impl<R: Rowed> Rows<R> {
         batch: &LogBatch<R>,
         message: usize,
         source: Option<&str>,
-        places: &mut Places,
+        places: &mut TermPlaces,
         needs: &mut Needs,
     ) -> Result<(), MakeError> {
         self.count += 1;
@@ -167,7 +167,7 @@ impl<R: Rowed> Rows<R> {
     }
 
     /// Returns the rows and resets the builder.
-    pub fn cut(&mut self, places: &mut Places) -> Result<RecordBatch, MakeError> {
+    pub fn cut(&mut self, places: &mut TermPlaces) -> Result<RecordBatch, MakeError> {
         places.forget();
         let mut next = self.none();
         next.records = self.records.like();

@@ -14,26 +14,26 @@ use rdfm_core::model::write::{write_label, write_language, write_term};
 
 use super::limit::{MakeError, charge};
 use super::texts::{Texts, like, nulls};
-use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, Terms, term_fields};
+use crate::schema::{RDF_DIR_LANG_STRING, RDF_LANG_STRING, TermLayout, term_fields};
 
 /// Positions of the rendered forms of a batch's terms in the rows under construction.
 #[derive(Default)]
-pub struct Places {
-    of: Vec<Place>,
+pub struct TermPlaces {
+    of: Vec<TermPlace>,
     /// Incremented when the rows are cut or another batch begins, which makes older places stale
     /// without changing them.
     generation: u32,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TermPlace {
     generation: u32,
     column: u32,
     start: u32,
     length: u32,
 }
 
-impl Places {
+impl TermPlaces {
     /// Creates the places for a batch.
     pub fn new(table: &TermTable) -> Self {
         let mut places = Self::default();
@@ -45,7 +45,7 @@ impl Places {
     pub fn begin_batch(&mut self, table: &TermTable) {
         self.forget();
         if self.of.len() < table.terms().len() {
-            self.of.resize(table.terms().len(), Place::default());
+            self.of.resize(table.terms().len(), TermPlace::default());
         }
     }
 
@@ -67,10 +67,10 @@ pub struct TermColumns {
 
 impl TermColumns {
     /// Creates `count` columns without terms.
-    pub fn new(count: usize, terms: Terms) -> Self {
+    pub fn new(count: usize, terms: TermLayout) -> Self {
         let details = match terms {
-            Terms::NTriples => 0,
-            Terms::Structs => count,
+            TermLayout::NTriples => 0,
+            TermLayout::Structs => count,
         };
         Self {
             texts: (0..count).map(|_| Texts::new()).collect(),
@@ -105,7 +105,7 @@ impl TermColumns {
         table: &TermTable,
         column: usize,
         id: TermId,
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         if let Some(details) = self.details.get_mut(column) {
@@ -128,7 +128,7 @@ impl TermColumns {
             write_term(table, id, values);
             let length = values.len() - start;
             charge(bytes, length)?;
-            places.of[id.index()] = Place {
+            places.of[id.index()] = TermPlace {
                 generation: places.generation,
                 column: column as u32,
                 start: start as u32,
@@ -146,7 +146,7 @@ impl TermColumns {
         table: &TermTable,
         column: usize,
         id: TermId,
-        places: &mut Places,
+        places: &mut TermPlaces,
         bytes: &mut usize,
     ) -> Result<(), MakeError> {
         let there = id != TermId::DEFAULT_GRAPH;
@@ -156,7 +156,7 @@ impl TermColumns {
         }
         self.texts[column].end();
         if let Some(details) = self.details.get_mut(column) {
-            details.kinds.push(Kind::None);
+            details.kinds.push(StructKind::None);
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl TermColumns {
 
 /// Kind of a term, and direction of a literal.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StructKind {
     None,
     Iri,
     Bnode,
@@ -200,7 +200,7 @@ enum Kind {
     TripleTerm,
 }
 
-impl Kind {
+impl StructKind {
     const fn name(self) -> &'static str {
         match self {
             Self::None => "",
@@ -223,7 +223,7 @@ impl Kind {
 /// Struct fields of one column other than the value.
 #[derive(Default)]
 struct Details {
-    kinds: Vec<Kind>,
+    kinds: Vec<StructKind>,
     datatypes: Sparse,
     languages: Sparse,
 }
@@ -262,7 +262,7 @@ impl Details {
                 let start = values.len();
                 write_term(table, id, values);
                 charge(bytes, values.len() - start)?;
-                Kind::TripleTerm
+                StructKind::TripleTerm
             }
             TermKind::Bnode => {
                 // Write the label as in N-Triples, then remove the leading `_:`.
@@ -270,18 +270,18 @@ impl Details {
                 write_label(text, term.flags & flags::PLAIN != 0, values);
                 values.drain(start..start + 2);
                 charge(bytes, (values.len() - start).saturating_sub(text.len()))?;
-                Kind::Bnode
+                StructKind::Bnode
             }
             TermKind::Literal => {
                 values.extend_from_slice(text);
                 self.datatypes.add(at, XSD_STRING, bytes)?;
-                Kind::Literal
+                StructKind::Literal
             }
             TermKind::TypedLiteral => {
                 values.extend_from_slice(text);
                 let datatype = table.text(TermId(term.aux));
                 self.datatypes.add(at, datatype, bytes)?;
-                Kind::Literal
+                StructKind::Literal
             }
             TermKind::LangLiteral => {
                 values.extend_from_slice(text);
@@ -294,18 +294,18 @@ impl Details {
                 );
                 self.languages.add(at, &written[1..], bytes)?;
                 let (kind, datatype) = if term.flags & flags::LTR != 0 {
-                    (Kind::LeftToRight, RDF_DIR_LANG_STRING)
+                    (StructKind::LeftToRight, RDF_DIR_LANG_STRING)
                 } else if term.flags & flags::RTL != 0 {
-                    (Kind::RightToLeft, RDF_DIR_LANG_STRING)
+                    (StructKind::RightToLeft, RDF_DIR_LANG_STRING)
                 } else {
-                    (Kind::Literal, RDF_LANG_STRING)
+                    (StructKind::Literal, RDF_LANG_STRING)
                 };
                 self.datatypes.add(at, datatype, bytes)?;
                 kind
             }
             TermKind::Iri | TermKind::DefaultGraph | TermKind::Language => {
                 values.extend_from_slice(text);
-                Kind::Iri
+                StructKind::Iri
             }
         };
         texts.end();

@@ -1,9 +1,9 @@
 //! Test helpers: batches from texts, and the contents of batches and arrays as texts.
-#![allow(dead_code, reason = "each test file takes what it needs")]
+#![allow(dead_code, reason = "each test file uses some of these")]
 #![allow(
     clippy::unwrap_used,
     missing_docs,
-    reason = "a test says so by failing"
+    reason = "a test fails by panicking"
 )]
 
 use arrow_array::cast::AsArray;
@@ -19,17 +19,17 @@ use rdfm_core::model::term::{Quad, TermId};
 use rdfm_core::model::write::write_term;
 
 /// Terms as N-Triples; the fourth is empty in the default graph.
-pub type Terms = [String; 4];
+pub type QuadTexts = [String; 4];
 
 /// A message as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    pub quads: Vec<Terms>,
+    pub quads: Vec<QuadTexts>,
     pub metadata: Vec<(String, Vec<u8>)>,
     pub namespaces: Vec<(String, String)>,
 }
 
-pub fn quad(subject: &str, predicate: &str, object: &str, graph: &str) -> Terms {
+pub fn quad(subject: &str, predicate: &str, object: &str, graph: &str) -> QuadTexts {
     [subject, predicate, object, graph].map(str::to_owned)
 }
 
@@ -154,13 +154,13 @@ pub fn numbers_of(array: &ArrayRef) -> Vec<i64> {
 }
 
 /// The rows of a column of quads; null rows are `None`.
-pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<Terms>>> {
+pub fn lists(array: &ArrayRef) -> Vec<Option<Vec<QuadTexts>>> {
     let lists = array.as_list::<i32>();
-    let list = |row| -> Vec<Terms> {
+    let list = |row| -> Vec<QuadTexts> {
         let items: ArrayRef = lists.value(row);
         let items: &StructArray = items.as_struct();
         let columns: Vec<Vec<Option<String>>> = items.columns().iter().map(strings).collect();
-        let quad = |at: usize| -> Terms {
+        let quad = |at: usize| -> QuadTexts {
             std::array::from_fn(|part: usize| columns[part][at].clone().unwrap_or_default())
         };
         (0..items.len()).map(quad).collect()

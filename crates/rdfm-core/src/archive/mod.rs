@@ -20,7 +20,7 @@ use crate::model::error::{DecodeError, ErrorClass, Position, quote};
 
 const BLOCK: usize = 512;
 /// Start of the error if the first header is invalid.
-const NOT_TAR: &str = "not a tar archive (or cut off)";
+const NOT_TAR: &str = "not a tar archive (or truncated)";
 /// Members up to this size come in one piece.
 pub const MAX_WHOLE_BYTES: u64 = 1 << 20;
 /// Largest long name and largest block of pax records.
@@ -28,7 +28,7 @@ const MAX_RECORD_BYTES: u64 = 1 << 20;
 
 /// A member, or a part of a large one.
 #[derive(Debug)]
-pub struct Part {
+pub struct MemberPart {
     /// Name of the member if it begins here. Otherwise the bytes continue the previous member.
     pub name: Option<String>,
     /// Whether the member ends here.
@@ -124,7 +124,7 @@ impl TarMembers {
     }
 
     /// Returns the bytes of a part. Valid until the next piece is fed.
-    pub fn bytes(&self, part: &Part) -> &[u8] {
+    pub fn bytes(&self, part: &MemberPart) -> &[u8] {
         self.buffer.get(part.range.clone()).unwrap_or_default()
     }
 
@@ -152,7 +152,7 @@ impl TarMembers {
     /// # Errors
     /// If the archive is broken or truncated: after every member before that, and again on later
     /// calls.
-    pub fn parts(&mut self) -> Result<Vec<Part>, DecodeError> {
+    pub fn parts(&mut self) -> Result<Vec<MemberPart>, DecodeError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -166,7 +166,7 @@ impl TarMembers {
         Ok(parts)
     }
 
-    fn fill(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
+    fn fill(&mut self, parts: &mut Vec<MemberPart>) -> Result<(), DecodeError> {
         loop {
             let here = self.left();
             let at_start = self.at_start();
@@ -181,7 +181,7 @@ impl TarMembers {
                     if let ArchiveState::Whole { name, .. } =
                         std::mem::replace(&mut self.state, ArchiveState::Header)
                     {
-                        parts.push(Part {
+                        parts.push(MemberPart {
                             name: Some(name),
                             range,
                             ended: true,
@@ -195,7 +195,7 @@ impl TarMembers {
                     let (left, padding) = (*left, *padding);
                     let range = self.at..self.at + size as usize;
                     self.at = range.end;
-                    parts.push(Part {
+                    parts.push(MemberPart {
                         name: None,
                         range,
                         ended: left == 0,
@@ -242,7 +242,7 @@ impl TarMembers {
         }
     }
 
-    fn no_header(&self) -> DecodeError {
+    fn header_error(&self) -> DecodeError {
         let found = "expected a member header, found something else";
         let reason = if self.at_start() {
             format!("{NOT_TAR}: {found}")
@@ -258,11 +258,12 @@ impl TarMembers {
     }
 
     fn cut(&self, place: &str) -> DecodeError {
-        let reason = format!("the archive ends {place}; the file is cut off, get it again");
+        let reason =
+            format!("the archive ends {place}; the file is truncated; get a complete copy");
         self.error(ErrorClass::Truncated, reason)
     }
 
-    fn header(&mut self, parts: &mut Vec<Part>) -> Result<(), DecodeError> {
+    fn header(&mut self, parts: &mut Vec<MemberPart>) -> Result<(), DecodeError> {
         let block = &self.buffer[self.at..self.at + BLOCK];
         if block.iter().all(|byte| *byte == 0) {
             self.at += BLOCK;
@@ -276,7 +277,7 @@ impl TarMembers {
         let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
         let stored: u32 = block[148..156].iter().map(|byte| u32::from(*byte)).sum();
         if header.cksum().ok() != Some(sum - stored + 8 * 32) {
-            return Err(self.no_header());
+            return Err(self.header_error());
         }
         let kind = header.entry_type();
         let size = match header.entry_size() {
@@ -295,7 +296,7 @@ impl TarMembers {
                 | EntryType::XHeader
                 | EntryType::XGlobalHeader
         ) {
-            self.name = name::shown(&path);
+            self.name = name::display_path(&path);
             if size > MAX_RECORD_BYTES {
                 let reason = format!(
                     "the records before a member have {size} bytes; the limit is {MAX_RECORD_BYTES}"
@@ -331,7 +332,7 @@ impl TarMembers {
         let blocks = if empty { 0 } else { size + padding(size) };
         if let Some(refusal) = refusal {
             let range = self.at..self.at;
-            parts.push(Part {
+            parts.push(MemberPart {
                 name: Some(name),
                 range,
                 ended: true,
@@ -349,7 +350,7 @@ impl TarMembers {
             };
         } else {
             let range = self.at..self.at;
-            parts.push(Part {
+            parts.push(MemberPart {
                 name: Some(name),
                 range,
                 ended: false,
@@ -381,7 +382,7 @@ impl TarMembers {
             EntryType::XHeader => {
                 let mut rest = data;
                 while !rest.is_empty() {
-                    let read = pax_record(rest).and_then(|(key, value, behind)| {
+                    let read = pax_record(rest).and_then(|(key, value, remaining)| {
                         if key == b"path" {
                             self.long_name = Some(value.to_vec());
                         } else if key == b"size" {
@@ -389,7 +390,7 @@ impl TarMembers {
                         } else if key.starts_with(b"GNU.sparse.") {
                             self.sparse = true;
                         }
-                        rest = behind;
+                        rest = remaining;
                         Some(())
                     });
                     if read.is_none() || self.long_size.is_some_and(|size| size >= 1 << 62) {

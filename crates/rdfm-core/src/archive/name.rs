@@ -31,9 +31,9 @@ pub(super) fn checked(path: &[u8], kind: EntryType, sparse: bool) -> (String, Op
         what
     };
     let refusal = what.map(|what| {
-        format!("this member {what}, which rdfm does not read; pack only regular files with relative paths")
+        format!("rdfm does not read this member because it {what}; pack only regular files with relative paths")
     });
-    (shown(path), refusal)
+    (display_path(path), refusal)
 }
 
 /// Removes all leading `./` from a path.
@@ -45,7 +45,7 @@ fn without_here(mut path: &[u8]) -> &[u8] {
 }
 
 /// Returns a path as text, with each byte that is not UTF-8 as `\xNN`.
-pub(super) fn shown(path: &[u8]) -> String {
+pub(super) fn display_path(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for chunk in path.utf8_chunks() {
         text.push_str(chunk.valid());

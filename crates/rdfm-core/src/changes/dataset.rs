@@ -9,7 +9,7 @@
 
 use super::index::{Index, hash_numbers};
 use super::rules::{Breach, Rules, in_row, refused};
-use super::terms::{Copies, Number, Terms};
+use super::terms::{Copies, TermIndex, TermNumber};
 use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{DecodeError, ErrorClass, LimitExceeded};
@@ -21,7 +21,7 @@ use crate::model::table::TermTable;
 use crate::model::term::Quad;
 
 /// Subject, predicate, object, graph.
-pub type Key = [Number; 4];
+pub type QuadKey = [TermNumber; 4];
 
 /// Counts of the effects of patches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,13 +39,13 @@ pub struct Applied {
 }
 
 /// Marks the place of a deleted quad. No quad has this subject.
-const GONE: Key = [Number::MAX; 4];
+const GONE: QuadKey = [TermNumber::MAX; 4];
 
 /// A change, with what is needed to undo it.
 #[derive(Clone, Copy)]
 enum Change {
     Added(u32),
-    Deleted(u32, Key),
+    Deleted(u32, QuadKey),
 }
 
 /// An open transaction.
@@ -58,12 +58,12 @@ struct Transaction {
 /// A dataset.
 #[derive(Default)]
 pub struct Dataset {
-    pub(super) terms: Terms,
+    pub(super) terms: TermIndex,
     /// The quads in insertion order. Deleted quads are [`GONE`].
-    quads: Vec<Key>,
+    quads: Vec<QuadKey>,
     places: Index,
     /// Reused buffer for the keys of a batch.
-    keys: Vec<Key>,
+    keys: Vec<QuadKey>,
     namespaces: Namespaces,
     in_force: InForce,
     transaction: Option<Transaction>,
@@ -128,7 +128,7 @@ impl Dataset {
         &mut self,
         table: &TermTable,
         quads: impl Iterator<Item = Quad> + Clone,
-    ) -> Result<Vec<Key>, LimitExceeded> {
+    ) -> Result<Vec<QuadKey>, LimitExceeded> {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         self.terms.keys(table, quads, &mut keys)?;
@@ -137,19 +137,19 @@ impl Dataset {
     }
 
     /// Returns the place of a quad, if it exists.
-    pub(super) fn place(&self, key: &Key) -> Option<u32> {
+    pub(super) fn place(&self, key: &QuadKey) -> Option<u32> {
         let is = |place: u32| self.quads[place as usize] == *key;
         self.places.find(hash_numbers(*key), is)
     }
 
     /// Returns the existing quads from a place on, with their places.
-    pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &Key)> {
+    pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
         let quads = self.quads.iter().enumerate().skip(from);
         quads.filter(|(_, key)| **key != GONE)
     }
 
     /// Returns the quad in a place, if it exists.
-    pub(super) fn at(&self, place: usize) -> Option<Key> {
+    pub(super) fn at(&self, place: usize) -> Option<QuadKey> {
         self.quads.get(place).copied().filter(|key| *key != GONE)
     }
 
@@ -158,12 +158,12 @@ impl Dataset {
         self.quads.len()
     }
 
-    fn insert(&mut self, key: Key) -> Result<Option<u32>, LimitExceeded> {
+    fn insert(&mut self, key: QuadKey) -> Result<Option<u32>, LimitExceeded> {
         if self.place(&key).is_some() {
             return Ok(None);
         }
         let place = self.quads.len() as u32;
-        if place >= Number::MAX - 1 {
+        if place >= TermNumber::MAX - 1 {
             return Err(LimitExceeded("more than 4,294,967,294 quads".into()));
         }
         self.places.insert(hash_numbers(key), place);
@@ -171,7 +171,7 @@ impl Dataset {
         Ok(Some(place))
     }
 
-    fn remove(&mut self, key: &Key) -> Option<u32> {
+    fn remove(&mut self, key: &QuadKey) -> Option<u32> {
         let quads = &self.quads;
         let is = |place: u32| quads[place as usize] == *key;
         let place = self.places.remove(hash_numbers(*key), is)?;
@@ -242,7 +242,7 @@ impl Dataset {
         &mut self,
         table: &TermTable,
         operation: Operation,
-        key: Key,
+        key: QuadKey,
     ) -> Result<(), (ErrorClass, Reason)> {
         let row = self.rules.row();
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
@@ -394,8 +394,8 @@ impl Quads<'_> {
 
 /// Copies a quad into the batch of a builder.
 pub(super) fn quad<R: crate::model::record::Record>(
-    terms: &Terms,
-    key: &Key,
+    terms: &TermIndex,
+    key: &QuadKey,
     copies: &mut Copies,
     builder: &mut crate::model::builder::LogBuilder<R>,
 ) -> Result<Quad, LimitExceeded> {

@@ -5,7 +5,7 @@
 //! - Cost: both datasets in memory.
 //! - Law: the patch, applied to the old dataset, gives the new one.
 
-use super::dataset::{Dataset, Key, quad};
+use super::dataset::{Dataset, QuadKey, quad};
 use super::index::{Index, hash_numbers};
 use super::terms::Copies;
 use crate::model::batch::{MessageBatch, PatchBatch};
@@ -18,7 +18,7 @@ use crate::model::record::{Operation, OperationCode};
 pub struct Difference {
     old: Dataset,
     kept: Vec<bool>,
-    added: Vec<Key>,
+    added: Vec<QuadKey>,
     /// Index of `added`.
     known: Index,
     builder: PatchBuilder,

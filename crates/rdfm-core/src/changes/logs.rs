@@ -25,12 +25,12 @@ use super::rules::{Transactions, in_row};
 
 /// Copies of a batch's terms in the batch of a builder.
 #[derive(Default)]
-pub(super) struct Copied {
+pub(super) struct CopiedTerms {
     /// Serial number of the builder's batch, message if it matters, and id of the copy.
     made: Vec<(u32, u64, TermId)>,
 }
 
-impl Copied {
+impl CopiedTerms {
     pub(super) fn begin_batch(&mut self, table: &TermTable) {
         self.made.clear();
         self.made
@@ -114,7 +114,7 @@ fn failed(message: u64, class: ErrorClass, reason: Reason) -> EncodeError {
 /// Converts messages to patches.
 pub struct ToPatches {
     builder: PatchBuilder,
-    copied: Copied,
+    copied: CopiedTerms,
     in_force: InForce,
     /// Number of messages begun. Their own indices are not unique: several logs each count from 0.
     begun: u64,
@@ -136,7 +136,7 @@ impl ToPatches {
                 max_message_bytes: u64::MAX,
                 ..Limits::default()
             }),
-            copied: Copied::default(),
+            copied: CopiedTerms::default(),
             in_force: InForce::default(),
             begun: 0,
             metadata: 0,
@@ -220,7 +220,7 @@ pub struct RefusedRow {
 /// outside of transactions.
 pub struct ToMessages {
     builder: BatchBuilder,
-    copied: Copied,
+    copied: CopiedTerms,
     transactions: Transactions,
     /// Why the open transaction is rejected if it is committed, with the number and offset of the
     /// row.
@@ -246,7 +246,7 @@ impl ToMessages {
                 max_message_bytes,
                 ..Limits::default()
             }),
-            copied: Copied::default(),
+            copied: CopiedTerms::default(),
             transactions: Transactions::default(),
             refused: None,
             labels: (!separate).then(FxHashMap::default),
@@ -413,7 +413,7 @@ impl ToMessages {
                     .with(Remedy::stage(
                         "separate_blank_nodes",
                         "true",
-                        "makes two of it",
+                        "treats it as a different node in each",
                     ));
                     return self.refuse(reason);
                 }

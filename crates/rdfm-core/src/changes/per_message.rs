@@ -9,9 +9,9 @@
 
 use std::collections::VecDeque;
 
-use super::dataset::{Key, quad};
+use super::dataset::{QuadKey, quad};
 use super::index::{Index, hash_numbers};
-use super::terms::{Copies, Terms};
+use super::terms::{Copies, TermIndex};
 use crate::model::batch::{MessageBatch, PatchBatch};
 use crate::model::builder::{BatchBuilder, PatchBuilder};
 use crate::model::error::LimitExceeded;
@@ -20,24 +20,26 @@ use crate::model::record::{Operation, OperationCode};
 /// Below these numbers of terms and bytes, no terms are dropped.
 const FEW_TERMS: usize = 1 << 20;
 const FEW_BYTES: usize = 64 << 20;
+/// Up to this number of quads, a message is searched linearly, which is faster than hashing.
+const FEW_QUADS: usize = 16;
 
 /// Waiting messages of one log.
 #[derive(Default)]
-struct Side {
-    keys: VecDeque<Key>,
+struct LogSide {
+    keys: VecDeque<QuadKey>,
     lengths: VecDeque<usize>,
     ended: bool,
 }
 
-impl Side {
-    fn add(&mut self, batch: &MessageBatch, keys: &[Key]) {
+impl LogSide {
+    fn add(&mut self, batch: &MessageBatch, keys: &[QuadKey]) {
         self.keys.extend(keys);
         self.lengths
             .extend((0..batch.len()).map(|message| batch.range(message).len()));
     }
 
     /// Returns the quads of the next message; empty after the last message.
-    fn take(&mut self) -> Vec<Key> {
+    fn take(&mut self) -> Vec<QuadKey> {
         let length = self.lengths.pop_front().unwrap_or_default();
         self.keys.drain(..length).collect()
     }
@@ -54,16 +56,16 @@ pub enum Which {
 
 /// Computes patches between messages.
 pub struct MessageDifferences {
-    terms: Terms,
+    terms: TermIndex,
     /// Number of terms, and of their bytes, above which unused terms are dropped.
     most: (usize, usize),
-    old: Side,
-    new: Side,
+    old: LogSide,
+    new: LogSide,
     /// For one log: its previous message, which is the old message for the next patch.
-    last: Option<Vec<Key>>,
+    last: Option<Vec<QuadKey>>,
     builder: PatchBuilder,
     copies: Copies,
-    keys: Vec<Key>,
+    keys: Vec<QuadKey>,
     deleted: u64,
     added: u64,
 }
@@ -73,10 +75,10 @@ impl MessageDifferences {
     #[must_use]
     pub fn of_logs() -> Self {
         Self {
-            terms: Terms::default(),
+            terms: TermIndex::default(),
             most: (FEW_TERMS, FEW_BYTES),
-            old: Side::default(),
-            new: Side::default(),
+            old: LogSide::default(),
+            new: LogSide::default(),
             last: None,
             builder: PatchBuilder::within_2_gib(),
             copies: Copies::default(),
@@ -108,7 +110,7 @@ impl MessageDifferences {
         }
     }
 
-    fn side(&mut self, which: Which) -> &mut Side {
+    fn side(&mut self, which: Which) -> &mut LogSide {
         match which {
             Which::Old => &mut self.old,
             Which::New => &mut self.new,
@@ -162,34 +164,27 @@ impl MessageDifferences {
     }
 
     fn is_ready(&self) -> bool {
-        let there = |side: &Side| !side.lengths.is_empty();
+        let there = |side: &LogSide| !side.lengths.is_empty();
         let (old, new) = (there(&self.old), there(&self.new));
         (old || self.old.ended) && (new || self.new.ended) && (old || new)
     }
 
-    fn patch(&mut self, old: &[Key], new: &[Key]) -> Result<(), LimitExceeded> {
-        let mut places = Index::default();
-        let mut before = Vec::with_capacity(old.len());
+    fn patch(&mut self, old: &[QuadKey], new: &[QuadKey]) -> Result<(), LimitExceeded> {
+        let mut before = DistinctQuads::default();
         for key in old {
-            if find(&places, &before, key).is_none() {
-                places.insert(hash_numbers(*key), before.len() as u32);
-                before.push(*key);
-            }
+            before.add(key);
         }
-        let mut kept = vec![false; before.len()];
-        let mut added: Vec<Key> = Vec::new();
-        let mut known = Index::default();
+        let mut kept = vec![false; before.keys.len()];
+        let mut added = DistinctQuads::default();
         for key in new {
-            if let Some(place) = find(&places, &before, key) {
-                kept[place as usize] = true;
-            } else if find(&known, &added, key).is_none() {
-                known.insert(hash_numbers(*key), added.len() as u32);
-                added.push(*key);
+            match before.find(key) {
+                Some(place) => kept[place] = true,
+                None => added.add(key),
             }
         }
-        let gone = before.iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let gone = before.keys.iter().zip(&kept).filter(|(_, kept)| !**kept);
         let deletes = gone.map(|(key, _)| (OperationCode::Delete, key));
-        let adds = added.iter().map(|key| (OperationCode::Add, key));
+        let adds = added.keys.iter().map(|key| (OperationCode::Add, key));
         self.builder.begin_message(0);
         self.builder.push(Operation::bare(OperationCode::Begin));
         for (at, (code, key)) in deletes.chain(adds).enumerate() {
@@ -221,7 +216,7 @@ impl MessageDifferences {
             builder.push_quad(quad);
         }
         builder.end_message();
-        let mut terms = Terms::default();
+        let mut terms = TermIndex::default();
         if let Some(batch) = builder.take() {
             let mut keys = Vec::with_capacity(batch.quads().len());
             terms.keys(batch.table(), batch.quads().iter().copied(), &mut keys)?;
@@ -242,8 +237,36 @@ impl MessageDifferences {
     }
 }
 
-fn find(places: &Index, keys: &[Key], key: &Key) -> Option<u32> {
-    places.find(hash_numbers(*key), |place| keys[place as usize] == *key)
+/// The distinct quads of a message, in order.
+#[derive(Default)]
+struct DistinctQuads {
+    keys: Vec<QuadKey>,
+    /// Places of the quads; empty up to [`FEW_QUADS`].
+    places: Index,
+}
+
+impl DistinctQuads {
+    fn find(&self, key: &QuadKey) -> Option<usize> {
+        if self.keys.len() <= FEW_QUADS {
+            return self.keys.iter().position(|other| other == key);
+        }
+        let is = |place: u32| self.keys[place as usize] == *key;
+        Some(self.places.find(hash_numbers(*key), is)? as usize)
+    }
+
+    /// Adds a quad unless it has been added before.
+    fn add(&mut self, key: &QuadKey) {
+        if self.find(key).is_some() {
+            return;
+        }
+        self.keys.push(*key);
+        if self.keys.len() > FEW_QUADS {
+            for place in self.places.len()..self.keys.len() {
+                self.places
+                    .insert(hash_numbers(self.keys[place]), place as u32);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -310,6 +333,19 @@ mod tests {
             let expected = ["TX".to_owned(), first, second, "TC".to_owned()];
             assert_eq!(operations(&mut differences), [expected]);
             assert!(differences.terms.len() < 12);
+        }
+    }
+
+    #[test]
+    fn repeated_quads_count_once() {
+        for count in [1, FEW_QUADS as u32, FEW_QUADS as u32 + 1, 100] {
+            let mut differences = MessageDifferences::of_snapshots();
+            let twice = |range: std::ops::Range<u32>| message(range.clone().chain(range));
+            differences.add(Which::New, &twice(0..count)).unwrap();
+            differences.add(Which::New, &twice(1..count + 1)).unwrap();
+            let patches = operations(&mut differences);
+            assert_eq!(patches[0].len() as u32, count + 2);
+            assert_eq!(patches[1], ["TX", "Da:0", &format!("Aa:{count}"), "TC"]);
         }
     }
 

@@ -17,7 +17,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::logs::Copied;
+use super::logs::CopiedTerms;
 use super::rules::{Rules, in_row, refused};
 use crate::model::batch::PatchBatch;
 use crate::model::builder::PatchBuilder;
@@ -34,7 +34,7 @@ const PATCH: &[u8] = b"Z";
 
 /// How to process blocks.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum RevertStep {
     /// Append this block to the stored ones.
     Store(Box<PatchBatch>),
     /// Remove this number of blocks from the end: they belong to an undone transaction.
@@ -58,22 +58,22 @@ pub struct Reverted {
 type Id = (TermKind, Vec<u8>, u8);
 
 /// A prefix and its graph, as text.
-type Prefix = (Box<[u8]>, Box<[u8]>);
+type GraphPrefix = (Box<[u8]>, Box<[u8]>);
 
 /// The IRIs of prefixes after the changes so far.
-struct Prefixes {
-    iris: FxHashMap<Prefix, Box<[u8]>>,
+struct PrefixState {
+    iris: FxHashMap<GraphPrefix, Box<[u8]>>,
     bytes: u64,
     most: u64,
     /// Changes by the open transaction, with the previous IRIs.
-    changes: Vec<(Prefix, Option<Box<[u8]>>)>,
+    changes: Vec<(GraphPrefix, Option<Box<[u8]>>)>,
 }
 
-impl Prefixes {
+impl PrefixState {
     /// Sets the IRI of a prefix and returns the previous one.
     fn set(
         &mut self,
-        prefix: Prefix,
+        prefix: GraphPrefix,
         iri: Option<&[u8]>,
         in_transaction: bool,
     ) -> Result<Option<Box<[u8]>>, LimitExceeded> {
@@ -91,8 +91,8 @@ impl Prefixes {
         Ok(before)
     }
 
-    fn put(&mut self, prefix: Prefix, iri: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
-        let cost = |prefix: &Prefix, iri: &[u8]| {
+    fn put(&mut self, prefix: GraphPrefix, iri: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
+        let cost = |prefix: &GraphPrefix, iri: &[u8]| {
             (prefix.0.len() + prefix.1.len() + iri.len()) as u64 + 100
         };
         let added = iri.as_ref().map_or(0, |iri| cost(&prefix, iri));
@@ -115,10 +115,10 @@ impl Prefixes {
 /// Reads a log forward and creates the opposite operations.
 pub struct Inverse {
     builder: PatchBuilder,
-    copied: Copied,
+    copied: CopiedTerms,
     rules: Rules,
     chain: bool,
-    prefixes: Prefixes,
+    prefixes: PrefixState,
     /// Whether a transaction is open.
     in_transaction: bool,
     /// Number of blocks of the open transaction that were stored.
@@ -138,10 +138,10 @@ impl Inverse {
     pub fn new(chain: bool, max_message_bytes: u64) -> Self {
         Self {
             builder: PatchBuilder::within_2_gib(),
-            copied: Copied::default(),
+            copied: CopiedTerms::default(),
             rules: Rules::new(),
             chain,
-            prefixes: Prefixes {
+            prefixes: PrefixState {
                 iris: FxHashMap::default(),
                 bytes: 0,
                 most: max_message_bytes,
@@ -166,7 +166,7 @@ impl Inverse {
     ///
     /// # Errors
     /// If a rule of [`super::rules`] is broken, or there are too many prefixes.
-    pub fn add(&mut self, batch: &PatchBatch) -> Result<Vec<Step>, DecodeError> {
+    pub fn add(&mut self, batch: &PatchBatch) -> Result<Vec<RevertStep>, DecodeError> {
         let mut steps = Vec::new();
         self.copied.begin_batch(batch.table());
         for patch in 0..batch.len() {
@@ -208,7 +208,7 @@ impl Inverse {
         &mut self,
         table: &TermTable,
         operation: Operation,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<RevertStep>,
     ) -> Result<(), (ErrorClass, Reason)> {
         let row = self.rules.row();
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
@@ -319,12 +319,12 @@ impl Inverse {
     }
 
     /// Discards the open transaction.
-    fn undo(&mut self, steps: &mut Vec<Step>) {
+    fn undo(&mut self, steps: &mut Vec<RevertStep>) {
         if self.builder.is_open() {
             self.builder.discard_message();
         }
         if self.stored > 0 {
-            steps.push(Step::Forget(self.stored));
+            steps.push(RevertStep::Forget(self.stored));
         }
         self.stored = 0;
         self.in_transaction = false;
@@ -338,15 +338,15 @@ impl Inverse {
 
     /// Emits a block when it is full: the operations before the open transaction or, if there are
     /// none, a part of the transaction.
-    fn store(&mut self, steps: &mut Vec<Step>) {
+    fn store(&mut self, steps: &mut Vec<RevertStep>) {
         if !self.builder.full() {
             return;
         }
         let block = self.builder.take_complete(&mut FxHashMap::default());
-        steps.extend(block.map(Box::new).map(Step::Store));
+        steps.extend(block.map(Box::new).map(RevertStep::Store));
         if self.builder.is_open() && self.builder.full() {
             self.builder.end_message();
-            steps.extend(self.builder.take().map(Box::new).map(Step::Store));
+            steps.extend(self.builder.take().map(Box::new).map(RevertStep::Store));
             self.stored += u64::from(self.in_transaction);
         }
     }
@@ -355,7 +355,7 @@ impl Inverse {
 /// Reads blocks backward and creates patches.
 pub struct Backward {
     builder: PatchBuilder,
-    copied: Copied,
+    copied: CopiedTerms,
     /// The `prev` of the first patch.
     prev: Option<Id>,
     parts: bool,
@@ -375,7 +375,7 @@ impl Backward {
         };
         Self {
             builder,
-            copied: Copied::default(),
+            copied: CopiedTerms::default(),
             prev,
             parts,
             deleted: 0,

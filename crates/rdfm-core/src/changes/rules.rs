@@ -55,7 +55,7 @@ impl Rule {
 pub struct Breach {
     /// The rule.
     pub rule: Rule,
-    /// What was found and what was expected.
+    /// The found and the expected value, as text.
     pub text: String,
 }
 
@@ -75,7 +75,7 @@ impl Breach {
 
 /// A broken rule, found by [`Rules::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundBreach {
     /// The broken rule.
     pub breach: Breach,
     /// Index of the patch in its log, from 0.
@@ -184,7 +184,7 @@ impl Links {
             if self.follows && self.before.as_ref() != Some(prev) {
                 let found = self.before.as_ref().map_or_else(
                     || "no id".to_owned(),
-                    |before| format!("the id {}", shown(before)),
+                    |before| format!("the id {}", render_term(before)),
                 );
                 return Err(Breach {
                     rule: if self.across {
@@ -192,7 +192,10 @@ impl Links {
                     } else {
                         Rule::Chain
                     },
-                    text: format!("prev is {}, and the patch before has {found}", shown(prev)),
+                    text: format!(
+                        "prev is {}, but the previous patch has {found}",
+                        render_term(prev)
+                    ),
                 });
             }
         }
@@ -209,11 +212,11 @@ fn written(table: &TermTable, id: TermId) -> Vec<u8> {
 fn own(id: &[u8]) -> Breach {
     Breach {
         rule: Rule::Chain,
-        text: format!("prev is {}, the id of the same patch", shown(id)),
+        text: format!("prev is {}, the id of the same patch", render_term(id)),
     }
 }
 
-fn shown(term: &[u8]) -> String {
+fn render_term(term: &[u8]) -> String {
     let text = String::from_utf8_lossy(term);
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -304,7 +307,7 @@ impl Rules {
     }
 
     /// Returns all broken rules, in order. A row that breaks a rule is skipped.
-    pub fn check(&mut self, batch: &PatchBatch) -> Vec<Found> {
+    pub fn check(&mut self, batch: &PatchBatch) -> Vec<FoundBreach> {
         let mut found = Vec::new();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
@@ -315,7 +318,7 @@ impl Rules {
                 let operation = batch.records()[at];
                 let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
                 match self.operation(batch.table(), operation) {
-                    Err(breach) => found.push(Found {
+                    Err(breach) => found.push(FoundBreach {
                         breach,
                         patch: index,
                         row: self.row,
@@ -330,7 +333,7 @@ impl Rules {
             }
             if (patch + 1 < batch.len() || !batch.continues()) && self.end_patch() {
                 let (row, offset) = self.begun;
-                found.push(Found {
+                found.push(FoundBreach {
                     breach: Breach {
                         rule: Rule::Unfinished,
                         text: "the patch does not end its transaction, which is then undone"

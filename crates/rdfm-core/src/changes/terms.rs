@@ -13,13 +13,13 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind, flags};
 
 /// The number of a term; 0 is the default graph.
-pub type Number = u32;
+pub type TermNumber = u32;
 
 /// Maximum number of terms: the index supports no larger numbers.
 const MOST: usize = u32::MAX as usize - 1;
 
 /// Marks a term whose lookup is pending.
-const WANTED: Number = Number::MAX;
+const WANTED: TermNumber = TermNumber::MAX;
 
 /// Bytes of kind, direction, and the number of the datatype or tag.
 const HEAD: usize = 6;
@@ -36,7 +36,7 @@ struct Wanted {
 
 /// Terms by value.
 #[derive(Default)]
-pub struct Terms {
+pub struct TermIndex {
     numbers: Index,
     /// The terms in the order of their numbers. Each has a byte for [`flags::PLAIN`], if known, and
     /// its key: kind, direction, the number of the datatype or tag, and the text, or for a triple
@@ -46,13 +46,13 @@ pub struct Terms {
     /// Start of each term in `values`.
     starts: Vec<usize>,
     /// Numbers of the batch's terms, from 1 on, or [`WANTED`]; 0 means unknown.
-    known: Vec<Number>,
+    known: Vec<TermNumber>,
     /// Pending lookups and their keys.
     wanted: Vec<Wanted>,
     keys: Vec<u8>,
 }
 
-impl Terms {
+impl TermIndex {
     /// Begins a batch: ids refer to new terms.
     fn begin_batch(&mut self, table: &TermTable) {
         self.known.clear();
@@ -63,7 +63,7 @@ impl Terms {
 
     /// The number of a term after [`want`](Self::want) and [`look_up`](Self::look_up).
     #[inline]
-    fn known(&self, id: TermId) -> Number {
+    fn known(&self, id: TermId) -> TermNumber {
         self.known[id.index()]
     }
 
@@ -75,7 +75,7 @@ impl Terms {
         &mut self,
         table: &TermTable,
         quads: impl Iterator<Item = Quad> + Clone,
-        keys: &mut Vec<[Number; 4]>,
+        keys: &mut Vec<[TermNumber; 4]>,
     ) -> Result<(), LimitExceeded> {
         self.begin_batch(table);
         for quad in quads.clone() {
@@ -170,7 +170,7 @@ impl Terms {
     }
 
     /// Looks up a term at once.
-    fn number(&mut self, table: &TermTable, id: TermId) -> Result<Number, LimitExceeded> {
+    fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
         let known = self.known[id.index()];
         if id == TermId::DEFAULT_GRAPH || (known != 0 && known != WANTED) {
             return Ok(known);
@@ -186,7 +186,7 @@ impl Terms {
         Ok(number)
     }
 
-    fn number_of_key(&mut self, one: Wanted, start: usize) -> Result<Number, LimitExceeded> {
+    fn number_of_key(&mut self, one: Wanted, start: usize) -> Result<TermNumber, LimitExceeded> {
         let key = &self.keys[start..one.end];
         let (values, starts) = (&self.values, &self.starts);
         let found = self
@@ -226,8 +226,8 @@ impl Copies {
     /// terms nest.
     pub fn of<R: Record>(
         &mut self,
-        terms: &Terms,
-        number: Number,
+        terms: &TermIndex,
+        number: TermNumber,
         builder: &mut LogBuilder<R>,
     ) -> Result<TermId, LimitExceeded> {
         if number == 0 {
@@ -246,7 +246,7 @@ impl Copies {
         let (kind, flags, rest) = (kind(value[0]), value[1] | plain, &value[HEAD..]);
         let numbered = |at: usize| {
             let bytes: [u8; 4] = value[at..at + 4].try_into().unwrap_or_default();
-            Number::from_le_bytes(bytes)
+            TermNumber::from_le_bytes(bytes)
         };
         let id = if kind == TermKind::TripleTerm {
             let mut parts = [TermId::DEFAULT_GRAPH; 3];

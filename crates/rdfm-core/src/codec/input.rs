@@ -124,7 +124,7 @@ impl Skipped {
 pub struct ReadError {
     /// The class, which tells callers how to react.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, and what would help.
+    /// The cause, what was expected, and remedies.
     pub reason: Reason,
     /// The position. The input side fills in the message.
     pub position: Position,

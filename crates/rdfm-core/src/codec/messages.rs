@@ -348,12 +348,12 @@ impl<W: Writer> Encoder for MessageLoop<W> {
             return Err(error.clone());
         }
         let Some(batch) = W::Record::seen(batch) else {
-            let (lacks, holds) = (batch.kind().name(), W::Record::KIND.name());
+            let (found, supported) = (batch.kind().name(), W::Record::KIND.name());
             let title = self.format.title;
             return Err(EncodeError {
                 format: self.format.name,
                 class: ErrorClass::Unsupported,
-                reason: format!("{title} is for logs of {holds}, not of {lacks}").into(),
+                reason: format!("{title} can represent only {supported}, not {found}").into(),
                 message: self.messages,
             });
         };

@@ -233,8 +233,13 @@ impl Dialect {
     }
 }
 
-/// A part of a line-based log: the messages after those delimiters whose lines begin in it. Content
-/// before the first delimiter of the log belongs to the split at the start of the log.
+/// A part of a log that can be read from the middle.
+///
+/// - Of a line-based log: the messages after those delimiters whose lines begin in the split. Content
+///   before the first delimiter of the log belongs to the split at the start of the log.
+/// - Of a log of frames with restart marks: the messages from each marked frame that begins in the
+///   split up to the next marked frame. Frames before the first mark of the log belong to the split
+///   at its start.
 ///
 /// Any cuts therefore give splits that contain every message exactly once. A decoder of a split is
 /// fed from the byte before its start, or from the start of the log, until it is
@@ -245,8 +250,16 @@ pub struct Split {
     pub start: u64,
     /// Offset after the last byte.
     pub stop: u64,
-    /// Dialect of the log. The bytes before the split determine it.
-    pub dialect: Dialect,
+    /// Dialect of a text log. The bytes before the split determine it. `None` is the comment dialect.
+    pub dialect: Option<Dialect>,
+}
+
+impl Split {
+    /// The dialect of a text log.
+    #[must_use]
+    pub fn text_dialect(&self) -> Dialect {
+        self.dialect.unwrap_or(Dialect::Comment)
+    }
 }
 
 /// Properties that a log states about itself.
@@ -264,6 +277,8 @@ pub struct LogHeader {
     pub options: Vec<(&'static str, Value)>,
     /// For logs of frames, once known: whether all frames are one message.
     pub flat: Option<bool>,
+    /// Whether the first frame has a restart mark, so that the log can be read in splits.
+    pub restarts: bool,
 }
 
 impl LogHeader {
@@ -300,7 +315,8 @@ pub struct Noticed {
     pub closed: Option<&'static str>,
 }
 
-/// Counts the delimiters of a split without decoding it, so that its messages can be numbered.
+/// Counts the delimiters of a split without decoding it, so that its messages can be numbered. In a
+/// log of frames it counts the messages.
 pub trait DelimiterCounter: Send {
     /// Takes a piece of the log, as a decoder of the split does, and counts.
     fn feed(&mut self, piece: &[u8]);
@@ -311,13 +327,14 @@ pub trait DelimiterCounter: Send {
     /// Whether no more input is needed.
     fn done(&self) -> bool;
 
-    /// Number of delimiters whose lines begin in the split.
+    /// Number of delimiters whose lines begin in the split, or of its messages in a log of frames.
     fn delimiters(&self) -> u64;
 
     /// Whether a message begins before the first delimiter: with a statement, with an error, or
     /// because every log in the directive dialect begins with a message.
     fn content_first(&self) -> bool;
 
-    /// Whether the log changes its dialect after its head, so that it cannot be read in splits.
+    /// Whether the log cannot be read in splits: it changes its dialect after its head, or its frames
+    /// are damaged.
     fn strayed(&self) -> bool;
 }

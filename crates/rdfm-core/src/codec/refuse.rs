@@ -55,10 +55,10 @@ impl Refusable for Quad {
         let kind = |id: TermId| table.term(id).kind;
         if !graphs && self.graph != TermId::DEFAULT_GRAPH {
             let text = format!(
-                "the format has no graph names; found graph {}",
+                "the format does not support graph names; found graph {}",
                 token(table, &[self.graph])
             );
-            let merge = Remedy::write("merge_graphs", "true", "drops them on purpose");
+            let merge = Remedy::write("merge_graphs", "true", "drops graph names");
             return Some(Reason::from(text).with(merge).lacking(Feature::Graphs));
         }
         let (s, p, o, g) = (
@@ -87,11 +87,11 @@ impl Refusable for Quad {
             let as_object = [s, p, g].iter().all(|&kind| kind != TermKind::TripleTerm)
                 && is_object_term(table, self.object);
             let text = format!(
-                "the format has {}; found {}",
+                "the format {}; found {}",
                 if elsewhere {
-                    "triple terms only as objects"
+                    "supports triple terms only as objects"
                 } else {
-                    "no triple terms"
+                    "does not support triple terms"
                 },
                 token(table, part.map(|(_, id)| id).as_slice())
             );
@@ -107,7 +107,7 @@ impl Refusable for Quad {
                 || !matches!(g, TermKind::Iri | TermKind::Bnode | TermKind::DefaultGraph))
         {
             let text = format!(
-                "the format has no generalized quads; found {}",
+                "the format does not support generalized quads; found {}",
                 token(
                     table,
                     &[self.subject, self.predicate, self.object, self.graph]
@@ -136,7 +136,7 @@ impl Refusable for TermId {
             return None;
         }
         let found = token(table, &[self]);
-        let text = format!("the format has no triple terms; found {found}");
+        let text = format!("the format does not support triple terms; found {found}");
         Some(Reason::from(text).lacking(Feature::TripleTerms))
     }
 }
@@ -150,7 +150,7 @@ pub fn refuse_second(flat: bool) -> Refused<bool> {
     if flat {
         return Ok(true);
     }
-    let reason = Reason::new("a second message, but nothing separates messages here")
+    let reason = Reason::new("a second message, but nothing delimits messages in this output")
         .with(Remedy::write("flat", "true", "makes them one message"))
         .lacking(Feature::Boundaries);
     Err((ErrorClass::Unsupported, reason))
@@ -195,7 +195,7 @@ pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         format!(
-            "readers of the format take the IRI {} for {what}; other formats can contain it",
+            "readers of the format would read the IRI {} as {what}; other formats can represent it",
             quote(iri)
         )
         .into(),

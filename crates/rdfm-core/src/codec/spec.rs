@@ -122,7 +122,7 @@ impl Kind {
             "patches" => Ok(Self::Patches),
             "results" => Ok(Self::Results),
             other => Err(format!(
-                "kind is 'messages', 'patches' or 'results', not {}",
+                "kind must be 'messages', 'patches' or 'results', not {}",
                 quote(other.as_bytes())
             )),
         }

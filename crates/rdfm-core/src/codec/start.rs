@@ -31,10 +31,11 @@ pub fn explained(
     match start {
         Start::Other if broken => (
             ErrorClass::Malformed,
-            format!("not {file} (or cut off); if it is in another format, name that format").into(),
+            format!("not {file} (or truncated); if it is in another format, name that format")
+                .into(),
         ),
         Start::Unclear if broken => {
-            let words = |text: &str| format!("not {file} (or cut off): {text}");
+            let words = |text: &str| format!("not {file} (or truncated): {text}");
             (class, reason.reworded(words))
         }
         _ => (class, reason),

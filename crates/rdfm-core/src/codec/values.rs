@@ -75,7 +75,10 @@ impl ValueKind<'_> {
     /// If the value does not fit; the text says which values are valid.
     pub fn read(&self, name: &str, given: Given) -> Result<Value, String> {
         let refused = |expected: &str, given: &Given| {
-            Err(format!("{name} is {expected}, not {}", shown(given)))
+            Err(format!(
+                "{name} must be {expected}, not {}",
+                render_value(given)
+            ))
         };
         match self {
             Self::Switch => match &given {
@@ -102,7 +105,7 @@ impl ValueKind<'_> {
                 match number.filter(|number| (least..=most).contains(&number)) {
                     Some(number) => Ok(Value::Number(number)),
                     None if *most >= i64::MAX as u64 => {
-                        refused(&format!("a number from {least} on{example}"), &given)
+                        refused(&format!("a number of at least {least}{example}"), &given)
                     }
                     None => refused(&format!("a number from {least} to {most}{example}"), &given),
                 }
@@ -269,7 +272,7 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Formats a value from a user, truncated.
-fn shown(given: &Given) -> String {
+fn render_value(given: &Given) -> String {
     let text = match given {
         Given::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
         Given::Number(number) => number.to_string(),
@@ -331,22 +334,22 @@ mod tests {
             (
                 ValueKind::Count(1, 2),
                 Given::Number(-1),
-                "x is a number from 1 to 2, not -1",
+                "x must be a number from 1 to 2, not -1",
             ),
             (
                 ValueKind::Switch,
                 "yes".into(),
-                "x is true or false, not 'yes'",
+                "x must be true or false, not 'yes'",
             ),
             (
                 ValueKind::Choice(&["a", "b"]),
                 true.into(),
-                "x is one of 'a', 'b', not True",
+                "x must be one of 'a', 'b', not True",
             ),
             (
                 ValueKind::Namespaces,
                 "ex".into(),
-                "x is a dict of names (without colon) and IRIs, not 'ex'",
+                "x must be a dict of names (without colon) and IRIs, not 'ex'",
             ),
         ] {
             assert_eq!(read(kind, given), Err(error.to_owned()));

@@ -19,7 +19,7 @@ use super::record::{Operation, Record};
 use super::remedy::{Feature, Reason};
 use super::table::{Span, TermTable};
 use super::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
-use super::written::Written;
+use super::written::WrittenSize;
 
 /// Maximum bytes of a batch, and of a message in it, if no lower limit applies. Keeps offsets below
 /// 4 GiB.
@@ -77,7 +77,7 @@ pub struct LogBuilder<R: Record> {
     /// The [`weight`](Self::weight) at which duplicates are removed.
     heavy: usize,
     message_bytes: u64,
-    written: Written,
+    written: WrittenSize,
     serial: u32,
     arena_hint: usize,
     terms_hint: usize,
@@ -103,7 +103,7 @@ impl BatchBuilder {
 impl<R: Record> LogBuilder<R> {
     /// Creates an empty builder. The first message has index 0.
     pub fn new(limits: Limits) -> Self {
-        let written = Written::new::<R>(&limits);
+        let written = WrittenSize::new::<R>(&limits);
         Self {
             head: R::Head::default(),
             limits,
@@ -159,7 +159,7 @@ impl<R: Record> LogBuilder<R> {
     /// are not mistaken for new ones. The capacity of the last batch is kept.
     pub fn reset(&mut self) {
         self.head = R::Head::default();
-        self.written = Written::new::<R>(&self.limits);
+        self.written = WrittenSize::new::<R>(&self.limits);
         self.table.arena.clear();
         self.table.terms.truncate(1);
         self.table.triples.clear();
@@ -555,7 +555,7 @@ impl<R: Record> LogBuilder<R> {
     fn forget_terms(&mut self) {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.table = TermTable::with_capacity(0, 1);
-        self.written = Written::new::<R>(&self.limits);
+        self.written = WrittenSize::new::<R>(&self.limits);
     }
 
     /// Pending namespaces for the next message, each name once, with its last declaration.

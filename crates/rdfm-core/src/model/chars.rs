@@ -119,7 +119,7 @@ pub fn is_language_tag(text: &[u8]) -> bool {
 
 /// Returns the error for an invalid language tag, with a suggestion if only hyphens are missing.
 #[cold]
-pub(crate) fn no_language_tag(text: &[u8]) -> String {
+pub(crate) fn describe_invalid_language_tag(text: &[u8]) -> String {
     let shown = quote(text);
     let hyphens: Vec<u8> = text
         .iter()

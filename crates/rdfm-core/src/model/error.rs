@@ -44,7 +44,7 @@ pub struct DecodeError {
     pub format: &'static str,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, and what would help. Without the position.
+    /// The cause, what was expected, and remedies. Without the position.
     pub reason: Reason,
     /// The position.
     pub position: Position,

@@ -298,7 +298,7 @@ impl ResultHead {
     /// Returns why the rows or the answer of `found` cannot follow in the same log.
     fn refuse(&self, found: &Self) -> String {
         if self.boolean != found.boolean {
-            return "the answer of an ASK query is followed by another answer or by rows; a log of results has one answer or rows"
+            return "the answer to an ASK query is followed by another answer or by rows; a log of results contains one answer or only rows"
                 .to_owned();
         }
         if self.variables != found.variables {

@@ -36,7 +36,7 @@ pub struct Remedy {
     /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`, `URL=FILE`),
     /// and `|` separates alternative values. `None` means a larger value than now.
     pub value: Option<Cow<'static, str>>,
-    /// The end of a sentence that begins with the option, such as `drops them on purpose`.
+    /// The end of a sentence that begins with the option, such as `drops graph names`.
     pub text: Cow<'static, str>,
 }
 
@@ -153,13 +153,13 @@ impl Feature {
     }
 }
 
-/// What is wrong and what was expected, with options that would help. The size of one pointer, so
-/// that results stay small.
+/// The cause of an error and what was expected, with options that would help. The size of one pointer,
+/// so that results stay small.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Reason(Box<Details>);
+pub struct Reason(Box<ReasonDetails>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Details {
+struct ReasonDetails {
     text: Cow<'static, str>,
     remedies: Vec<Remedy>,
     lacks: Option<Feature>,
@@ -170,7 +170,7 @@ impl Reason {
     /// Creates a reason without remedies.
     #[cold]
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Details {
+        Self(Box::new(ReasonDetails {
             text: text.into(),
             remedies: Vec::new(),
             lacks: None,

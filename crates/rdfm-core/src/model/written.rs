@@ -14,7 +14,7 @@ const WRITTEN_FACTOR: u64 = 4;
 
 /// Estimated written size of a batch's records. Lengths are summed only in batches with long terms.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct WrittenSize {
     /// Maximum number of terms in a record.
     each: u64,
     /// Maximum written size.
@@ -30,7 +30,7 @@ pub(super) struct Written {
     pub(super) triples: Vec<u64>,
 }
 
-impl Written {
+impl WrittenSize {
     pub(super) fn new<R: Record>(limits: &Limits) -> Self {
         let mut written = Self {
             each: R::TERMS,

@@ -59,7 +59,7 @@ pub struct RegroupOptions {
 
 /// A copy of a term, indexed by its id in the input.
 #[derive(Clone, Copy, Default)]
-struct Copied {
+struct TermCopy {
     /// Serial number of the batch with the copy.
     serial: u32,
     /// The source message, if it matters.
@@ -68,7 +68,7 @@ struct Copied {
 }
 
 /// A subject or graph that the next quads may share.
-struct Key {
+struct SharedTerm {
     text: Vec<u8>,
     message: u64,
 }
@@ -84,8 +84,8 @@ pub struct Regrouper {
     entered: bool,
     /// Number of input messages before the current batch.
     before: u64,
-    copied: Vec<Copied>,
-    key: Option<Key>,
+    copied: Vec<TermCopy>,
+    key: Option<SharedTerm>,
     /// The previous quad and its message, if it is in the current batch.
     last: Option<(Quad, u64)>,
     /// Number of quads, and bytes of their terms, in the open message.
@@ -107,12 +107,12 @@ pub struct Regrouper {
 const SKOLEMIZE: Remedy = Remedy::stage("skolemize", "IRI", "replaces blank nodes with IRIs");
 
 /// Why a quad cannot be copied.
-enum Stop {
+enum CopyError {
     Limit(Reason),
     Divided(Vec<u8>),
 }
 
-impl From<LimitExceeded> for Stop {
+impl From<LimitExceeded> for CopyError {
     fn from(exceeded: LimitExceeded) -> Self {
         Self::Limit(exceeded.0)
     }
@@ -128,7 +128,7 @@ impl Regrouper {
             check_iri("skolemize", base)?;
         }
         if matches!(options.by, GroupBy::Count(0) | GroupBy::Bytes(0)) {
-            return Err("group_by takes a number from 1 on".into());
+            return Err("group_by must be at least 1".into());
         }
         let mut limits = options.limits.clone();
         limits.max_message_bytes = limits.max_message_bytes.min(3 << 30);
@@ -162,7 +162,7 @@ impl Regrouper {
         debug_assert!(self.input.is_none());
         self.copied.clear();
         self.copied
-            .resize(batch.table().terms().len(), Copied::default());
+            .resize(batch.table().terms().len(), TermCopy::default());
         self.next = (0, 0);
         self.entered = false;
         self.input = Some(batch);
@@ -224,10 +224,10 @@ impl Regrouper {
         }
     }
 
-    fn fail(&mut self, stop: Stop) -> Result<Option<MessageBatch>, EncodeError> {
+    fn fail(&mut self, stop: CopyError) -> Result<Option<MessageBatch>, EncodeError> {
         let (class, reason) = match stop {
-            Stop::Limit(reason) => (ErrorClass::Limit, reason),
-            Stop::Divided(label) => (
+            CopyError::Limit(reason) => (ErrorClass::Limit, reason),
+            CopyError::Divided(label) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
                     "the blank node {} would be in two messages, but blank nodes are local to a message",
@@ -260,13 +260,13 @@ impl Regrouper {
             };
             let mut text = Vec::new();
             write_term(input.table(), id, &mut text);
-            self.key = Some(Key { text, message });
+            self.key = Some(SharedTerm { text, message });
         }
         self.before += input.len() as u64 - u64::from(input.continues());
     }
 
     /// Reads quads. Returns true if the output batch is full, false at the end of the input.
-    fn read(&mut self, input: &MessageBatch) -> Result<bool, Stop> {
+    fn read(&mut self, input: &MessageBatch) -> Result<bool, CopyError> {
         let by = self.options.by;
         while self.next.0 < input.len() {
             let at = self.next.0;
@@ -310,7 +310,7 @@ impl Regrouper {
     }
 
     /// Begins or continues a message of the input.
-    fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), Stop> {
+    fn enter(&mut self, input: &MessageBatch, at: usize) -> Result<(), CopyError> {
         let table = input.table();
         if at == 0 {
             for (name, iri) in self.in_force.new_namespaces(input) {
@@ -338,7 +338,7 @@ impl Regrouper {
         Ok(())
     }
 
-    fn declare(&mut self, name: &[u8], iri: &[u8]) -> Result<(), Stop> {
+    fn declare(&mut self, name: &[u8], iri: &[u8]) -> Result<(), CopyError> {
         if self.declared.get(name) != Some(iri) {
             self.builder.add_namespace(name, iri)?;
             self.declared.set(name, iri);
@@ -374,7 +374,7 @@ impl Regrouper {
         apart(key.message) || self.scratch != key.text
     }
 
-    fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), Stop> {
+    fn copy(&mut self, table: &TermTable, quad: Quad, message: u64) -> Result<(), CopyError> {
         self.builder.charge(16)?;
         let mut bytes = 0;
         let copy = Quad {
@@ -399,7 +399,7 @@ impl Regrouper {
         id: TermId,
         message: u64,
         bytes: &mut u64,
-    ) -> Result<TermId, Stop> {
+    ) -> Result<TermId, CopyError> {
         if id == TermId::DEFAULT_GRAPH {
             return Ok(id);
         }
@@ -450,7 +450,7 @@ impl Regrouper {
                 })
             }
         };
-        self.copied[id.index()] = Copied {
+        self.copied[id.index()] = TermCopy {
             serial: self.builder.serial(),
             message,
             id: new,
@@ -459,7 +459,7 @@ impl Regrouper {
     }
 
     /// Records that a blank node is in the open message.
-    fn record_bnode(&mut self, label: &[u8]) -> Result<(), Stop> {
+    fn record_bnode(&mut self, label: &[u8]) -> Result<(), CopyError> {
         if self.options.skolemize.is_some()
             || matches!(self.options.by, GroupBy::Message | GroupBy::All)
         {
@@ -470,12 +470,12 @@ impl Regrouper {
             return if known == here {
                 Ok(())
             } else {
-                Err(Stop::Divided(label.to_vec()))
+                Err(CopyError::Divided(label.to_vec()))
             };
         }
         self.label_bytes += label.len() as u64 + 64;
         if self.label_bytes > self.options.limits.max_message_bytes {
-            return Err(Stop::Limit(
+            return Err(CopyError::Limit(
                 Reason::limit(
                     format!(
                         "the blank node labels of a divided message take more than {} bytes",
@@ -491,7 +491,7 @@ impl Regrouper {
     }
 
     /// Copies a blank node under a label that is unique across messages, or as an IRI.
-    fn bnode(&mut self, term: Term, label: &[u8], message: u64) -> Result<TermId, Stop> {
+    fn bnode(&mut self, term: Term, label: &[u8], message: u64) -> Result<TermId, CopyError> {
         self.scratch.clear();
         let (kind, plain) = if let Some(base) = &self.options.skolemize {
             self.scratch
@@ -533,7 +533,7 @@ fn check_iri(option: &str, text: &str) -> Result<(), Reason> {
         return Ok(());
     }
     Err(format!(
-        "{option} takes an absolute IRI, not {}",
+        "{option} must be an absolute IRI, not {}",
         quote(text.as_bytes())
     )
     .into())

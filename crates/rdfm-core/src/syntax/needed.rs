@@ -15,7 +15,7 @@ use crate::model::term::{TermId, TermKind};
 use crate::syntax::prefixes::{Declared, Prefixes};
 
 /// A namespace in force.
-struct Namespace {
+struct NeededNamespace {
     name: Box<[u8]>,
     iri: Box<[u8]>,
     /// The last message that needed it.
@@ -42,7 +42,7 @@ const NONE: u32 = u32::MAX;
 pub struct Needed {
     prefixes: Prefixes,
     /// In the order of the first declaration of their names.
-    namespaces: Vec<Namespace>,
+    namespaces: Vec<NeededNamespace>,
     by_name: FxHashMap<Box<[u8]>, u32>,
     /// Namespaces declared for the next message.
     waiting: Vec<u32>,
@@ -82,7 +82,7 @@ impl Needed {
         } else {
             let number = self.namespaces.len() as u32;
             self.by_name.insert(name.into(), number);
-            self.namespaces.push(Namespace {
+            self.namespaces.push(NeededNamespace {
                 name: name.into(),
                 iri: iri.into(),
                 message: 0,

@@ -197,7 +197,7 @@ fn is_plain_local(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(prefixes: &Prefixes, iri: &str) -> String {
+    fn render(prefixes: &Prefixes, iri: &str) -> String {
         match prefixes.split(iri.as_bytes()) {
             Some((name, local)) => format!(
                 "{}:{}",
@@ -261,19 +261,19 @@ mod tests {
             ("zzz", "<zzz>"),
             ("", "<>"),
         ] {
-            assert_eq!(shown(&prefixes, iri), expected);
+            assert_eq!(render(&prefixes, iri), expected);
         }
     }
 
     #[test]
     fn a_redeclared_name_no_longer_means_the_old_iri() {
         let mut prefixes = declared(&[("a", "http://a/"), ("b", "http://a/")]);
-        assert_eq!(shown(&prefixes, "http://a/x"), "a:x");
+        assert_eq!(render(&prefixes, "http://a/x"), "a:x");
         assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::New);
         assert_eq!(prefixes.declare(b"a", b"http://b/"), Declared::Known);
-        assert_eq!(shown(&prefixes, "http://a/x"), "b:x");
+        assert_eq!(render(&prefixes, "http://a/x"), "b:x");
         assert_eq!(prefixes.declare(b"b", b"http://b/"), Declared::New);
-        assert_eq!(shown(&prefixes, "http://a/x"), "<http://a/x>");
+        assert_eq!(render(&prefixes, "http://a/x"), "<http://a/x>");
     }
 
     #[test]

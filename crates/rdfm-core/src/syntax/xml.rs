@@ -1,9 +1,9 @@
 //! The tokens of XML.
 //!
-//! - In: text that is valid UTF-8, where a token starts, and how far an earlier look at it came.
-//! - Out: where the token ends and what it is; the attributes of a tag.
-//! - Cost: one pass over a token; a token that arrives in pieces is scanned on, never again.
-//! - Law: a token is decided by its own bytes, never by how they were cut.
+//! - In: valid UTF-8 text, the start of a token, and how far an earlier call scanned it.
+//! - Out: the end of the token and its kind; the attributes of a tag.
+//! - Cost: one pass over a token, even if it arrives in pieces.
+//! - Law: how the input is cut does not change the tokens.
 
 pub(crate) mod entities;
 pub(crate) mod scope;
@@ -14,14 +14,14 @@ use crate::model::chars::{LETTER, NAME, SPACE, is, is_letter, is_name};
 use crate::model::error::{ErrorClass, quote};
 pub(crate) use crate::syntax::text::grammar::{Read, fail, malformed};
 
-/// The namespace that `xml:` is bound to, and no other prefix.
+/// The namespace of the prefix `xml`, and of no other prefix.
 pub(crate) const XML: &[u8] = b"http://www.w3.org/XML/1998/namespace";
 /// The namespace that no prefix may be bound to.
 pub(crate) const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub(crate) enum XmlToken {
     /// Characters up to the next `<`.
     Text,
     /// `<name …>`
@@ -40,9 +40,9 @@ pub(crate) enum Token {
     Doctype,
 }
 
-/// How far beyond its start an incomplete token was scanned, and in what.
+/// Number of bytes of an incomplete token that were scanned, and the context there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scan {
+pub(crate) struct TokenScan {
     at: usize,
     /// Within quotes: the quote. In a DOCTYPE also `-` within a comment and `?` within an instruction.
     within: u8,
@@ -50,19 +50,23 @@ pub(crate) struct Scan {
     bracket: bool,
 }
 
-/// The token at `start` and where it ends; None where the text ends before it does.
-pub(crate) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+/// Returns the kind and the end of the token at `start`, or `None` if the token is incomplete.
+pub(crate) fn next(
+    text: &[u8],
+    start: usize,
+    scan: &mut TokenScan,
+) -> Read<Option<(XmlToken, usize)>> {
     let token = &text[start..];
     let found = match token {
         [b'<', b'!', ..] => declaration(token, start, scan)?,
-        [b'<', b'?', ..] => until(token, b"?>", 2, Token::Instruction, scan),
+        [b'<', b'?', ..] => until(token, b"?>", 2, XmlToken::Instruction, scan),
         [b'<', b'/', ..] => {
             let from = scan.at.max(2);
             match memchr2(b'>', b'<', &token[from..]) {
                 Some(at) if token[from + at] == b'<' => {
                     return malformed(start + from + at, "expected '>' before '<' in an end tag");
                 }
-                Some(at) => Some((Token::End, from + at + 1)),
+                Some(at) => Some((XmlToken::End, from + at + 1)),
                 None => {
                     scan.at = token.len();
                     None
@@ -72,19 +76,19 @@ pub(crate) fn next(text: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(T
         [b'<', _, ..] => tag(token, start, scan)?,
         [b'<'] => None,
         _ => {
-            let found = memchr(b'<', &token[scan.at..]).map(|at| (Token::Text, scan.at + at));
+            let found = memchr(b'<', &token[scan.at..]).map(|at| (XmlToken::Text, scan.at + at));
             scan.at = token.len();
             found
         }
     };
     Ok(found.map(|(kind, length)| {
-        *scan = Scan::default();
+        *scan = TokenScan::default();
         (kind, start + length)
     }))
 }
 
-/// A start tag's end: the first `>` outside quotes.
-fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+/// Finds the end of a start tag: the first `>` outside quotes.
+fn tag(token: &[u8], start: usize, scan: &mut TokenScan) -> Read<Option<(XmlToken, usize)>> {
     let mut at = scan.at.max(1);
     while at < token.len() {
         if scan.within != 0 {
@@ -95,8 +99,7 @@ fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize
             if token[at] == b'<' {
                 return malformed(
                     start + at,
-                    "'<' stands in an attribute's value; it is written &lt; there, or the closing quote \
-                     is missing",
+                    "'<' is not allowed in an attribute value; write it as &lt;, or add the missing closing quote",
                 );
             }
             scan.within = 0;
@@ -111,8 +114,8 @@ fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize
             let Some(found) = found else { break };
             at += found + 1;
             match token[at - 1] {
-                b'>' if token[at - 2] == b'/' => return Ok(Some((Token::Empty, at))),
-                b'>' => return Ok(Some((Token::Start, at))),
+                b'>' if token[at - 2] == b'/' => return Ok(Some((XmlToken::Empty, at))),
+                b'>' => return Ok(Some((XmlToken::Start, at))),
                 quote => scan.within = quote,
             }
         }
@@ -121,30 +124,34 @@ fn tag(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize
     Ok(None)
 }
 
-/// A token that ends with the first `end` at or behind `from`.
+/// Finds a token that ends with the first `end` at or after `from`.
 fn until(
     token: &[u8],
     end: &[u8],
     from: usize,
-    kind: Token,
-    scan: &mut Scan,
-) -> Option<(Token, usize)> {
+    kind: XmlToken,
+    scan: &mut TokenScan,
+) -> Option<(XmlToken, usize)> {
     let from = scan.at.max(from);
     if let Some(at) = token.get(from..).and_then(|rest| memmem::find(rest, end)) {
         return Some((kind, from + at + end.len()));
     }
-    // The last bytes may be the end's first ones.
+    // The last bytes may be the beginning of `end`.
     scan.at = token.len().saturating_sub(end.len() - 1).max(from);
     None
 }
 
-/// What begins with `<!`.
-fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Token, usize)>> {
+/// Finds a token that begins with `<!`.
+fn declaration(
+    token: &[u8],
+    start: usize,
+    scan: &mut TokenScan,
+) -> Read<Option<(XmlToken, usize)>> {
     if token.starts_with(b"<!--") {
-        return Ok(until(token, b"-->", 4, Token::Comment, scan));
+        return Ok(until(token, b"-->", 4, XmlToken::Comment, scan));
     }
     if token.starts_with(b"<![CDATA[") {
-        return Ok(until(token, b"]]>", 9, Token::CData, scan));
+        return Ok(until(token, b"]]>", 9, XmlToken::CData, scan));
     }
     if token.starts_with(b"<!DOCTYPE") {
         return Ok(doctype(token, scan));
@@ -155,11 +162,12 @@ fn declaration(token: &[u8], start: usize, scan: &mut Scan) -> Read<Option<(Toke
     {
         return Ok(None);
     }
-    malformed(start, "expected a comment, CDATA or DOCTYPE behind '<!'")
+    malformed(start, "expected a comment, CDATA or DOCTYPE after '<!'")
 }
 
-/// A DOCTYPE's end: the first `>` outside quotes, comments, instructions and square brackets.
-fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
+/// Finds the end of a DOCTYPE: the first `>` outside quotes, comments, instructions and square
+/// brackets.
+fn doctype(token: &[u8], scan: &mut TokenScan) -> Option<(XmlToken, usize)> {
     let mut at = scan.at.max(9);
     while let Some(&byte) = token.get(at) {
         match (scan.within, byte) {
@@ -167,7 +175,7 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
             (b'?', b'>') if token[..at].ends_with(b"?") => scan.within = 0,
             (b'"' | b'\'', _) if byte == scan.within => scan.within = 0,
             (0, b'"' | b'\'') => scan.within = byte,
-            // `<!-->` is no whole comment.
+            // `<!-->` is not a complete comment.
             (0, b'-') if token[..=at].ends_with(b"<!--") => {
                 scan.within = b'-';
                 if token.len() < at + 3 {
@@ -180,7 +188,7 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
             (0, b'?') if token[..at].ends_with(b"<") => scan.within = b'?',
             (0, b'[') => scan.bracket = true,
             (0, b']') => scan.bracket = false,
-            (0, b'>') if !scan.bracket => return Some((Token::Doctype, at + 1)),
+            (0, b'>') if !scan.bracket => return Some((XmlToken::Doctype, at + 1)),
             _ => {}
         }
         at += 1;
@@ -189,30 +197,30 @@ fn doctype(token: &[u8], scan: &mut Scan) -> Option<(Token, usize)> {
     None
 }
 
-/// An attribute, by where it stands in the text.
+/// Positions of an attribute in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
-    pub name: Name,
+    pub name: XmlName,
     /// The value without its quotes.
     pub value: (usize, usize),
 }
 
-/// A name with or without a prefix, by where it stands in the text.
+/// Positions of a name, with or without a prefix, in the text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
+pub(crate) struct XmlName {
     pub start: usize,
-    /// The colon, or `start` where there is none.
+    /// The colon, or `start` if there is none.
     pub colon: usize,
     pub end: usize,
 }
 
-impl Name {
+impl XmlName {
     /// The prefix, empty if there is none.
     pub fn prefix<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.colon]
     }
 
-    /// What follows the prefix.
+    /// The part after the prefix.
     pub fn local<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         let from = if self.colon > self.start {
             self.colon + 1
@@ -222,14 +230,14 @@ impl Name {
         &text[from..self.end]
     }
 
-    /// All of it.
+    /// The complete name.
     pub fn whole<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.end]
     }
 }
 
 /// Reads the name at `start`.
-pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
+pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<XmlName> {
     let length = text[start..end]
         .iter()
         .position(|&byte| {
@@ -251,7 +259,7 @@ pub(crate) fn name(text: &[u8], start: usize, end: usize) -> Read<Name> {
             ),
         );
     }
-    Ok(Name {
+    Ok(XmlName {
         start,
         colon: start + colon.unwrap_or(0),
         end: start + length,
@@ -321,7 +329,7 @@ pub(crate) fn is_declaration(token: &[u8]) -> bool {
     token.starts_with(b"<?xml") && token.get(5).is_some_and(|&byte| is(byte, SPACE))
 }
 
-/// Checks an XML declaration: the encoding must be UTF-8.
+/// Rejects an XML declaration with an encoding other than UTF-8 or ASCII.
 pub(crate) fn check_declaration(
     text: &[u8],
     start: usize,
@@ -381,10 +389,10 @@ pub(crate) fn is_nc_name(text: &[u8]) -> bool {
         .all(|(at, c)| is_letter(c) || c == '_' || (at > 0 && (is_name(c) || c == '.')))
 }
 
-/// The first character that XML cannot hold, from its first byte on.
+/// Returns the index of the first character that XML does not allow.
 pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     let mut at = 0;
-    // Sixteen bytes at once, which the compiler makes one comparison each.
+    // Chunks of 16 bytes, for which the compiler emits one vector comparison per condition.
     for chunk in text.chunks_exact(16) {
         let any = chunk.iter().fold(0, |any, &byte| {
             any | u8::from(byte < 0x20) | u8::from(byte == 0xEF)
@@ -406,7 +414,7 @@ pub(crate) fn not_xml(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A character as an error names it.
+/// Formats the first character as a code point for an error text.
 pub(crate) fn code_point(text: &[u8]) -> String {
     let c = std::str::from_utf8(&text[..text.len().min(4)])
         .or_else(|error| std::str::from_utf8(&text[..error.valid_up_to()]))
@@ -416,14 +424,14 @@ pub(crate) fn code_point(text: &[u8]) -> String {
     format!("U+{:04X}", c as u32)
 }
 
-/// Refuses characters that XML cannot hold.
+/// Rejects characters that XML does not allow.
 pub(crate) fn check_characters(text: &[u8], start: usize, end: usize) -> Read<()> {
     match not_xml(&text[start..end]) {
         None => Ok(()),
         Some(at) => malformed(
             start + at,
             format!(
-                "XML holds no character {}",
+                "XML cannot represent the character {}",
                 code_point(&text[start + at..end])
             ),
         ),
@@ -435,9 +443,9 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
-    fn tokens(text: &str, piece: usize) -> Vec<(Token, String)> {
+    fn tokens(text: &str, piece: usize) -> Vec<(XmlToken, String)> {
         let text = text.as_bytes();
-        let (mut start, mut have, mut scan) = (0, 0, Scan::default());
+        let (mut start, mut have, mut scan) = (0, 0, TokenScan::default());
         let mut found = Vec::new();
         while have < text.len() {
             have = (have + piece).min(text.len());
@@ -455,7 +463,7 @@ mod tests {
 
     #[test]
     fn tokens_are_the_same_however_cut() {
-        use Token::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
+        use XmlToken::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
         let parts = [
             (Instruction, "<?xml version='1.0'?>"),
             (Comment, "<!-- <a> -- > -->"),

@@ -332,7 +332,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), row(2, [0x0a, 5, 0])],
         ),
         (
-            "a group ends that was not begun",
+            "the end of a group that was not started",
             vec![options(1, &[]), row(2, varint(20 << 3 | 4))],
         ),
     ];
@@ -1024,8 +1024,8 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     assert_eq!(
         error.unwrap(),
         format!(
-            "jelly: a name entry of id 0 would continue the name table from before frame 1, which repeats the \
-             stream options at byte {}; two Jelly files joined with cat? (frame 1, row 2, byte {row}, message 1)",
+            "jelly: a name entry of id 0 would continue the name table from before a frame that repeats the \
+             stream options, at byte {}; two Jelly files joined with cat? (frame 1, row 2, byte {row}, message 1)",
             first.len()
         )
     );
@@ -1045,7 +1045,7 @@ fn an_option_continues_the_tables_of_concatenated_streams() {
     assert_eq!(
         end(&warn, &joined).1.notes,
         [format!(
-            "frame 1 repeats the stream options at byte {}, and lookup tables are continued after it (joins=warn); \
+            "a frame repeats the stream options at byte {}, and lookup tables are continued after it (joins=warn); \
              terms are wrong if Jelly files were joined there",
             first.len()
         )]

@@ -400,7 +400,10 @@ fn conflicting_options_are_rejected_immediately() {
             options().and("physical_type", "triples"),
             "logical type 4 DATASETS",
         ),
-        (options().and("frame_rows", 0), "frame_rows is a number"),
+        (
+            options().and("frame_rows", 0),
+            "frame_rows must be a number",
+        ),
     ];
     for (options, expected) in cases {
         let error = encoder("jelly", &options).err().unwrap();

@@ -58,7 +58,7 @@ fn content(messages: &[Message]) -> Vec<(&[Statement], &[(String, Vec<u8>)])> {
 
 /// Offsets of the marked frames.
 fn marks(log: &[u8]) -> Vec<usize> {
-    let finder = MarkFinder::new();
+    let finder = MarkFinder::default();
     let (mut found, mut from) = (Vec::new(), 0);
     while let Search::Found(start) = finder.find(log, from) {
         found.push(start);
@@ -262,7 +262,7 @@ fn joined_flat_logs_are_one_message_with_a_note_or_one_for_each() {
     assert_eq!(
         noticed.notes[0],
         format!(
-            "frame 2 repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
+            "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
              message in which equal blank node labels are one node: joins=new reads a message for each"
         )
     );

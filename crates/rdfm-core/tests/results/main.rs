@@ -1,9 +1,9 @@
-//! The formats of SPARQL results: the W3C suites and Jena's files, each rule of each format, and errors.
+//! The SPARQL result formats: the W3C suites and Jena's files, the rules of each format, and errors.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says so by failing"
+    reason = "a failing test may panic"
 )]
 
 #[path = "../support/mod.rs"]
@@ -23,7 +23,7 @@ use rdfm_core::model::write::write_term;
 
 use support::{Options, PIECES, decoder, encoder};
 
-/// All but CSV.
+/// All formats except CSV.
 const EXACT: [&str; 5] = [
     "results-thrift",
     "results-protobuf",
@@ -32,7 +32,7 @@ const EXACT: [&str; 5] = [
     "results-tsv",
 ];
 
-/// A result set by value: the cells of each row as N-Triples, empty where unbound.
+/// A result set by value: the cells of each row as N-Triples, or empty if unbound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Read {
     head: Option<ResultHead>,

@@ -95,7 +95,7 @@ fn json_rows_may_precede_their_head() {
     let found = read_with("results-json", &held, &many);
     assert_eq!(
         found.error.unwrap().to_string(),
-        "results-json: the rows before the head, which are held until it is read, take more than 100 bytes \
+        "results-json: the rows before the head, which are buffered until the head is read, take more than 100 bytes \
          (line 1, column 25, byte 24, message 0)"
     );
     assert_eq!(
@@ -140,15 +140,21 @@ fn invalid_json_is_rejected() {
             "{\"head\"",
             "the log ends inside its JSON object".to_owned(),
         ),
-        ("[]", "a result set is an object, not an array".to_owned()),
-        ("{\"head\":1}", "head is an object, not a number".to_owned()),
+        (
+            "[]",
+            "a result set must be an object, not an array".to_owned(),
+        ),
+        (
+            "{\"head\":1}",
+            "head must be an object, not a number".to_owned(),
+        ),
         (
             "{\"head\":{\"vars\":{}}}",
-            "vars is an array, not an object".to_owned(),
+            "vars must be an array, not an object".to_owned(),
         ),
         (
             "{\"head\":{\"vars\":[null]}}",
-            "a variable is a string, not null".to_owned(),
+            "a variable must be a string, not null".to_owned(),
         ),
         (
             "{\"head\":{\"vars\":[\"a\",\"a\"]}}",
@@ -156,7 +162,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"head\":{\"link\":\"a\"}}",
-            "link is an array, not a string".to_owned(),
+            "link must be an array, not a string".to_owned(),
         ),
         (
             "{\"head\":{}}",
@@ -164,19 +170,19 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"head\":{},\"head\":{}}",
-            "the result set has a head twice".to_owned(),
+            "the result set has two heads".to_owned(),
         ),
         (
             "{\"boolean\":1}",
-            "boolean is true or false, not a number".to_owned(),
+            "boolean must be true or false, not a number".to_owned(),
         ),
         (
             "{\"boolean\":true,\"results\":{}}",
-            "the result set has a boolean and results; it is of ASK or of SELECT".to_owned(),
+            "the result set has both a boolean (of ASK) and results (of SELECT)".to_owned(),
         ),
         (
             "{\"results\":{\"bindings\":{}}}",
-            "bindings is an array, not an object".to_owned(),
+            "bindings must be an array, not an object".to_owned(),
         ),
         (
             "{\"boolean\":true} x",
@@ -186,18 +192,18 @@ fn invalid_json_is_rejected() {
         assert_eq!(read("results-json", log).reason(), reason, "{log}");
     }
     for (rows, reason) in [
-        ("1".to_owned(), "a row is an object, not a number"),
+        ("1".to_owned(), "a row must be an object, not a number"),
         (
             "{\"z\":1}".to_owned(),
             "the variable 'z' is not in the head",
         ),
         (
             "{\"x\":\"a\"}".to_owned(),
-            "a term is an object, not a string",
+            "a term must be an object, not a string",
         ),
         (
             format!("{{\"x\":{uri},\"x\":{uri}}}"),
-            "a row has a term for 'x' twice",
+            "a row has two terms for 'x'",
         ),
     ] {
         let good = format!("{{\"x\":{uri}}}");
@@ -207,26 +213,26 @@ fn invalid_json_is_rejected() {
     }
     for (term, reason) in [
         ("{}", "a term has no type"),
-        ("{\"type\":\"uri\"}", "a term has no value that is a string"),
+        ("{\"type\":\"uri\"}", "a term has no string as its value"),
         (
             "{\"type\":\"x\",\"value\":\"a\"}",
-            "the type of a term is uri, literal, bnode or triple, not 'x'",
+            "the type of a term must be uri, literal, bnode or triple, not 'x'",
         ),
         (
             "{\"type\":1}",
-            "what a term says of itself is a string, not a number",
+            "a member of a term must be a string, not a number",
         ),
         (
             "{\"value\":[]}",
-            "the value of a term is a string, or of a triple term an object, not an array",
+            "the value of a term must be a string, or an object for a triple term, not an array",
         ),
         (
             "{\"type\":\"uri\",\"type\":\"uri\"}",
-            "a term has its type twice",
+            "'type' occurs twice in a term",
         ),
         (
             "{\"value\":\"a\",\"value\":{}}",
-            "a term has its value twice",
+            "'value' occurs twice in a term",
         ),
         (
             "{\"type\":\"literal\",\"value\":\"a\",\"its:dir\":\"ltr\"}",
@@ -246,7 +252,7 @@ fn invalid_json_is_rejected() {
         ),
         (
             "{\"type\":\"triple\",\"value\":{\"s\":1}}",
-            "a triple term has subject, predicate and object, not 's'",
+            "a triple term must have subject, predicate and object, not 's'",
         ),
         (
             "{\"type\":\"uri\",\"value\":\"\\ud800\"}",
@@ -317,7 +323,7 @@ fn invalid_xml_is_rejected() {
         ("x", "expected a tag, found 'x'"),
         (
             "<!DOCTYPE sparql><sparql/>",
-            "a DOCTYPE, which result sets do not have; what it would declare is not read",
+            "a DOCTYPE is not supported in result sets",
         ),
         (
             "<sparql/>",
@@ -345,18 +351,21 @@ fn invalid_xml_is_rejected() {
         ),
         ("<uri/>", "the element 'uri' does not belong in 'head'"),
         ("a", "expected a tag, found 'a'"),
-        ("</x>", "expected the end tag of 'head', found that of 'x'"),
+        (
+            "</x>",
+            "expected the end tag of 'head', found the end tag of 'x'",
+        ),
         (
             "</head></sparql>",
             "the result set has neither results nor a boolean",
         ),
         (
             "</head><boolean>yes</boolean>",
-            "the boolean is true or false, not 'yes'",
+            "the boolean must be true or false, not 'yes'",
         ),
         (
             "</head><results/><boolean>",
-            "the result set has results or a boolean already; it has one of them, once",
+            "the result set already has results or a boolean; it can have only one of them",
         ),
         (
             "</head><results/></sparql><a/>",
@@ -376,11 +385,11 @@ fn invalid_xml_is_rejected() {
         ("<binding name='x'></binding>", "a binding has no term"),
         (
             "<binding name='x'><uri>a</uri><uri>b</uri></binding>",
-            "a second term, where one belongs",
+            "found a second term, expected only one",
         ),
         (
             "<binding name='x'><uri/></binding><binding name='x'><uri/></binding>",
-            "a row has a term for 'x' twice",
+            "a row has two terms for 'x'",
         ),
         (
             "<binding name='x'><triple/></binding>",
@@ -392,19 +401,19 @@ fn invalid_xml_is_rejected() {
         ),
         (
             "<binding name='x'><uri>&a;</uri>",
-            "the reference '&a;' is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and numbers of characters",
+            "the reference '&a;' does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; &apos; and character numbers are allowed",
         ),
         (
             "<binding name='x'><literal>&#0;",
-            "the reference '&#0;' is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and numbers of characters",
+            "the reference '&#0;' does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; &apos; and character numbers are allowed",
         ),
         (
             "<binding name='x'><uri>a & b</uri>",
-            "'&' begins a reference, which ends with ';'; alone it is written &amp;",
+            "'&' begins a reference, which must end with ';'; write a literal '&' as &amp;",
         ),
         (
             "<binding name='x'><uri>\u{1}</uri>",
-            "XML holds no character U+0001",
+            "XML cannot represent the character U+0001",
         ),
     ] {
         let log = xml(&format!("<result/><result>{row}<a>"));
@@ -464,13 +473,13 @@ fn invalid_tsv_and_csv_is_rejected() {
         ("?x\t?x\n", "the variable 'x' occurs twice"),
         (
             "?x\t?y\n<a>\n",
-            "a row of 1 term, where the head has 2 variables",
+            "a row has 1 term, but the head has 2 variables",
         ),
         (
             "?x\n<a>\t<b>\n",
-            "a row of 2 terms, where the head has 1 variable",
+            "a row has 2 terms, but the head has 1 variable",
         ),
-        ("\n<a>\n", "a row of 1 term, where the head has 0 variables"),
+        ("\n<a>\n", "a row has 1 term, but the head has 0 variables"),
         (
             "?x\n<a> <b>\n",
             "expected a tab or the end of the line, found white space",
@@ -485,14 +494,11 @@ fn invalid_tsv_and_csv_is_rejected() {
     for (log, reason) in [
         ("", "the log ends before the line of its variables"),
         ("x,x\n", "the variable 'x' occurs twice"),
-        (
-            "x,y\na\n",
-            "a row of 1 term, where the head has 2 variables",
-        ),
+        ("x,y\na\n", "a row has 1 term, but the head has 2 variables"),
         ("x\n\"a", "the log ends inside a field in quotes"),
         (
             "x\na\"b\"\n",
-            "a quote in a field without quotes; then the field must be quoted, and the quote doubled",
+            "a quotation mark in an unquoted field; quote the field and double the mark",
         ),
         (
             "x\n\"a\"b\n",
@@ -500,7 +506,7 @@ fn invalid_tsv_and_csv_is_rejected() {
         ),
         (
             "x\na\rb\n",
-            "a carriage return in a field without quotes, and no line feed after it",
+            "a carriage return without a line feed in an unquoted field",
         ),
     ] {
         assert_eq!(read("results-csv", log).reason(), reason, "{log:?}");
@@ -534,7 +540,7 @@ fn csv_is_read_as_plain_literals() {
     while decoder.next_batch().unwrap().is_some() {}
     assert_eq!(
         decoder.noticed().notes,
-        ["CSV does not say what a term is: all cells are read as plain literals."]
+        ["CSV does not record the kinds of terms: all cells are read as plain literals."]
     );
 }
 
@@ -550,7 +556,7 @@ fn tuples_of_thrift() {
     let found = read(format, log(b"\x38\x01z\0\x39\x11\0\0")).error.unwrap();
     assert_eq!(
         found.reason.text(),
-        "a row of 0 terms, where the head has 2 variables"
+        "a row has 0 terms, but the head has 2 variables"
     );
     for (rest, class, reason) in [
         (
@@ -561,12 +567,12 @@ fn tuples_of_thrift() {
         (
             b"\x19\x1c\x7c\0\0\0",
             ErrorClass::Malformed,
-            "a row of 1 term, where the head has 2 variables",
+            "a row has 1 term, but the head has 2 variables",
         ),
         (
             b"\x19\xfc\xff\xff\xff\xff\x07\x7c\0\0\x7c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "a row of more terms than there are variables, which are 2",
+            "a row has more terms than there are variables (2)",
         ),
         (
             b"\x19\x28\x01a\x01b\0",
@@ -581,7 +587,7 @@ fn tuples_of_thrift() {
         (
             b"\x19\x2c\x8c\0\0\x7c\0\0\0",
             ErrorClass::Malformed,
-            "REPEAT in place of a term; rows of results hold terms and UNDEF",
+            "expected a term or UNDEF in a row of results, found REPEAT",
         ),
         (b"\x19\x2c\0", ErrorClass::Malformed, "the term is not set"),
     ] {
@@ -614,7 +620,7 @@ fn tuples_of_protobuf() {
         (
             &b"\x05\0"[..],
             ErrorClass::Truncated,
-            "the log ends inside a tuple: 1 of its 5 bytes are there",
+            "the log ends inside a tuple: only 1 of its 5 bytes",
         ),
         (
             b"\x80",
@@ -629,12 +635,12 @@ fn tuples_of_protobuf() {
         (
             b"\0",
             ErrorClass::Malformed,
-            "a row of 0 terms, where the head has 2 variables",
+            "a row has 0 terms, but the head has 2 variables",
         ),
         (
             b"\x08\x0a\x02\x42\0\x0a\x02\x3a\0",
             ErrorClass::Malformed,
-            "ANY in place of a term; rows of results hold terms and UNDEF",
+            "expected a term or UNDEF in a row of results, found ANY",
         ),
         (
             b"\x02\x0a\x05",

@@ -142,7 +142,10 @@ fn unsupported_data_is_rejected() {
     ] {
         let (class, reason, out) = refused(format, &plain, ask());
         assert_eq!(class, ErrorClass::Unsupported);
-        assert!(reason.starts_with("the answer of an ASK query"), "{reason}");
+        assert!(
+            reason.starts_with("the format cannot represent the answer to an ASK query"),
+            "{reason}"
+        );
         assert!(out.is_empty());
     }
     for format in ["results-json", "results-xml"] {
@@ -156,7 +159,7 @@ fn unsupported_data_is_rejected() {
         let (_, reason, out) = refused(format, &plain, batch(answer, &[]));
         assert_eq!(
             reason,
-            "a row after the answer of an ASK query, which has none"
+            "a row after the answer to an ASK query, which has no rows"
         );
         assert_eq!(read(format, out).good().boolean(), Some(true));
     }
@@ -173,22 +176,25 @@ fn unsupported_data_is_rejected() {
             ("the variable 'x' occurs twice", 0)
         );
         let (_, reason, out) = refused(format, options, batch(head(&["x"]), &["a", "b"]));
-        assert_eq!(reason, "a row of 2 terms, where the head has 1 variable");
+        assert_eq!(reason, "a row has 2 terms, but the head has 1 variable");
         assert_eq!(read(format, out).good().rows.len(), 0);
     }
     let (_, reason, out) = refused("results-csv", &plain, batch(head(&["x"]), &["a"]));
     assert_eq!(
         reason,
-        "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language"
+        "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages"
     );
     assert!(out.is_empty());
     let (_, reason, out) = refused("results-xml", &plain, batch(head(&["x"]), &["a\u{b}"]));
-    assert_eq!(reason, "XML holds no character U+000B, found in 'a\\u000B'");
+    assert_eq!(
+        reason,
+        "XML cannot represent the character U+000B, found in 'a\\u000B'"
+    );
     assert_eq!(read("results-xml", out).good().rows.len(), 0);
     let (_, reason, _) = refused("results-tsv", &plain, batch(head(&["x\t"]), &["a"]));
     assert_eq!(
         reason,
-        "the variable 'x\\t' has a tab or a line end in its name, which TSV cannot hold"
+        "the variable 'x\\t' contains a tab or a line break, which TSV cannot represent"
     );
 }
 
@@ -230,8 +236,8 @@ fn batches_with_different_heads_are_rejected() {
         (
             answer,
             &[],
-            "the answer of an ASK query is followed by another answer or by rows; \
-             a log of results has one answer or rows",
+            "the answer to an ASK query is followed by another answer or by rows; \
+             a log of results contains one answer or only rows",
         ),
     ] {
         let there = [batch(head(&["x", "y"]), &["1", "2"]), batch(other, cells)];
@@ -280,7 +286,7 @@ fn unusual_texts_round_trip() {
             assert_eq!(error.message, 0);
             assert_eq!(
                 error.reason.text(),
-                "readers of the format take the IRI '_:x' for a blank node; other formats can contain it"
+                "readers of the format would read the IRI '_:x' as a blank node; other formats can represent it"
             );
         }
     }

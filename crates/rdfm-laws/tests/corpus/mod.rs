@@ -8,7 +8,7 @@ use rdfm_core::registry::FORMATS;
 pub fn fixtures() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec-fixtures");
     let mut found = Vec::new();
-    for folder in std::fs::read_dir(root).expect("spec-fixtures is there") {
+    for folder in std::fs::read_dir(root).expect("spec-fixtures exists") {
         let folder = folder.expect("an entry").path();
         if !folder.is_dir() {
             continue;

@@ -18,7 +18,7 @@ pub enum AnyTerm<'a, 'py> {
     Triple(&'a Bound<'py, TripleTerm>),
 }
 
-/// What a literal's parts are for a batch under construction.
+/// The parts of a term, for a batch under construction.
 pub enum Parts<'a, 'py> {
     Bnode(&'a str),
     Iri(&'a str),
@@ -52,7 +52,7 @@ impl<'a, 'py> AnyTerm<'a, 'py> {
                 .name()
                 .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "{place} is an Iri, Bnode, Literal or TripleTerm, not {found}"
+                "{place} must be an Iri, Bnode, Literal or TripleTerm, not {found}"
             ))
         })
     }

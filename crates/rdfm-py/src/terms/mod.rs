@@ -250,7 +250,7 @@ term_methods!(Literal, Literal {
             Some("rtl") => Direction::Rtl,
             Some(other) => {
                 return Err(PyValueError::new_err(format!(
-                    "direction is 'ltr' or 'rtl', not {}",
+                    "direction must be 'ltr' or 'rtl', not {}",
                     rdfm_core::model::error::quote(other.as_bytes())
                 )));
             }
@@ -261,12 +261,12 @@ term_methods!(Literal, Literal {
         let kind = match (language, datatype) {
             (Some(_), Some(_)) => {
                 return Err(PyValueError::new_err(
-                    "a literal has a language or a datatype, not both",
+                    "a literal cannot have both a language and a datatype",
                 ));
             }
             (Some(language), None) => {
                 if language.is_empty()? {
-                    return Err(PyValueError::new_err("a language is not empty"));
+                    return Err(PyValueError::new_err("language must not be empty"));
                 }
                 LiteralKind::Tagged(text_argument(language)?, direction)
             }
@@ -276,7 +276,7 @@ term_methods!(Literal, Literal {
                 } else if let Ok(text) = datatype.cast::<PyString>() {
                     Bound::new(py, Iri::new(text.clone())?)?
                 } else {
-                    return Err(PyTypeError::new_err("datatype is an Iri or a str"));
+                    return Err(PyTypeError::new_err("datatype must be an Iri or a str"));
                 };
                 if datatype.get().value.bind(py).to_str()? == xsd_string() {
                     LiteralKind::Simple
@@ -397,7 +397,7 @@ term_methods!(TripleTerm, Triple {
         }
         if u64::from(depth) >= rdfm_core::codec::options::MAX_DEPTH {
             return Err(errors::limit(format!(
-                "triple terms nest at most {} deep",
+                "triple terms are nested more than {} deep",
                 rdfm_core::codec::options::MAX_DEPTH
             )));
         }

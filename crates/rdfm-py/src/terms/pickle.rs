@@ -63,7 +63,7 @@ impl<'py> Steps<'py> {
 #[pyfunction]
 pub(super) fn build_triple_term<'py>(steps: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let py = steps.py();
-    let none = || PyValueError::new_err("these steps make no triple term");
+    let none = || PyValueError::new_err("the steps do not build a triple term");
     let mut made: Vec<Bound<'py, PyAny>> = Vec::with_capacity(steps.len());
     for step in steps.iter() {
         let Ok(places) = step.extract::<[usize; 3]>() else {

@@ -18,8 +18,8 @@ use rdfm_core::model::term::{Quad, TermId};
 use regex::bytes::RegexBuilder;
 
 pub(crate) use term::time_type;
+use term::{FilterTerm, Test};
 pub use term::{Period, moment};
-use term::{Test, Wanted};
 
 /// Maximum memory of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 10 << 20;
@@ -54,58 +54,58 @@ struct Condition {
     position: Position,
     test: Test,
     /// Whether each term of the batch matches, or is not tested yet.
-    known: Vec<Known>,
+    tested: Vec<TermMatch>,
     /// The matching terms, if all terms have been tested.
     found: Vec<TermId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Unknown,
-    Wanted,
-    Unwanted,
+enum TermMatch {
+    Untested,
+    Yes,
+    No,
 }
 
 impl Condition {
-    fn holds(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
+    fn matches(&mut self, table: &TermTable, quad: Quad, names: &[Option<Vec<u8>>]) -> bool {
         match self.position {
-            Position::Subject => self.wants(table, quad.subject, names),
-            Position::Predicate => self.wants(table, quad.predicate, names),
-            Position::Object => self.wants(table, quad.object, names),
-            Position::Graph => self.wants(table, quad.graph, names),
+            Position::Subject => self.term_matches(table, quad.subject, names),
+            Position::Predicate => self.term_matches(table, quad.predicate, names),
+            Position::Object => self.term_matches(table, quad.object, names),
+            Position::Graph => self.term_matches(table, quad.graph, names),
             Position::Any => [quad.subject, quad.predicate, quad.object, quad.graph]
                 .into_iter()
-                .any(|id| self.wants(table, id, names)),
+                .any(|id| self.term_matches(table, id, names)),
         }
     }
 
     #[inline]
-    fn wants(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
-        let known = &mut self.known[id.index()];
-        if *known == Known::Unknown {
-            *known = if self.test.holds(table, id, names) {
-                Known::Wanted
+    fn term_matches(&mut self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+        let tested = &mut self.tested[id.index()];
+        if *tested == TermMatch::Untested {
+            *tested = if self.test.matches(table, id, names) {
+                TermMatch::Yes
             } else {
-                Known::Unwanted
+                TermMatch::No
             };
         }
-        *known == Known::Wanted
+        *tested == TermMatch::Yes
     }
 
     /// Begins a batch. Tests all of its terms if this is cheap.
     fn begin(&mut self, table: &TermTable, names: &[Option<Vec<u8>>]) {
         let terms = table.terms().len();
         self.found.clear();
-        self.known.clear();
+        self.tested.clear();
         if !self.test.is_cheap() {
-            self.known.resize(terms, Known::Unknown);
+            self.tested.resize(terms, TermMatch::Untested);
             return;
         }
         let deep = self.position == Position::Any;
         self.test.find(table, names, deep, &mut self.found);
-        self.known.resize(terms, Known::Unwanted);
+        self.tested.resize(terms, TermMatch::No);
         for id in &self.found {
-            self.known[id.index()] = Known::Wanted;
+            self.tested[id.index()] = TermMatch::Yes;
         }
     }
 
@@ -128,7 +128,7 @@ impl Condition {
         }
         let [wanted] = self.found[..] else {
             for (at, quad) in quads.iter().enumerate() {
-                if self.holds(table, *quad, names) {
+                if self.matches(table, *quad, names) {
                     take(start + at);
                 }
             }
@@ -172,7 +172,7 @@ struct Pattern(Vec<Condition>);
 
 /// Selects messages. Each pattern must match a quad of the message.
 #[derive(Default)]
-pub struct Filter {
+pub struct MessageFilter {
     patterns: Vec<Pattern>,
     names: Vec<Name>,
     /// IRIs of the names, expanded with the current namespaces.
@@ -180,7 +180,7 @@ pub struct Filter {
     prefixes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Filter {
+impl MessageFilter {
     /// Creates a filter that matches every message. `prefixes` are namespaces for prefixed names,
     /// and take precedence over those declared in logs.
     pub fn new(prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
@@ -243,12 +243,12 @@ impl Filter {
             self.begin_pattern();
         }
         if let Some(pattern) = self.patterns.last_mut() {
-            let behind = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
-            let at = pattern.0.partition_point(behind);
+            let precedes = |other: &Condition| other.test.is_cheap() || !test.is_cheap();
+            let at = pattern.0.partition_point(precedes);
             let condition = Condition {
                 position,
                 test,
-                known: Vec::new(),
+                tested: Vec::new(),
                 found: Vec::new(),
             };
             pattern.0.insert(at, condition);
@@ -257,7 +257,7 @@ impl Filter {
 
     fn read(&mut self, text: &str) -> Result<Test, Reason> {
         const RDF_TYPE: &str = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-        let is = |text: &str| Wanted::new(text).map(|term| Test::Is(Box::new(term)));
+        let is = |text: &str| FilterTerm::new(text).map(|term| Test::Is(Box::new(term)));
         let literal = |datatype: &str| {
             is(&format!(
                 "\"{text}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"
@@ -269,7 +269,7 @@ impl Filter {
             [b'<' | b'"', ..] => return is(text),
             [b'_', b':', ..] => {
                 return Err(
-                    "a blank node is of its message alone; leave it out, or skolemize the log"
+                    "blank nodes are local to their message and cannot be matched; omit the condition, or skolemize the log"
                         .to_owned()
                         .into(),
                 );
@@ -283,12 +283,14 @@ impl Filter {
         }
         let Some((prefix, local)) = text.split_once(':') else {
             return Err(format!(
-                "'{text}' is no term; write <http://example.org/a>, ex:a, \"text\" or 5"
+                "'{text}' is not a term; write <http://example.org/a>, ex:a, \"text\" or 5"
             )
             .into());
         };
         if local.starts_with("//") {
-            return Err(format!("'{text}' is an IRI without its brackets; write <{text}>").into());
+            return Err(
+                format!("'{text}' is an IRI without angle brackets; write <{text}>").into(),
+            );
         }
         let given = self
             .prefixes
@@ -298,8 +300,8 @@ impl Filter {
             let iri = String::from_utf8_lossy(iri);
             return is(&format!("<{iri}{local}>"));
         }
-        Wanted::new(&format!("<x:{local}>"))
-            .map_err(|_| format!("'{text}' is no prefixed name; write the IRI in <>"))?;
+        FilterTerm::new(&format!("<x:{local}>"))
+            .map_err(|_| format!("'{text}' is not a valid prefixed name; write the IRI in <>"))?;
         self.names.push(Name {
             prefix: prefix.into(),
             local: local.into(),
@@ -335,7 +337,11 @@ impl Filter {
         for at in found {
             wanted[at] = true;
         }
-        for (message, _) in messages.iter().enumerate().filter(|(_, held)| !**held) {
+        for (message, _) in messages
+            .iter()
+            .enumerate()
+            .filter(|(_, matches)| !**matches)
+        {
             wanted[batch.range(message)].fill(false);
         }
         wanted
@@ -465,7 +471,7 @@ impl Pattern {
             let quad = batch.quads()[at];
             let matches = others
                 .iter_mut()
-                .all(|condition| condition.holds(table, quad, names));
+                .all(|condition| condition.matches(table, quad, names));
             if matches {
                 found.push(at);
             }

@@ -17,12 +17,12 @@ const MAX_DEPTH: u32 = 64;
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
 /// A term to compare with.
-pub struct Wanted {
+pub struct FilterTerm {
     builder: BatchBuilder,
     id: TermId,
 }
 
-impl Wanted {
+impl FilterTerm {
     /// Parses a term in N-Triples syntax.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub struct Period {
 }
 
 impl Period {
-    fn holds(&self, moment: Moment) -> bool {
+    fn contains(&self, moment: Moment) -> bool {
         self.from.is_none_or(|from| !moment.is_before(from))
             && self.until.is_none_or(|until| moment.is_before(until))
     }
@@ -136,7 +136,7 @@ pub fn time_type(table: &TermTable, id: TermId) -> Option<&[u8]> {
 /// A test of a term.
 pub enum Test {
     /// The term equals this term.
-    Is(Box<Wanted>),
+    Is(Box<FilterTerm>),
     /// The term is the IRI of the prefixed name with this number.
     Named(usize),
     /// The term is the default graph.
@@ -152,7 +152,7 @@ pub enum Test {
 impl Test {
     /// Whether a term passes the test. `names` are the IRIs of prefixed names by number, or `None`
     /// if the namespace is not declared.
-    pub fn holds(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
+    pub fn matches(&self, table: &TermTable, id: TermId, names: &[Option<Vec<u8>>]) -> bool {
         let term = table.term(id);
         match self {
             Self::Is(wanted) => wanted.is(table, id),
@@ -173,7 +173,7 @@ impl Test {
                     && std::str::from_utf8(table.text_of(term))
                         .ok()
                         .and_then(moment)
-                        .is_some_and(|moment| period.holds(moment))
+                        .is_some_and(|moment| period.contains(moment))
             }
         }
     }
@@ -208,7 +208,7 @@ impl Test {
         for (number, term) in terms.iter().enumerate() {
             let id = TermId(number as u32);
             let may_be = term.kind == kind && term.length == length;
-            if (may_be && self.holds(table, id, names))
+            if (may_be && self.matches(table, id, names))
                 || (deep && term.kind == TermKind::TripleTerm && self.within(table, id, names))
             {
                 found.push(id);
@@ -223,7 +223,7 @@ impl Test {
             && table
                 .triple(term)
                 .into_iter()
-                .any(|part| self.holds(table, part, names) || self.within(table, part, names))
+                .any(|part| self.matches(table, part, names) || self.within(table, part, names))
     }
 }
 

@@ -69,7 +69,7 @@ impl Stop {
                 )
             }
             Self::Rows(most) => (
-                format!("the query gives more than {most} rows"),
+                format!("the query returns more than {most} rows"),
                 Some(MAX_ROWS),
             ),
             Self::Memory => (
@@ -181,39 +181,39 @@ pub fn step() {
         let steps = taken.steps.get() + 1;
         taken.steps.set(steps);
         if steps >= STEPS {
-            taken.look();
+            taken.check_time();
         }
     });
 }
 
 /// Checks the clock immediately. Unwinds to [`within`] if the time is up.
-pub fn look() {
-    TAKEN.with(Taken::look);
+pub fn check_time() {
+    TAKEN.with(Taken::check_time);
 }
 
 /// Counts a step and terms that are in use from now on. Unwinds to [`within`] if there are too
 /// many.
 #[inline]
-pub fn hold(terms: u64) {
+pub fn acquire(terms: u64) {
     TAKEN.with(|taken| {
-        let held = taken.terms.get() + terms;
-        taken.terms.set(held);
+        let total = taken.terms.get() + terms;
+        taken.terms.set(total);
         let steps = taken.steps.get() + 1;
         taken.steps.set(steps);
-        if steps >= STEPS || held > taken.most.get() {
-            taken.look();
+        if steps >= STEPS || total > taken.most.get() {
+            taken.check_time();
         }
     });
 }
 
-/// Counts bytes of text that are in use from now on, like [`hold`].
-pub fn hold_bytes(bytes: u64) {
+/// Counts bytes of text that are in use from now on, like [`acquire`].
+pub fn acquire_bytes(bytes: u64) {
     let terms = TAKEN.with(|taken| {
-        let held = taken.bytes.get() + bytes;
-        taken.bytes.set(held % BYTES);
-        held / BYTES
+        let total = taken.bytes.get() + bytes;
+        taken.bytes.set(total % BYTES);
+        total / BYTES
     });
-    hold(terms);
+    acquire(terms);
 }
 
 /// Counts steps for bytes that are copied or scanned. While an expression that makes texts is being
@@ -241,7 +241,7 @@ pub fn scanned(bytes: usize) {
 #[inline]
 pub fn keep(terms: u64) {
     TAKEN.with(|taken| taken.kept.set(taken.kept.get() + terms));
-    hold(terms);
+    acquire(terms);
 }
 
 /// Returns the number of terms that are part of a result.
@@ -292,12 +292,12 @@ impl Taken {
         let steps = self.steps.get() + more;
         self.steps.set(steps);
         if steps >= STEPS {
-            self.look();
+            self.check_time();
         }
     }
 
     #[cold]
-    fn look(&self) {
+    fn check_time(&self) {
         self.steps.set(0);
         let cancel = self.cancel.take();
         let is_cancelled = cancel.as_ref().is_some_and(Cancel::is_cancelled);

@@ -25,11 +25,11 @@ const SHOWN: usize = 40;
 const PLAINER: [(&str, &str); 3] = [
     (
         "the SELECT contains a variable that is unbound",
-        "with GROUP BY or an aggregate, SELECT names variables of GROUP BY and aggregates alone, such as SAMPLE(?x)",
+        "with GROUP BY or an aggregate, SELECT can contain only variables of GROUP BY and aggregates such as SAMPLE(?x)",
     ),
     (
         "duplicated variable name in SELECT",
-        "SELECT names a variable twice",
+        "SELECT contains a variable twice",
     ),
     (
         "SELECT * is not authorized with GROUP BY",
@@ -55,7 +55,7 @@ fn missing_term(text: &str, before: &[Range<usize>], word: &str) -> Option<Strin
         .take_while(|word| !is_mark(word))
         .count();
     let mark = before.iter().rev().find(is_mark)?;
-    let last = shown(&text[before.last()?.clone()]);
+    let last = shortened(&text[before.last()?.clone()]);
     let known = match &text[mark.clone()] {
         "{" | "." => terms,
         ";" => terms + 1,
@@ -78,7 +78,7 @@ pub fn diagnose(
 ) -> QueryError {
     if text.len() > LONG {
         return QueryError {
-            reason: "the query is wrong here, or a few characters before".to_owned(),
+            reason: "there is a syntax error here or a few characters before".to_owned(),
             position: located(error).map(|(found, _)| found),
         };
     }
@@ -86,7 +86,7 @@ pub fn diagnose(
     let open = words.last().filter(|word| is_open(&text[(*word).clone()]));
     if let Some(word) = open {
         return QueryError {
-            reason: "the string that begins here has no end".to_owned(),
+            reason: "the string that begins here is not terminated".to_owned(),
             position: Some(position(text, word.start)),
         };
     }
@@ -106,22 +106,22 @@ pub fn diagnose(
     }
     let word = words.get(known).cloned();
     let start = word.as_ref().map_or(text.len(), |word| word.start);
-    let shown = word.map(|word| shown(&text[word]));
+    let shown = word.map(|word| shortened(&text[word]));
     let reason = match (sentence(error), shown) {
         (_, Some(name)) if prefix(&name).is_some_and(|prefix| !is_declared(prefix)) => {
             let prefix = prefix(&name).unwrap_or_default();
-            format!("nothing declares the prefix {prefix}: of {name}; add PREFIX {prefix}: <...>")
+            format!("the prefix {prefix}: of {name} is not declared; add PREFIX {prefix}: <...>")
         }
         (_, Some(iri)) if iri.starts_with('<') && iri.ends_with('>') && !iri.contains(':') => {
             format!(
-                "{iri} is relative, and the query has no base; write the whole IRI, or BASE <...>"
+                "{iri} is relative, but the query has no base; write the complete IRI, or add BASE <...>"
             )
         }
         (_, Some(node)) if node.starts_with("_:") => {
-            format!("{node} stands in another group too; write a variable, which may")
+            format!("{node} also occurs in another group; use a variable instead")
         }
         (Some("IRI parsing failed"), Some(iri)) if iri.starts_with('<') => {
-            format!("{iri} is no IRI")
+            format!("{iri} is not a valid IRI")
         }
         (Some("IRI parsing failed" | "Prefix not found"), Some(word)) => {
             format!("'{word}' is not expected here")
@@ -220,7 +220,7 @@ fn prefix(word: &str) -> Option<&str> {
     (prefix != "_" && prefix.chars().all(is_name)).then_some(prefix)
 }
 
-fn shown(word: &str) -> String {
+fn shortened(word: &str) -> String {
     let short: String = word.chars().take(SHOWN).collect();
     let rest = if short.len() < word.len() { "…" } else { "" };
     let safe = short

@@ -94,9 +94,9 @@ pub(super) fn content(
 
 /// Index of classes by the content of their terms.
 #[derive(Default)]
-pub(super) struct Index(HashTable<(u64, u32)>);
+pub(super) struct ClassIndex(HashTable<(u64, u32)>);
 
-impl Index {
+impl ClassIndex {
     /// Returns the class with this hash for which `of` is true.
     pub fn find(&self, hash: u64, of: impl Fn(u32) -> bool) -> Option<u32> {
         let found = self.0.find(hash, |entry| entry.0 == hash && of(entry.1));
@@ -115,7 +115,7 @@ pub struct Dictionary<'b> {
     classes: Vec<u32>,
     /// Hash of each class, which is the same in every batch.
     hashes: Vec<u32>,
-    index: Index,
+    index: ClassIndex,
     /// Whether a class has terms with different spellings.
     varies: bool,
 }
@@ -128,7 +128,7 @@ impl<'b> Dictionary<'b> {
             table,
             classes: vec![UNBOUND; table.terms().len()],
             hashes: vec![0; table.terms().len()],
-            index: Index::default(),
+            index: ClassIndex::default(),
             varies: false,
         };
         dictionary.add(TermId::DEFAULT_GRAPH);

@@ -19,7 +19,7 @@ use super::functions::evaluator;
 use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
 use super::parse::{Form, Query};
-use super::rows::Rows;
+use super::rows::SolutionRows;
 use super::stack::with_stack;
 use super::view::View;
 
@@ -39,7 +39,7 @@ const PLANNED: Duration = Duration::from_millis(100);
 const FEW: usize = 16;
 
 /// Callback that is called periodically.
-type Look = Box<dyn Fn(&Cancel) + Send + Sync>;
+type Check = Box<dyn Fn(&Cancel) + Send + Sync>;
 
 /// A query that is ready to be evaluated.
 pub struct Evaluation {
@@ -50,7 +50,7 @@ pub struct Evaluation {
     /// Handle that cancels the evaluation.
     pub cancel: Cancel,
     /// Called periodically while messages are evaluated, on the calling thread.
-    look: Option<Look>,
+    check: Option<Check>,
     evaluator: QueryEvaluator,
     /// Evaluator for messages on which the query costs less than a better plan.
     plain: QueryEvaluator,
@@ -119,7 +119,7 @@ pub(super) struct Scene<'b> {
 
 impl Scene<'_> {
     /// Returns the cell for a term in a solution.
-    pub fn cell(&self, rows: &mut Rows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
+    pub fn cell(&self, rows: &mut SolutionRows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
         let Self {
             dictionary,
             message,
@@ -158,7 +158,7 @@ impl Evaluation {
             query,
             limits,
             cancel,
-            look: None,
+            check: None,
         }
     }
 
@@ -169,8 +169,8 @@ impl Evaluation {
 
     /// Sets a function that is called periodically during evaluation and may cancel it.
     #[must_use]
-    pub fn looked_after(mut self, look: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
-        self.look = Some(Box::new(look));
+    pub fn with_check(mut self, check: impl Fn(&Cancel) + Send + Sync + 'static) -> Self {
+        self.check = Some(Box::new(check));
         self
     }
 
@@ -179,14 +179,14 @@ impl Evaluation {
         self.plan.is_some()
     }
 
-    pub(super) fn look(&self) {
-        if let Some(look) = &self.look {
-            look(&self.cancel);
+    pub(super) fn check(&self) {
+        if let Some(check) = &self.check {
+            check(&self.cancel);
         }
     }
 
     /// Appends the rows of messages, starting at `from`, until there are enough rows.
-    pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut Rows) -> Progress {
+    pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut SolutionRows) -> Progress {
         let progress = self.each(batch, from, |scene, matcher, index| {
             let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
@@ -205,7 +205,7 @@ impl Evaluation {
         &self,
         batch: &MessageBatch,
         from: usize,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
         made: &mut Triples,
     ) -> Progress {
         let Form::Construct(template) = &self.query.form else {
@@ -240,8 +240,8 @@ impl Evaluation {
     }
 
     /// Appends, for each message starting at `from`, whether the query is true for it.
-    pub fn holds(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
-        let mut rows = Rows::default();
+    pub fn answers(&self, batch: &MessageBatch, from: usize, answers: &mut Vec<bool>) -> Progress {
+        let mut rows = SolutionRows::default();
         self.each(batch, from, |scene, matcher, _| {
             rows.clear();
             let count = self.message(scene, matcher, &mut rows, &mut Fresh::default())?;
@@ -298,9 +298,11 @@ impl Evaluation {
             }
             progress
         };
-        with_stack(evaluate, || self.look()).unwrap_or_else(|error| Progress {
+        with_stack(evaluate, || self.check()).unwrap_or_else(|error| Progress {
             done: from,
-            stop: Some(Stop::Failed(format!("no thread for a query: {error}"))),
+            stop: Some(Stop::Failed(format!(
+                "cannot start a thread for the query: {error}"
+            ))),
             has_named: false,
         })
     }
@@ -311,7 +313,7 @@ impl Evaluation {
         &self,
         scene: &Scene<'_>,
         matcher: &mut Option<Matcher<'_>>,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
         fresh: &mut Fresh,
     ) -> Result<usize, Stop> {
         if let Some(matcher) = matcher {
@@ -336,7 +338,7 @@ impl Evaluation {
         &self,
         scene: &Scene<'_>,
         matcher: &mut Matcher<'_>,
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
     ) -> Result<usize, Stop> {
         let Scene {
             dictionary,
@@ -352,7 +354,7 @@ impl Evaluation {
         let found = matcher.run(dictionary, message, most, &mut cells, &mut |found| {
             // If there is no new row, many quads were checked.
             if found == before {
-                budget::look();
+                budget::check_time();
             } else {
                 budget::keep(weight);
             }

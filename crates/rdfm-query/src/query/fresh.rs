@@ -41,7 +41,7 @@ impl Fresh {
     ) -> BlankNode {
         let next = self.made + 1;
         let number = *self.numbers.entry(node).or_insert_with(|| {
-            budget::hold(1);
+            budget::acquire(1);
             next
         });
         self.made = self.made.max(number);

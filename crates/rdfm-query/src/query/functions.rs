@@ -23,13 +23,13 @@ use super::budget::{self, Stop};
 use super::order::with_order;
 use super::parse::QueryError;
 use super::view::length;
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 /// Size limit of a regular expression, the same as in `spareval`.
 const REGEX_BYTES: usize = 1_000_000;
 const REPLACE: &str = "urn:uuid:00000000-0000-0000-0001-000000000000";
 /// Name of the function that wraps the value of `SAMPLE`.
-const HELD: &str = "urn:uuid:00000000-0000-0000-0002-000000000000";
+const COUNTED: &str = "urn:uuid:00000000-0000-0000-0002-000000000000";
 const CONCAT: &str = "urn:uuid:00000000-0000-0000-0006-000000000000";
 const ENCODE: &str = "urn:uuid:00000000-0000-0000-0007-000000000000";
 /// Name of the replacement for `REGEX`.
@@ -38,7 +38,7 @@ pub(super) const REGEX: &str = "urn:uuid:00000000-0000-0000-0008-000000000000";
 const BEGIN: &str = "urn:uuid:00000000-0000-0000-0009-000000000000";
 const END: &str = "urn:uuid:00000000-0000-0000-000a-000000000000";
 /// Number of compiled expressions in the cache. Each takes a few MB at most.
-const MOST_KEPT: usize = 64;
+const MAX_CACHED: usize = 64;
 /// Bytes of text that are scanned between two checks of the clock.
 const SCANNED: usize = 1 << 16;
 /// Datatypes of texts.
@@ -61,7 +61,7 @@ pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     let begin = |_: &[Term]| Some(Literal::from(budget::begin().cast_signed()).into());
     let ours: [(&str, Call); 7] = [
         (REPLACE, replaced),
-        (HELD, held),
+        (COUNTED, counted),
         (CONCAT, concatenated),
         (ENCODE, encoded),
         (REGEX, matches),
@@ -93,10 +93,10 @@ impl Calls {
     /// The query nests too deeply.
     pub(super) fn of(pattern: &mut GraphPattern) -> Result<Self, QueryError> {
         let mut calls = Self::default();
-        walk(Part::Pattern(pattern), 0, &mut |part| {
+        walk(QueryPart::Pattern(pattern), 0, &mut |part| {
             match part {
-                Part::Expression(expression) => calls.note(expression),
-                Part::Pattern(GraphPattern::Group { aggregates, .. }) => {
+                QueryPart::Expression(expression) => calls.note(expression),
+                QueryPart::Pattern(GraphPattern::Group { aggregates, .. }) => {
                     for (_, aggregate) in aggregates {
                         if let AggregateExpression::FunctionCall {
                             name: AggregateFunction::Custom(name),
@@ -149,8 +149,8 @@ pub(super) fn limit(expression: &mut Expression) {
 pub(super) fn limit_texts(pattern: &mut GraphPattern) -> Result<Vec<Join>, QueryError> {
     let mut joins = Vec::new();
     let mut counted = 0;
-    walk(Part::Pattern(pattern), 0, &mut |part| {
-        let Part::Pattern(pattern) = part else {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        let QueryPart::Pattern(pattern) = part else {
             return Ok(());
         };
         match &mut **pattern {
@@ -202,7 +202,7 @@ fn limit_aggregate(
             });
             *name = AggregateFunction::Custom(join_name(joins.len() - 1));
         }
-        AggregateFunction::Sample => *expr = call(HELD, vec![expr.clone()]),
+        AggregateFunction::Sample => *expr = call(COUNTED, vec![expr.clone()]),
         // Distinct values of a variable are counted while they are remembered.
         AggregateFunction::Count if *distinct && !matches!(expr, Expression::Variable(_)) => {
             *counted += 1;
@@ -292,9 +292,9 @@ fn ended(given: &[Term]) -> Option<Term> {
 }
 
 /// Returns a value and counts it from now on.
-fn held(given: &[Term]) -> Option<Term> {
+fn counted(given: &[Term]) -> Option<Term> {
     let [value] = given else { return None };
-    budget::hold_bytes(length(value) as u64);
+    budget::acquire_bytes(length(value) as u64);
     Some(value.clone())
 }
 
@@ -363,7 +363,7 @@ struct Joining {
     joined: Option<Joined>,
     seen: FxHashSet<Term>,
     /// Bytes counted so far.
-    held: u64,
+    counted: u64,
 }
 
 impl Joining {
@@ -372,17 +372,17 @@ impl Joining {
             join,
             joined: Some(Joined::default()),
             seen: FxHashSet::default(),
-            held: 0,
+            counted: 0,
         }
     }
 
-    fn hold(&mut self, bytes: usize) {
-        self.held += bytes as u64;
-        budget::hold_bytes(bytes as u64);
+    fn acquire(&mut self, bytes: usize) {
+        self.counted += bytes as u64;
+        budget::acquire_bytes(bytes as u64);
     }
 
     fn release(&mut self) {
-        budget::release(std::mem::take(&mut self.held) / budget::BYTES);
+        budget::release(std::mem::take(&mut self.counted) / budget::BYTES);
     }
 }
 
@@ -400,12 +400,12 @@ impl AggregateFunctionAccumulator for Joining {
             return;
         };
         let length = text.value().len();
-        self.hold(length + self.join.separator.len());
+        self.acquire(length + self.join.separator.len());
         if let Some(joined) = &mut self.joined {
             joined.push(text, &self.join.separator);
         }
         if self.join.distinct {
-            self.hold(length + ENTRY);
+            self.acquire(length + ENTRY);
             self.seen.insert(element);
         }
     }
@@ -481,27 +481,27 @@ fn plain(term: &Term) -> Option<&str> {
 
 /// Like `Regex::replace_all`, but counts the bytes.
 fn replace(regex: &Regex, text: &str, replacement: &str) -> String {
-    let (mut result, mut copied, mut held, mut scanned) = (String::new(), 0, 0, 0);
+    let (mut result, mut copied, mut counted, mut scanned) = (String::new(), 0, 0, 0);
     let references = replacement.matches('$').count();
     for found in regex.captures_iter(text) {
         let Some(whole) = found.get(0) else { continue };
         // Each reference inserts at most the complete match.
         let most = replacement.len() + references * whole.len();
-        let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(held);
-        budget::hold(more);
-        held += more;
+        let more = ((result.len() + most) as u64 / budget::BYTES).saturating_sub(counted);
+        budget::acquire(more);
+        counted += more;
         // The search for a match may have scanned all of the remaining text.
         scanned += text.len() - copied;
         if scanned > SCANNED {
             scanned = 0;
-            budget::look();
+            budget::check_time();
         }
         result.push_str(&text[copied..whole.start()]);
         found.expand(replacement, &mut result);
         copied = whole.end();
     }
     result.push_str(&text[copied..]);
-    budget::release(held);
+    budget::release(counted);
     budget::copied(result.len());
     result
 }
@@ -518,11 +518,14 @@ struct Compiled {
 fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> Option<T> {
     thread_local! {
         /// Recently used expressions, the most recent first.
-        static KEPT: RefCell<VecDeque<Compiled>> = const { RefCell::new(VecDeque::new()) };
+        static CACHE: RefCell<VecDeque<Compiled>> = const { RefCell::new(VecDeque::new()) };
     }
-    let mut kept = KEPT.take();
+    let mut cache = CACHE.take();
     let is_same = |one: &Compiled| one.pattern == pattern && one.flags == flags;
-    let known = kept.iter().position(is_same).and_then(|at| kept.remove(at));
+    let known = cache
+        .iter()
+        .position(is_same)
+        .and_then(|at| cache.remove(at));
     let compiled = known.unwrap_or_else(|| Compiled {
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
@@ -536,9 +539,9 @@ fn with_regex<T>(pattern: &str, flags: &str, work: impl FnOnce(&Regex) -> T) -> 
         }),
     });
     let result = compiled.regex.as_ref().map(work);
-    kept.truncate(MOST_KEPT - 1);
-    kept.push_front(compiled);
-    KEPT.set(kept);
+    cache.truncate(MAX_CACHED - 1);
+    cache.push_front(compiled);
+    CACHE.set(cache);
     result
 }
 
@@ -551,7 +554,7 @@ pub(super) struct TooLarge;
 /// It takes too much memory.
 pub(super) fn regex(pattern: &str, flags: &str) -> Result<Option<Regex>, TooLarge> {
     // Compiling takes milliseconds.
-    budget::look();
+    budget::check_time();
     let mut builder = if flags.contains('q') {
         RegexBuilder::new(&regex::escape(pattern))
     } else {

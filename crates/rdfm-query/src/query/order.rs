@@ -30,7 +30,7 @@ use super::budget;
 use super::dictionary::{Content, content, simple};
 use super::functions::Calls;
 use super::parse::QueryError;
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 /// Name of the function that marks the value of a variable as a sort key.
@@ -51,16 +51,16 @@ const UNIT: i128 = 1_000_000_000_000_000_000;
 /// The query nests too deeply.
 pub(super) fn sort_by_keys(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut count = 0;
-    walk(Part::Pattern(pattern), 0, &mut |part| {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
         match part {
-            Part::Pattern(GraphPattern::OrderBy { inner, expression }) => {
+            QueryPart::Pattern(GraphPattern::OrderBy { inner, expression }) => {
                 for by in expression {
                     let (OrderExpression::Asc(by) | OrderExpression::Desc(by)) = by;
                     count += 1;
                     add_key(inner, by, count);
                 }
             }
-            Part::Pattern(GraphPattern::Group { aggregates, .. }) => {
+            QueryPart::Pattern(GraphPattern::Group { aggregates, .. }) => {
                 for (_, aggregate) in aggregates {
                     compare_by_keys(aggregate);
                 }
@@ -168,7 +168,7 @@ impl AggregateFunctionAccumulator for Extreme {
         if is_better {
             budget::release(self.weight());
             self.found = Some((key, element));
-            budget::hold(self.weight());
+            budget::acquire(self.weight());
         }
     }
 

@@ -14,7 +14,7 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::evaluate::Triples;
 use super::parse::Query;
-use super::rows::{Copied, Rows};
+use super::rows::{Copied, SolutionRows};
 
 /// Builder of row batches.
 pub struct RowOutput {
@@ -47,7 +47,7 @@ impl RowOutput {
     pub fn batch<R: Record>(
         &mut self,
         source: &LogBatch<R>,
-        rows: &Rows,
+        rows: &SolutionRows,
     ) -> Result<ResultBatch, LimitExceeded> {
         let width = self.head.variables.len();
         self.copied.begin();
@@ -84,8 +84,8 @@ impl Default for MessageOutput {
 }
 
 impl MessageOutput {
-    /// Returns a batch of the messages for one source batch, starting at `from`, or `None` if there
-    /// are no messages.
+    /// Returns a batch of the messages for one source batch, starting at `from`; `None` without
+    /// messages.
     ///
     /// # Errors
     /// The messages are too large.
@@ -94,7 +94,7 @@ impl MessageOutput {
         query: &Query,
         source: &MessageBatch,
         from: usize,
-        rows: &Rows,
+        rows: &SolutionRows,
         made: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
@@ -132,7 +132,7 @@ impl MessageOutput {
         &mut self,
         query: &Query,
         source: &LogBatch<R>,
-        rows: &Rows,
+        rows: &SolutionRows,
         made: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
@@ -163,7 +163,7 @@ impl MessageOutput {
     fn add<R: Record>(
         &mut self,
         source: &LogBatch<R>,
-        rows: &Rows,
+        rows: &SolutionRows,
         triples: &[[u32; 3]],
     ) -> Result<(), LimitExceeded> {
         for triple in triples {

@@ -22,12 +22,15 @@ use super::order::sort_by_keys;
 use super::paths::match_absent_ends;
 use super::stack::with_stack;
 use super::template::Template;
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 /// Maximum size of a query text, in bytes.
 const MAX_LENGTH: usize = 16 << 20;
 /// Maximum number of open brackets.
 const MAX_BRACKETS: usize = 100;
+/// Error text for SERVICE.
+const NO_SERVICE: &str =
+    "SERVICE is not supported, because queries have no network access; remove it";
 
 /// Reason why a text is not a query that can be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,22 +95,27 @@ impl Query {
         union_graphs: bool,
     ) -> Result<Self, QueryError> {
         if text.len() > MAX_LENGTH {
-            return Err(QueryError::new("a query of more than 16 MiB is not read"));
+            return Err(QueryError::new("the query is longer than 16 MiB"));
         }
         check_brackets(text)?;
         let mut parser = SparqlParser::new();
         if let Some(base) = base {
             parser = parser
                 .with_base_iri(base)
-                .map_err(|error| QueryError::new(format!("the base IRI <{base}>: {error}")))?;
+                .map_err(|error| QueryError::new(format!("invalid base IRI <{base}>: {error}")))?;
         }
         for (name, iri) in prefixes {
             parser = parser.with_prefix(name, iri).map_err(|error| {
-                QueryError::new(format!("the namespace {name}: <{iri}>: {error}"))
+                QueryError::new(format!("invalid namespace {name}: <{iri}>: {error}"))
             })?;
         }
-        with_stack(|| Self::read(text, &parser, prefixes, union_graphs), || ())
-            .unwrap_or_else(|error| Err(QueryError::new(format!("no thread for a query: {error}"))))
+        with_stack(|| Self::read(text, &parser, prefixes, union_graphs), || ()).unwrap_or_else(
+            |error| {
+                Err(QueryError::new(format!(
+                    "cannot start a thread for the query: {error}"
+                )))
+            },
+        )
     }
 
     /// Parses a query. It runs on a deep stack, because deeply nested values are also dropped here.
@@ -122,10 +130,10 @@ impl Query {
             Err(error) => {
                 return Err(match parser.clone().parse_update(text) {
                     Ok(update) if update.operations.is_empty() => {
-                        QueryError::new("there is no query in the text")
+                        QueryError::new("the text does not contain a query")
                     }
                     Ok(_) => QueryError::new(
-                        "updates are not supported; write a CONSTRUCT for new messages, or use rdfm patch for changes",
+                        "updates are not supported; use CONSTRUCT to create messages, or rdfm patch to apply changes",
                     ),
                     Err(_) => {
                         let own = declared(text);
@@ -155,15 +163,16 @@ impl Query {
             }
             Algebra::Describe { .. } => {
                 return Err(QueryError::new(
-                    "DESCRIBE is not evaluated, since what it gives is not defined; write a CONSTRUCT",
+                    "DESCRIBE is not supported, because its result is not defined; use CONSTRUCT",
                 ));
             }
         };
         let now = DateTime::now();
         let mut nodes = HashMap::new();
         let mut parts = 0;
-        walk(Part::Pattern(&mut pattern), 0, &mut |part| match part {
-            Part::Pattern(GraphPattern::Bgp { patterns }) => {
+        let root = QueryPart::Pattern(&mut pattern);
+        walk(root, 0, &mut |part| match part {
+            QueryPart::Pattern(GraphPattern::Bgp { patterns }) => {
                 parts += patterns.len();
                 for triple in patterns {
                     name(&mut triple.subject, &mut nodes);
@@ -171,7 +180,7 @@ impl Query {
                 }
                 Ok(())
             }
-            Part::Pattern(GraphPattern::Path {
+            QueryPart::Pattern(GraphPattern::Path {
                 subject, object, ..
             }) => {
                 parts += 1;
@@ -179,12 +188,12 @@ impl Query {
                 name(object, &mut nodes);
                 Ok(())
             }
-            Part::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
-                reason: "SERVICE asks the network, which is not done here; leave it out".to_owned(),
+            QueryPart::Pattern(GraphPattern::Service { .. }) => Err(QueryError {
+                reason: NO_SERVICE.to_owned(),
                 position: find(text, |word| word.eq_ignore_ascii_case("SERVICE")),
             }),
-            Part::Expression(expression) => settle(expression, text, now),
-            Part::Pattern(_) | Part::Path(_) => Ok(()),
+            QueryPart::Expression(expression) => settle(expression, text, now),
+            QueryPart::Pattern(_) | QueryPart::Path(_) => Ok(()),
         })?;
         let asks_default = dataset.is_none() && asks_default(&pattern)?;
         match_absent_ends(&mut pattern)?;
@@ -254,8 +263,8 @@ fn settle(expression: &mut Expression, text: &str, now: DateTime) -> Result<(), 
 fn asks_default(pattern: &GraphPattern) -> Result<bool, QueryError> {
     let mut outside = pattern.clone();
     let mut found = false;
-    walk(Part::Pattern(&mut outside), 0, &mut |part| {
-        if let Part::Pattern(pattern) = part {
+    walk(QueryPart::Pattern(&mut outside), 0, &mut |part| {
+        if let QueryPart::Pattern(pattern) = part {
             match pattern {
                 GraphPattern::Graph { .. } => **pattern = GraphPattern::default(),
                 GraphPattern::Bgp { patterns } => found |= !patterns.is_empty(),
@@ -331,12 +340,12 @@ fn check_function(name: &NamedNode, arguments: usize) -> Result<(), String> {
     ];
     if !CASTS.contains(&name.as_ref()) {
         return Err(format!(
-            "there is no function {name}; functions are those of SPARQL, and casts such as xsd:double(?x)"
+            "unknown function {name}; supported are the functions of SPARQL, and casts such as xsd:double(?x)"
         ));
     }
     if arguments != 1 {
         return Err(format!(
-            "the cast to {name} takes one argument, and {arguments} are given"
+            "the cast to {name} takes one argument, but {arguments} were given"
         ));
     }
     Ok(())
@@ -356,7 +365,7 @@ fn check_brackets(text: &str) -> Result<(), QueryError> {
         }
         if open > MAX_BRACKETS {
             return Err(QueryError {
-                reason: format!("more than {MAX_BRACKETS} brackets are open"),
+                reason: format!("brackets are nested more than {MAX_BRACKETS} levels deep"),
                 position: Some((line, column)),
             });
         }

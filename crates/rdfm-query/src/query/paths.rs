@@ -13,7 +13,7 @@ use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression as Pat
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
 use super::parse::{QueryError, is_node};
-use super::walk::{Part, walk};
+use super::walk::{QueryPart, walk};
 
 /// Makes zero-length paths match their constant end if the graph does not contain it.
 ///
@@ -21,8 +21,8 @@ use super::walk::{Part, walk};
 /// The query nests too deeply.
 pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryError> {
     let mut ends = Vec::new();
-    walk(Part::Pattern(pattern), 0, &mut |part| {
-        if let Part::Pattern(GraphPattern::Path {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        if let QueryPart::Pattern(GraphPattern::Path {
             subject,
             path,
             object,
@@ -35,8 +35,8 @@ pub(super) fn match_absent_ends(pattern: &mut GraphPattern) -> Result<(), QueryE
     })?;
     let reached = reached(&ends);
     let mut is_original = false;
-    walk(Part::Pattern(pattern), 0, &mut |part| {
-        let Part::Pattern(pattern) = part else {
+    walk(QueryPart::Pattern(pattern), 0, &mut |part| {
+        let QueryPart::Pattern(pattern) = part else {
             return Ok(());
         };
         // The original pattern inside the union below, which is visited next.

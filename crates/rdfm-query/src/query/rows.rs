@@ -19,7 +19,7 @@ use super::view::length;
 
 /// Rows of messages.
 #[derive(Default)]
-pub struct Rows {
+pub struct SolutionRows {
     /// One cell for each variable of each row: a term of the table, [`UNBOUND`], or an index into
     /// `others`, counted from the length of the table.
     pub cells: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct Rows {
     pub messages: Vec<u32>,
 }
 
-impl Rows {
+impl SolutionRows {
     /// Returns the cell for a query term.
     pub fn cell(&mut self, dictionary: &Dictionary<'_>, term: Term) -> u32 {
         if let Some(class) = dictionary.find_as_written(&term) {

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 /// Size of the stack in bytes. Memory is allocated only when it is used.
 const STACK: usize = 256 << 20;
-/// Interval between calls of `look`.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval between calls of `check`.
+const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `work` on a thread with a stack for deeply nested queries. Meanwhile `look` is called
+/// Runs `work` on a thread with a stack for deeply nested queries. Meanwhile `check` is called
 /// periodically.
 ///
 /// # Errors
 /// The thread cannot be started.
-pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send, look: impl Fn()) -> std::io::Result<T> {
+pub fn with_stack<T: Send>(
+    work: impl FnOnce() -> T + Send,
+    check: impl Fn(),
+) -> std::io::Result<T> {
     scope(|scope| {
         let (ended, end) = channel::<()>();
         let thread = Builder::new()
@@ -24,8 +27,8 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send, look: impl Fn()) -> 
                 let _until_the_end = ended;
                 work()
             })?;
-        while end.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            look();
+        while end.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            check();
         }
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })

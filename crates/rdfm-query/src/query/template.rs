@@ -10,7 +10,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::dictionary::{Dictionary, UNBOUND};
-use super::rows::Rows;
+use super::rows::SolutionRows;
 
 /// Template for one position of a triple.
 enum Slot {
@@ -55,7 +55,7 @@ impl Template {
     }
 
     /// Returns the cells of its constants, which are valid until `rows` is cleared.
-    pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut Rows) -> Vec<u32> {
+    pub fn constants(&self, dictionary: &Dictionary<'_>, rows: &mut SolutionRows) -> Vec<u32> {
         let constants = self.constants.iter();
         let cell = |term: &Term| rows.cell(dictionary, term.clone());
         constants.map(cell).collect()
@@ -68,7 +68,7 @@ impl Template {
         dictionary: &Dictionary<'_>,
         constants: &[u32],
         cells: &[u32],
-        rows: &mut Rows,
+        rows: &mut SolutionRows,
         mut node: impl FnMut() -> BlankNode,
         mut each: impl FnMut([u32; 3]),
     ) {
@@ -88,7 +88,7 @@ impl Template {
 }
 
 impl Row<'_, '_> {
-    fn triple(&self, triple: &[Slot; 3], rows: &mut Rows) -> Option<[u32; 3]> {
+    fn triple(&self, triple: &[Slot; 3], rows: &mut SolutionRows) -> Option<[u32; 3]> {
         let [subject, predicate, object] = triple;
         let subject = self.cell(subject, rows)?;
         let predicate = self.cell(predicate, rows)?;
@@ -101,7 +101,7 @@ impl Row<'_, '_> {
         Some([subject, predicate, self.cell(object, rows)?])
     }
 
-    fn cell(&self, slot: &Slot, rows: &mut Rows) -> Option<u32> {
+    fn cell(&self, slot: &Slot, rows: &mut SolutionRows) -> Option<u32> {
         match slot {
             Slot::Variable(number) => Some(self.cells[*number]).filter(|cell| *cell != UNBOUND),
             Slot::Constant(number) => Some(self.constants[*number]),
@@ -122,17 +122,17 @@ impl Row<'_, '_> {
         }
     }
 
-    fn other<'r>(&self, cell: u32, rows: &'r Rows) -> Option<&'r Term> {
+    fn other<'r>(&self, cell: u32, rows: &'r SolutionRows) -> Option<&'r Term> {
         let at = cell.checked_sub(self.dictionary.terms())?;
         rows.others.get(at as usize)
     }
 
-    fn term(&self, cell: u32, rows: &Rows) -> Option<Term> {
+    fn term(&self, cell: u32, rows: &SolutionRows) -> Option<Term> {
         let other = self.other(cell, rows).cloned();
         other.or_else(|| self.dictionary.term(cell))
     }
 
-    fn kind(&self, cell: u32, rows: &Rows) -> TermKind {
+    fn kind(&self, cell: u32, rows: &SolutionRows) -> TermKind {
         match self.other(cell, rows) {
             None => self.dictionary.table().term(TermId(cell)).kind,
             Some(Term::NamedNode(_)) => TermKind::Iri,

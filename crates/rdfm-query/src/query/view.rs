@@ -78,7 +78,7 @@ impl Drop for Computed {
 
 impl Key {
     fn of(dictionary: &Dictionary<'_>, class: u32) -> Self {
-        budget::hold(1);
+        budget::acquire(1);
         Self(Inner::Class(class, dictionary.hash(class)))
     }
 
@@ -92,7 +92,7 @@ impl Key {
 
 impl Clone for Key {
     fn clone(&self) -> Self {
-        budget::hold(1);
+        budget::acquire(1);
         Self(self.0.clone())
     }
 }
@@ -170,7 +170,7 @@ impl<'d> View<'d> {
             return Key::of(self.dictionary, class);
         }
         let computed = Rc::new(Computed(term));
-        budget::hold(1 + computed.weight());
+        budget::acquire(1 + computed.weight());
         Key(Inner::Computed(computed))
     }
 
@@ -192,7 +192,7 @@ impl<'d> View<'d> {
         })
     }
 
-    fn find(&self, wanted: Wanted) -> Found<'_> {
+    fn find(&self, wanted: QuadSelection) -> Found<'_> {
         let quads = self.message.quads.as_slice();
         let all = || Found {
             quads,
@@ -241,7 +241,7 @@ impl<'d> View<'d> {
 
 /// A quad pattern.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct QuadSelection {
     triple: [Option<u32>; 3],
     /// Class of the graph. `None` matches any named graph.
     graph: Option<u32>,
@@ -249,7 +249,7 @@ struct Wanted {
     never: bool,
 }
 
-impl Wanted {
+impl QuadSelection {
     fn bound(self) -> [Option<u32>; 4] {
         let [subject, predicate, object] = self.triple;
         [subject, predicate, object, self.graph]
@@ -274,7 +274,7 @@ struct Found<'d> {
     quads: &'d [Quad],
     numbers: Option<&'d [u32]>,
     range: Range<usize>,
-    wanted: Wanted,
+    wanted: QuadSelection,
 }
 
 impl Iterator for Found<'_> {
@@ -299,7 +299,7 @@ pub struct NoTerm;
 
 impl std::fmt::Display for NoTerm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a triple term that only generalized RDF has cannot be evaluated")
+        f.write_str("a triple term that is valid only in generalized RDF cannot be evaluated")
     }
 }
 
@@ -331,7 +331,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let triple = [subject, predicate, object].map(&mut class);
         let graph =
             graph_name.map(|graph| graph.map_or(Some(DEFAULT_GRAPH), |key| class(Some(key))));
-        let wanted = Wanted {
+        let wanted = QuadSelection {
             triple,
             graph: graph.flatten(),
             never,
@@ -386,7 +386,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 .map(|name| self.internalize(name.clone().into()));
             return Ok(names.any(|name| name == *graph_name));
         }
-        let found = self.find(Wanted {
+        let found = self.find(QuadSelection {
             triple: [None; 3],
             graph: graph_name.class(),
             never: graph_name.class().is_none(),
@@ -431,7 +431,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 Some(Inner::Computed(term)) => Inner::KeyOfComputed(term),
                 _ => return Err(NoTerm),
             };
-            budget::hold(1);
+            budget::acquire(1);
             return Ok(Key(key));
         }
         Ok(self.internalize(term.into()))

@@ -13,7 +13,7 @@ use super::parse::QueryError;
 const MAX_DEPTH: usize = 2000;
 
 /// A part of a query.
-pub(super) enum Part<'q> {
+pub(super) enum QueryPart<'q> {
     Pattern(&'q mut GraphPattern),
     Expression(&'q mut Expression),
     Path(&'q mut PropertyPathExpression),
@@ -21,86 +21,86 @@ pub(super) enum Part<'q> {
 
 /// Visits a part of a query and all parts inside it.
 pub(super) fn walk(
-    mut part: Part<'_>,
+    mut part: QueryPart<'_>,
     depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+    visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     if depth > MAX_DEPTH {
         return Err(QueryError::new(format!(
-            "the query nests more than {MAX_DEPTH} levels deep; each part of a chain of || or UNION is one, and each expression of a SELECT: IN (…) and VALUES take many values in one"
+            "the query is nested more than {MAX_DEPTH} levels deep; each part of a chain of || or UNION, and each expression of a SELECT, adds a level; to test many values, use IN (…) or VALUES"
         )));
     }
     visit(&mut part)?;
     let depth = depth + 1;
     match part {
-        Part::Pattern(pattern) => in_pattern(pattern, depth, visit),
-        Part::Expression(expression) => in_expression(expression, depth, visit),
-        Part::Path(path) => in_path(path, depth, visit),
+        QueryPart::Pattern(pattern) => in_pattern(pattern, depth, visit),
+        QueryPart::Expression(expression) => in_expression(expression, depth, visit),
+        QueryPart::Path(path) => in_path(path, depth, visit),
     }
 }
 
 fn in_pattern(
     pattern: &mut GraphPattern,
     depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+    visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Values { .. } => Ok(()),
-        GraphPattern::Path { path, .. } => walk(Part::Path(path), depth, visit),
+        GraphPattern::Path { path, .. } => walk(QueryPart::Path(path), depth, visit),
         GraphPattern::Join { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right } => {
-            walk(Part::Pattern(left), depth, visit)?;
-            walk(Part::Pattern(right), depth, visit)
+            walk(QueryPart::Pattern(left), depth, visit)?;
+            walk(QueryPart::Pattern(right), depth, visit)
         }
         GraphPattern::LeftJoin {
             left,
             right,
             expression,
         } => {
-            walk(Part::Pattern(left), depth, visit)?;
-            walk(Part::Pattern(right), depth, visit)?;
+            walk(QueryPart::Pattern(left), depth, visit)?;
+            walk(QueryPart::Pattern(right), depth, visit)?;
             all(expression, depth, visit)
         }
         GraphPattern::Filter { expr, inner } => {
-            walk(Part::Expression(expr), depth, visit)?;
-            walk(Part::Pattern(inner), depth, visit)
+            walk(QueryPart::Expression(expr), depth, visit)?;
+            walk(QueryPart::Pattern(inner), depth, visit)
         }
         GraphPattern::Extend {
             inner, expression, ..
         } => {
-            walk(Part::Expression(expression), depth, visit)?;
-            walk(Part::Pattern(inner), depth, visit)
+            walk(QueryPart::Expression(expression), depth, visit)?;
+            walk(QueryPart::Pattern(inner), depth, visit)
         }
         GraphPattern::OrderBy { inner, expression } => {
             for OrderExpression::Asc(key) | OrderExpression::Desc(key) in expression {
-                walk(Part::Expression(key), depth, visit)?;
+                walk(QueryPart::Expression(key), depth, visit)?;
             }
-            walk(Part::Pattern(inner), depth, visit)
+            walk(QueryPart::Pattern(inner), depth, visit)
         }
         GraphPattern::Group {
             inner, aggregates, ..
         } => {
             for (_, aggregate) in aggregates {
                 if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-                    walk(Part::Expression(expr), depth, visit)?;
+                    walk(QueryPart::Expression(expr), depth, visit)?;
                 }
             }
-            walk(Part::Pattern(inner), depth, visit)
+            walk(QueryPart::Pattern(inner), depth, visit)
         }
         GraphPattern::Graph { inner, .. }
         | GraphPattern::Project { inner, .. }
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
         | GraphPattern::Slice { inner, .. }
-        | GraphPattern::Service { inner, .. } => walk(Part::Pattern(inner), depth, visit),
+        | GraphPattern::Service { inner, .. } => walk(QueryPart::Pattern(inner), depth, visit),
     }
 }
 
 fn in_expression(
     expression: &mut Expression,
     depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+    visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     match expression {
         Expression::NamedNode(_)
@@ -119,30 +119,30 @@ fn in_expression(
         | Expression::Subtract(a, b)
         | Expression::Multiply(a, b)
         | Expression::Divide(a, b) => {
-            walk(Part::Expression(a), depth, visit)?;
-            walk(Part::Expression(b), depth, visit)
+            walk(QueryPart::Expression(a), depth, visit)?;
+            walk(QueryPart::Expression(b), depth, visit)
         }
         Expression::UnaryPlus(a) | Expression::UnaryMinus(a) | Expression::Not(a) => {
-            walk(Part::Expression(a), depth, visit)
+            walk(QueryPart::Expression(a), depth, visit)
         }
         Expression::If(a, b, c) => {
-            walk(Part::Expression(a), depth, visit)?;
-            walk(Part::Expression(b), depth, visit)?;
-            walk(Part::Expression(c), depth, visit)
+            walk(QueryPart::Expression(a), depth, visit)?;
+            walk(QueryPart::Expression(b), depth, visit)?;
+            walk(QueryPart::Expression(c), depth, visit)
         }
         Expression::In(a, list) => {
-            walk(Part::Expression(a), depth, visit)?;
+            walk(QueryPart::Expression(a), depth, visit)?;
             all(list, depth, visit)
         }
         Expression::Coalesce(list) | Expression::FunctionCall(_, list) => all(list, depth, visit),
-        Expression::Exists(pattern) => walk(Part::Pattern(pattern), depth, visit),
+        Expression::Exists(pattern) => walk(QueryPart::Pattern(pattern), depth, visit),
     }
 }
 
 fn in_path(
     path: &mut PropertyPathExpression,
     depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+    visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     match path {
         PropertyPathExpression::NamedNode(_) | PropertyPathExpression::NegatedPropertySet(_) => {
@@ -151,10 +151,10 @@ fn in_path(
         PropertyPathExpression::Reverse(a)
         | PropertyPathExpression::ZeroOrMore(a)
         | PropertyPathExpression::OneOrMore(a)
-        | PropertyPathExpression::ZeroOrOne(a) => walk(Part::Path(a), depth, visit),
+        | PropertyPathExpression::ZeroOrOne(a) => walk(QueryPart::Path(a), depth, visit),
         PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
-            walk(Part::Path(a), depth, visit)?;
-            walk(Part::Path(b), depth, visit)
+            walk(QueryPart::Path(a), depth, visit)?;
+            walk(QueryPart::Path(b), depth, visit)
         }
     }
 }
@@ -162,9 +162,9 @@ fn in_path(
 fn all<'q>(
     expressions: impl IntoIterator<Item = &'q mut Expression>,
     depth: usize,
-    visit: &mut impl FnMut(&mut Part<'_>) -> Result<(), QueryError>,
+    visit: &mut impl FnMut(&mut QueryPart<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     expressions
         .into_iter()
-        .try_for_each(|each| walk(Part::Expression(each), depth, visit))
+        .try_for_each(|each| walk(QueryPart::Expression(each), depth, visit))
 }

@@ -16,13 +16,13 @@ use rdfm_core::model::term::{Quad, Term as Entry, TermId, TermKind};
 use rustc_hash::FxHashMap;
 
 use super::budget::{self, Stop};
-use super::dictionary::{Content, Dictionary, Index, UNBOUND, content};
+use super::dictionary::{ClassIndex, Content, Dictionary, UNBOUND, content};
 use super::evaluate::{Evaluation, Scene, Triples};
 use super::fresh::Fresh;
 use super::message::Message;
 use super::output::{MessageOutput, RowOutput};
 use super::parse::Form;
-use super::rows::Rows;
+use super::rows::SolutionRows;
 use super::stack::with_stack;
 
 /// Number of rows in a piece of the result.
@@ -33,7 +33,7 @@ const KEPT: u64 = 1 << 18;
 /// Collects messages into one dataset.
 pub struct Collector {
     builder: BatchBuilder,
-    index: Index,
+    index: ClassIndex,
     /// Copies of the blank nodes of the current message, by label.
     nodes: FxHashMap<Box<[u8]>, TermId>,
     /// Number of nodes with each label so far, used to find another label.
@@ -47,7 +47,7 @@ impl Default for Collector {
         builder.begin_message(0);
         Self {
             builder,
-            index: Index::default(),
+            index: ClassIndex::default(),
             nodes: FxHashMap::default(),
             labels: FxHashMap::default(),
             has_named: false,
@@ -224,8 +224,11 @@ impl Evaluation {
             })?;
             Ok(scene.message.has_named)
         };
-        with_stack(evaluate, || self.look())
-            .unwrap_or_else(|error| Err(Stop::Failed(format!("no thread for a query: {error}"))))
+        with_stack(evaluate, || self.check()).unwrap_or_else(|error| {
+            Err(Stop::Failed(format!(
+                "cannot start a thread for the query: {error}"
+            )))
+        })
     }
 
     fn give_all(
@@ -246,12 +249,12 @@ impl Evaluation {
             }
         };
         if let Form::Ask = self.query.form {
-            let mut holds = false;
+            let mut answer = false;
             self.evaluate(scene, |_| {
-                holds = true;
+                answer = true;
                 Ok(())
             })?;
-            return hand(Some(Piece::Answer(holds)));
+            return hand(Some(Piece::Answer(answer)));
         }
         self.evaluate(scene, |solution| {
             count += 1;
@@ -288,7 +291,7 @@ impl Evaluation {
         for variable in &self.query.variables {
             columns.push(names.iter().position(|name| **name == *variable.as_str()));
         }
-        let (mut rows, mut made) = (Rows::default(), Triples::default());
+        let (mut rows, mut made) = (SolutionRows::default(), Triples::default());
         let Form::Construct(template) = &self.query.form else {
             return Ok(None);
         };
@@ -321,7 +324,7 @@ fn too_large(error: &LimitExceeded) -> Stop {
 struct Pieces<'e> {
     evaluation: &'e Evaluation,
     data: &'e MessageBatch,
-    rows: Rows,
+    rows: SolutionRows,
     triples: Triples,
     output: Output,
     /// Cells of the template's constants in `rows`.
@@ -343,7 +346,7 @@ impl<'e> Pieces<'e> {
         Self {
             evaluation,
             data,
-            rows: Rows::default(),
+            rows: SolutionRows::default(),
             triples: Triples::default(),
             output,
             constants: None,

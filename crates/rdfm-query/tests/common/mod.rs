@@ -18,7 +18,7 @@ use rdfm_query::query::budget::{Limits, Stop};
 use rdfm_query::query::evaluate::{Evaluation, Triples};
 use rdfm_query::query::output::RowOutput;
 use rdfm_query::query::parse::Query;
-use rdfm_query::query::rows::Rows;
+use rdfm_query::query::rows::SolutionRows;
 use rdfm_query::query::whole::{Collector, Piece};
 
 /// The messages of a log in TriG.
@@ -60,10 +60,10 @@ pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
     rows
 }
 
-/// The rows of each message, and what ended the evaluation.
+/// The rows of each message, and the reason why evaluation stopped.
 pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String>, Option<Stop>) {
     let evaluation = evaluation(text, limits);
-    let mut rows = Rows::default();
+    let mut rows = SolutionRows::default();
     let progress = evaluation.rows(log, 0, &mut rows);
     let made = RowOutput::new(&evaluation.query).batch(log, &rows).unwrap();
     let messages = rows.messages.iter().enumerate();
@@ -71,9 +71,9 @@ pub fn rows_until(text: &str, log: &MessageBatch, limits: Limits) -> (Vec<String
     (found.collect(), progress.stop)
 }
 
-/// What ended the evaluation of a CONSTRUCT.
+/// The reason why the evaluation of a CONSTRUCT stopped.
 pub fn triples_until(text: &str, log: &MessageBatch, limits: Limits) -> Option<Stop> {
-    let (mut rows, mut triples) = (Rows::default(), Triples::default());
+    let (mut rows, mut triples) = (SolutionRows::default(), Triples::default());
     let evaluation = evaluation(text, limits);
     evaluation.triples(log, 0, &mut rows, &mut triples).stop
 }
@@ -85,7 +85,7 @@ pub fn whole_rows(text: &str, log: &MessageBatch) -> Vec<String> {
     rows
 }
 
-/// The rows of all messages as one dataset, and what ended the evaluation.
+/// The rows of all messages as one dataset, and the reason why evaluation stopped.
 pub fn whole_rows_until(
     text: &str,
     log: &MessageBatch,

@@ -18,14 +18,14 @@ use super::frames::{
     EMPTY_ROW, FirstRow, Frame, Frames, HELD_FRAME, METADATA_FIELD, Next, begins_with_options,
     first_row, row_field,
 };
-use super::lookup::FrameStart;
 use super::metadata::FrameMetadata;
 use super::options::{Frames as Meaning, Joins, OptionsRow, Reading};
+use super::restart::{MarkFinder, Search, begins_log, is_marked};
 use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{LogEnd, LogHeader, Noticed, Parts};
+use crate::codec::{LogEnd, LogHeader, Noticed, Parts, Split};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -237,14 +237,22 @@ pub(super) struct FrameReader<H: Rows> {
     metadata_taken: bool,
     /// Index of the first frame of the stream.
     first_frame: u64,
-    /// The first frame that repeats the options, if all frames are one message.
-    repeated: Option<FrameStart>,
+    /// Offset of the first frame that repeats the options, if all frames are one message.
+    repeated: Option<u64>,
     /// Bytes of the frames held before the first row.
     held: u64,
     dropped_metadata: u64,
     header: Arc<LogHeader>,
     /// How a log with marks ends, at its end.
     end: Option<LogEnd>,
+    /// Searches for the marks at which the split begins and ends.
+    marks: MarkFinder,
+    /// Whether the mark at which the split begins has not been found yet.
+    seeking: bool,
+    /// Whether all further frames belong to other splits.
+    done: bool,
+    /// Whether the first frame of the log has a restart mark.
+    restarts: bool,
 }
 
 impl<H: Rows> FrameReader<H> {
@@ -264,6 +272,10 @@ impl<H: Rows> FrameReader<H> {
             dropped_metadata: 0,
             header: LogHeader::none(),
             end: None,
+            marks: MarkFinder::default(),
+            seeking: false,
+            done: false,
+            restarts: false,
             reading,
         }
     }
@@ -309,15 +321,85 @@ impl<H: Rows> FrameReader<H> {
     /// Rebuilds the header if it changed.
     fn update_header(&mut self) {
         let flat = self.ends.map(|ends| ends == Ends::Log);
+        let restarts = self.restarts && self.ends == Some(Ends::Frame);
         let options = self.rows.terms_read().options.as_ref();
-        if self.header.flat == flat && self.header.options.is_empty() == options.is_none() {
+        let same = self.header.flat == flat && self.header.restarts == restarts;
+        if same && self.header.options.is_empty() == options.is_none() {
             return;
         }
         self.header = Arc::new(LogHeader {
             options: options.map(H::values).unwrap_or_default(),
             flat,
+            restarts,
             ..LogHeader::default()
         });
+    }
+
+    /// Goes to the first marked frame of the split. Returns false if it is not buffered yet, or if the
+    /// split has none.
+    fn seek(&mut self, input: &mut Buffer, split: Split) -> bool {
+        let from = input
+            .index(split.start.max(input.offset()))
+            .unwrap_or(input.at);
+        match self.marks.find(&input.bytes, from) {
+            Search::Found(start) if input.offset_of(start) < split.stop => {
+                input.at = start;
+                self.seeking = false;
+                return true;
+            }
+            Search::None(searched) if input.offset_of(searched) < split.stop && !input.finished => {
+                input.at = searched.min(input.bytes.len());
+            }
+            _ => self.end_split(input),
+        }
+        false
+    }
+
+    fn end_split(&mut self, input: &mut Buffer) {
+        self.done = true;
+        input.release();
+    }
+
+    /// Whether the next frame belongs to the split and its head is buffered. Otherwise the split has
+    /// ended or more input is needed.
+    fn in_split(&mut self, input: &mut Buffer) -> bool {
+        let Some(split) = self.reading.split else {
+            return true;
+        };
+        if self.seeking && !self.seek(input, split) {
+            return false;
+        }
+        if input.offset() < split.stop {
+            return true;
+        }
+        match begins_log(input.rest()) {
+            Some(true) => {
+                self.end_split(input);
+                false
+            }
+            None => input.finished,
+            Some(false) => true,
+        }
+    }
+
+    /// Reports a mark inside a frame, if the next split would begin there.
+    fn check_marks(&self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
+        let Some(split) = self.reading.split else {
+            return Ok(());
+        };
+        if input.offset_of(frame.end) <= split.stop {
+            return Ok(());
+        }
+        let stop = input.index(split.stop).unwrap_or_default();
+        let from = stop.max(input.at + 1);
+        let bytes = input.bytes.get(..frame.end).unwrap_or_default();
+        match self.marks.find(bytes, from) {
+            Search::Found(_) => {
+                let reason = "a restart mark is inside a frame, so the log cannot be read in splits; read it in one piece";
+                Err(input.error(ErrorClass::Unsupported, reason))
+            }
+            Search::None(_) => Ok(()),
+        }
     }
 
     /// Returns the next batch, or `None` if more input is needed or the log is complete.
@@ -326,8 +408,16 @@ impl<H: Rows> FrameReader<H> {
             let mut frame = if let Some(open) = self.frame.take() {
                 open
             } else {
+                if !self.in_split(input) {
+                    return Ok(if self.done {
+                        self.rows.terms().builder.take()
+                    } else {
+                        self.completed()
+                    });
+                }
                 match self.frames.next_frame(input)? {
                     Next::Frame(frame) => {
+                        self.check_marks(input, &frame)?;
                         self.begin_frame(input, &frame)?;
                         frame
                     }
@@ -364,8 +454,15 @@ impl<H: Rows> FrameReader<H> {
     fn begin_frame(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         self.metadata_taken = false;
         let bytes = &input.bytes[frame.at..frame.end];
+        if input.offset() == 0 {
+            self.restarts = !self.frames.is_bare() && is_marked(bytes);
+        }
         if self.ends.is_none() {
             self.decide(input, bytes)?;
+        }
+        if self.reading.split.is_some() && self.is_flat() {
+            let reason = "all frames of the log are one message, so it cannot be read in splits; read it in one piece";
+            return Err(input.error(ErrorClass::Unsupported, reason));
         }
         let terms = self.rows.terms();
         terms.repeats_options = terms.options.is_some() && begins_with_options(bytes, H::FIELDS);
@@ -383,10 +480,7 @@ impl<H: Rows> FrameReader<H> {
     #[cold]
     fn repeat_options(&mut self, input: &Buffer) -> Result<(), ReadError> {
         if self.reading.joins != Joins::New {
-            let at = FrameStart {
-                frame: self.frames.index,
-                offset: input.offset(),
-            };
+            let at = input.offset();
             self.rows.terms().repeat_options(at);
             if self.is_flat() {
                 self.repeated.get_or_insert(at);
@@ -606,22 +700,31 @@ impl<H: Rows> Reader for FrameReader<H> {
     }
 
     fn reset(&mut self) {
-        self.rows.terms().reset(false);
+        let inner = self.reading.inner_split().is_some();
+        self.rows.terms().reset(inner);
+        let first_index = self.reading.first_index.filter(|_| inner);
+        self.builder().start_at(first_index.unwrap_or_default());
         self.rows.reset();
         self.set_ends(H::ends_asked(&self.reading));
         self.frame = None;
         self.frames.reset();
         self.metadata.clear();
         self.metadata_taken = false;
-        self.first_frame = 0;
+        self.first_frame = self.frames.index;
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
         self.end = None;
+        self.seeking = inner;
+        self.done = false;
+        self.restarts = false;
         self.update_header();
     }
 
     fn advance(&mut self, input: &mut Buffer) -> Result<Option<LogBatch<H::Record>>, ReadError> {
+        if self.done {
+            return Ok(None);
+        }
         let read = self.read(input);
         self.update_header();
         read.map_err(|error| {
@@ -635,6 +738,19 @@ impl<H: Rows> Reader for FrameReader<H> {
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let reason = "frames build on those before them: none can be skipped";
         Err(input.error(ErrorClass::Unsupported, reason))
+    }
+
+    fn first_byte(&self) -> u64 {
+        let split = self.reading.split;
+        split.map_or(0, |split| split.start.saturating_sub(1))
+    }
+
+    fn counts(&self) -> bool {
+        self.reading.counts()
+    }
+
+    fn done(&self) -> bool {
+        self.done
     }
 
     fn keep(&self, input: &Buffer) -> usize {
@@ -654,8 +770,8 @@ impl<H: Rows> Reader for FrameReader<H> {
         let is_bare = self.frames.is_bare() && terms.options_rows > 1;
         let repeated = match self.repeated {
             _ if joins.is_some() => None,
-            Some(FrameStart { frame, offset }) => Some(format!(
-                "frame {frame} repeats the stream options at byte {offset}; if Jelly files were joined there, they \
+            Some(offset) => Some(format!(
+                "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they \
                  became one message in which equal blank node labels are one node: joins=new reads a message for each"
             )),
             None if is_bare && self.reading.joins != Joins::New => Some(

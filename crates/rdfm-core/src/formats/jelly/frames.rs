@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::options::{Joins, Reading};
+use super::restart::looks_like_mark;
 use crate::codec::input::{Buffer, ReadError};
 use crate::codec::start::{self, Start};
 use crate::model::error::{ErrorClass, Position};
@@ -57,16 +58,26 @@ pub(super) struct Frames {
     max_bytes: u64,
     /// Index of the current or next frame.
     pub index: u64,
+    /// Index of the first frame that is read. In a split, frames are messages.
+    first_index: u64,
+    /// Whether the indices are known.
+    counts: bool,
 }
 
 impl Frames {
     pub fn new(options: &Reading) -> Self {
+        // Only delimited logs have marks.
+        let inner = options.inner_split().map(|_| true);
+        let delimited = inner.or(options.delimited);
+        let first_index = inner.and(options.first_index).unwrap_or_default();
         Self {
-            asked: options.delimited,
-            delimited: options.delimited,
+            asked: delimited,
+            delimited,
             cuts_bare: options.joins == Joins::New,
             max_bytes: options.max_frame_bytes,
-            index: 0,
+            index: first_index,
+            first_index,
+            counts: options.counts(),
         }
     }
 
@@ -78,7 +89,16 @@ impl Frames {
     /// Prepares for the next log.
     pub fn reset(&mut self) {
         self.delimited = self.asked;
-        self.index = 0;
+        self.index = self.first_index;
+    }
+
+    /// The current or next frame, for error messages.
+    fn name(&self) -> String {
+        if self.counts {
+            format!("frame {}", self.index)
+        } else {
+            "a frame".to_owned()
+        }
     }
 
     /// Builds the error for a row, or for the bytes between rows, with its position.
@@ -100,7 +120,7 @@ impl Frames {
         }
         let position = Position {
             offset: input.offset_of(frame.at),
-            frame_row: Some((self.index, frame.row)),
+            frame_row: self.counts.then_some((self.index, frame.row)),
             ..Position::default()
         };
         ReadError::new(class, reason, position)
@@ -130,13 +150,13 @@ impl Frames {
                 Varint::Incomplete => {
                     return Err(input.error(
                         ErrorClass::Truncated,
-                        format!("the log ends inside the length of frame {}", self.index),
+                        format!("the log ends inside the length of {}", self.name()),
                     ));
                 }
                 Varint::TooLong => {
                     return Err(input.error(
                         ErrorClass::Malformed,
-                        format!("the length of frame {} is longer than 10 bytes", self.index),
+                        format!("the length of {} is longer than 10 bytes", self.name()),
                     ));
                 }
             }
@@ -145,7 +165,7 @@ impl Frames {
         };
         if length > self.max_bytes {
             let size = if delimited {
-                format!("frame {} of {length} bytes", self.index)
+                format!("{} of {length} bytes", self.name())
             } else {
                 "the log is one frame that".to_owned()
             };
@@ -165,8 +185,8 @@ impl Frames {
             return Err(input.error(
                 ErrorClass::Truncated,
                 format!(
-                    "the log ends inside frame {}: {there} of its {length} bytes are there",
-                    self.index
+                    "the log ends inside {}: {there} of its {length} bytes are there",
+                    self.name()
                 ),
             ));
         }
@@ -302,6 +322,7 @@ fn looks_like_options(frame: &[u8]) -> Start {
     const METADATA: u8 = 0x7a;
     let row = match *frame {
         [ROW, ref row @ ..] => row,
+        [METADATA, ..] if looks_like_mark(frame) => return Start::Same,
         [METADATA, ..] | [] => return Start::Unclear,
         _ => return Start::Other,
     };

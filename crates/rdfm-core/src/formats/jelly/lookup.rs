@@ -57,14 +57,6 @@ pub(super) struct Entry {
     pub flags: u8,
 }
 
-/// Position of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FrameStart {
-    pub frame: u64,
-    /// Byte offset in the log, including the frame's length prefix if it has one.
-    pub offset: u64,
-}
-
 /// A lookup table. Entry 0 is the empty text; as a prefix it means "none yet".
 pub(super) struct Table {
     what: &'static str,
@@ -72,15 +64,15 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     last: u32,
     serial: u32,
-    /// The frame that repeated the stream options at its start. Cleared by an entry with an
+    /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with an
     /// explicit id. Until then an entry of id 0 would continue the table from before that frame.
-    repeated: Option<FrameStart>,
+    repeated: Option<u64>,
     /// Whether such an entry continues the table instead of causing an error.
     continues: bool,
     /// Whether earlier frames were not read, so that the table may lack entries.
     after_mark: bool,
-    /// The first frame in which such an entry continued the table.
-    pub continued: Option<FrameStart>,
+    /// Offset of the first such frame after which an entry continued the table.
+    pub continued: Option<u64>,
     /// Text buffers reused from earlier logs. They are small and few, so they are not counted.
     spare: Vec<Vec<u8>>,
 }
@@ -138,7 +130,7 @@ impl Table {
     }
 
     /// Records that a frame repeats the stream options at its start.
-    pub fn repeat_options(&mut self, at: FrameStart) {
+    pub fn repeat_options(&mut self, at: u64) {
         if self.entries.len() > 1 {
             self.repeated = Some(at);
         }
@@ -157,7 +149,7 @@ impl Table {
         };
         if id > self.size || id == 0 {
             if id == 0 && self.after_mark {
-                return Err(self.not_a_restart("entry"));
+                return Err(self.without_id("entry"));
             }
             return Err(self.over(id, "entry"));
         }
@@ -218,13 +210,11 @@ impl Table {
     /// Continues a table from before a frame that repeats the stream options, or returns an error.
     /// If a new stream begins at that frame, id 0 means entry 1.
     #[cold]
-    fn continue_after(&mut self, at: FrameStart) -> Checked<()> {
+    fn continue_after(&mut self, at: u64) -> Checked<()> {
         if !self.continues {
             let reason = Reason::from(format!(
-                "a {what} entry of id 0 would continue the {what} table from before frame {}, which repeats the \
-                 stream options at byte {}; two Jelly files joined with cat?",
-                at.frame,
-                at.offset,
+                "a {what} entry of id 0 would continue the {what} table from before a frame that repeats the stream \
+                 options, at byte {at}; two Jelly files joined with cat?",
                 what = self.what,
             ));
             return Err(WireError::new(ErrorClass::Malformed, reason.with(CONTINUE)));
@@ -237,23 +227,21 @@ impl Table {
     #[cold]
     fn undefined(&self, id: u32) -> WireError {
         if id == UNKNOWN && self.after_mark {
-            return self.not_a_restart("reference");
+            return self.without_id("reference");
         }
         if id > self.size {
             return self.over(id, "reference");
         }
-        malformed(format!(
-            "{} {id} is referred to, but no entry has set it",
-            self.what
-        ))
+        let reason = format!("{} {id} is referred to, but no entry has set it", self.what);
+        if self.after_mark {
+            return not_a_restart(&reason);
+        }
+        malformed(reason)
     }
 
     #[cold]
-    fn not_a_restart(&self, use_: &str) -> WireError {
-        malformed(format!(
-            "the first {} {use_} after a restart mark has id 0, so it depends on frames before the mark",
-            self.what
-        ))
+    fn without_id(&self, use_: &str) -> WireError {
+        not_a_restart(&format!("the first {} {use_} has id 0", self.what))
     }
 
     #[cold]
@@ -263,6 +251,18 @@ impl Table {
             self.what, self.size
         ))
     }
+}
+
+/// The error for data after a restart mark that depends on frames before it. The log may be valid.
+#[cold]
+pub(super) fn not_a_restart(reason: &str) -> WireError {
+    WireError::new(
+        ErrorClass::Unsupported,
+        format!(
+            "{reason} after a restart mark, so the mark is wrong and the log cannot be read in splits; read it in \
+             one piece"
+        ),
+    )
 }
 
 /// The option for a single stream whose writer repeats the stream options.

@@ -14,6 +14,7 @@ pub mod sniff;
 pub mod spec;
 pub mod stream;
 
+mod count;
 mod frame_writer;
 mod frames;
 mod lookup;

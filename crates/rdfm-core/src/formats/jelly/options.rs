@@ -4,7 +4,7 @@
 use crate::codec::options::{LENIENT, MAX_COUNT, MAX_MESSAGE_BYTES, TEXT, limits};
 use crate::codec::spec::{Default, OptionSpec, ValueKind};
 use crate::codec::values::{Value, Values};
-use crate::codec::{Opening, Parts};
+use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
 use crate::syntax::wire::{Checked, LENGTH, VARINT, Wire, put_bytes, put_number, utf8};
 
@@ -278,9 +278,23 @@ pub(super) struct Reading {
     /// Whether documented deviations are accepted.
     pub lenient: bool,
     pub joins: Joins,
+    /// The part of the log to read.
+    pub split: Option<Split>,
+    /// Index of the first message, if known.
+    pub first_index: Option<u64>,
 }
 
 impl Reading {
+    /// The split, if it does not begin at the start of the log.
+    pub fn inner_split(&self) -> Option<Split> {
+        self.split.filter(|split| split.start > 0)
+    }
+
+    /// Whether message indices are known.
+    pub fn counts(&self) -> bool {
+        self.inner_split().is_none() || self.first_index.is_some()
+    }
+
     pub fn of(values: &Values, opening: &Opening) -> Self {
         Self {
             limits: limits(values),
@@ -303,6 +317,8 @@ impl Reading {
                 Some("new") => Joins::New,
                 _ => Joins::Error,
             },
+            split: opening.split,
+            first_index: opening.first_index,
         }
     }
 }

@@ -72,6 +72,12 @@ pub fn begins_log(head: &[u8]) -> Option<bool> {
     (rest.len() >= MARK_BYTES).then(|| marked_length(rest) == Some(length))
 }
 
+/// Whether the bytes are a mark, or the first bytes of one that show what it is.
+pub fn looks_like_mark(frame: &[u8]) -> bool {
+    let known = frame.len().min(HEAD.len());
+    known >= 4 && frame[..known] == HEAD[..known]
+}
+
 /// Length that a mark at the start of the bytes gives.
 fn marked_length(bytes: &[u8]) -> Option<u64> {
     let length = bytes.strip_prefix(&HEAD)?.first_chunk()?;
@@ -91,12 +97,13 @@ pub enum Search {
 #[derive(Debug)]
 pub struct MarkFinder(Finder<'static>);
 
-impl MarkFinder {
-    /// Creates a finder.
-    pub fn new() -> Self {
+impl Default for MarkFinder {
+    fn default() -> Self {
         Self(Finder::new(const { &HEAD }))
     }
+}
 
+impl MarkFinder {
     /// Finds the first marked frame that begins at `from` or after. All bytes from there on count as
     /// not yet searched.
     pub fn find(&self, bytes: &[u8], from: usize) -> Search {
@@ -164,7 +171,7 @@ mod tests {
             assert_eq!(begins_log(&frame), Some(true));
             for before in [0, 1, 50] {
                 let log = [vec![0xff; before], frame.clone(), frame.clone()].concat();
-                let finder = MarkFinder::new();
+                let finder = MarkFinder::default();
                 assert_eq!(finder.find(&log, 0), Search::Found(before));
                 assert_eq!(finder.find(&log, before), Search::Found(before));
                 let second = Search::Found(before + frame.len());
@@ -176,7 +183,7 @@ mod tests {
     #[test]
     fn a_mark_that_is_not_complete_is_searched_again() {
         let log = [vec![0x0a; 100], frame(300)].concat();
-        let finder = MarkFinder::new();
+        let finder = MarkFinder::default();
         for end in 0..log.len() {
             match finder.find(&log[..end], 0) {
                 Search::Found(start) => assert_eq!(start, 100),
@@ -197,7 +204,10 @@ mod tests {
         log.extend([0x0a; 100]);
         log[0] ^= 1;
         assert_eq!(begins_log(&log), Some(false));
-        assert!(matches!(MarkFinder::new().find(&log, 0), Search::None(_)));
+        assert!(matches!(
+            MarkFinder::default().find(&log, 0),
+            Search::None(_)
+        ));
         assert!(!is_marked(&log[2..]));
     }
 

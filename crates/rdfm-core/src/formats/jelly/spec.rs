@@ -1,5 +1,6 @@
 //! The format Jelly.
 
+use super::count::FrameCounter;
 use super::decode::FrameReader;
 use super::encode::encoder;
 use super::options::{
@@ -69,6 +70,6 @@ pub static JELLY: FormatSpec = FormatSpec {
         Ok(input::decoder(JELLY.name, reader))
     },
     encoder,
-    splitter: None,
+    splitter: Some(|values, opening| Box::new(FrameCounter::new(&Reading::of(values, opening)))),
     append: Append::Lengths,
 };

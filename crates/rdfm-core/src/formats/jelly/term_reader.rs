@@ -6,7 +6,7 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{Budget, FrameStart, Table, UNKNOWN};
+use super::lookup::{Budget, Table, UNKNOWN, not_a_restart};
 use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
@@ -185,8 +185,9 @@ impl<R: Record> TermReader<R> {
         Ok(())
     }
 
-    /// Records that a frame after the first repeats the stream options at its start.
-    pub fn repeat_options(&mut self, at: FrameStart) {
+    /// Records that the frame at an offset, which is not the first, repeats the stream options at its
+    /// start.
+    pub fn repeat_options(&mut self, at: u64) {
         for table in [&mut self.names, &mut self.prefixes, &mut self.datatypes] {
             table.repeat_options(at);
         }
@@ -196,9 +197,9 @@ impl<R: Record> TermReader<R> {
     pub fn note_of_joins(&self) -> Option<String> {
         let tables = [&self.names, &self.prefixes, &self.datatypes];
         let first = tables.into_iter().filter_map(|table| table.continued);
-        let FrameStart { frame, offset } = first.min_by_key(|at| at.frame)?;
+        let offset = first.min()?;
         Some(format!(
-            "frame {frame} repeats the stream options at byte {offset}, and lookup tables are continued after it \
+            "a frame repeats the stream options at byte {offset}, and lookup tables are continued after it \
              (joins=warn); terms are wrong if Jelly files were joined there"
         ))
     }
@@ -354,9 +355,13 @@ impl<R: Record> TermReader<R> {
                 continue;
             }
             let Some(term) = &self.kept[position] else {
+                let name = POSITIONS[position];
+                if self.after_mark {
+                    let reason = format!("the first statement leaves out its {name}");
+                    return Err(not_a_restart(&reason));
+                }
                 return Err(malformed(format!(
-                    "the first statement leaves out its {}; there is none before it to repeat",
-                    POSITIONS[position]
+                    "the first statement leaves out its {name}; there is none before it to repeat"
                 )));
             };
             *id = term.add(&mut self.builder)?;

@@ -9,7 +9,7 @@ use super::number;
 use crate::syntax::json::{Kind, View};
 
 /// An item that remains to be written.
-enum Step {
+enum WriteStep {
     Value(u32),
     Key(u32),
     Text(u8),
@@ -18,25 +18,25 @@ enum Step {
 /// Appends a value. The error is the node of a number outside the range of doubles, which has no
 /// canonical form.
 pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<(), u32> {
-    let mut steps = vec![Step::Value(value)];
+    let mut steps = vec![WriteStep::Value(value)];
     while let Some(step) = steps.pop() {
         match step {
-            Step::Text(byte) => out.push(byte),
-            Step::Key(key) => {
+            WriteStep::Text(byte) => out.push(byte),
+            WriteStep::Key(key) => {
                 string(view.text(key), out);
                 out.push(b':');
             }
-            Step::Value(value) => match view.kind(value) {
+            WriteStep::Value(value) => match view.kind(value) {
                 Kind::Object => object(view, value, &mut steps, out),
                 Kind::Array => {
                     out.push(b'[');
-                    steps.push(Step::Text(b']'));
+                    steps.push(WriteStep::Text(b']'));
                     let from = steps.len();
                     for item in view.items(value) {
                         if steps.len() > from {
-                            steps.push(Step::Text(b','));
+                            steps.push(WriteStep::Text(b','));
                         }
-                        steps.push(Step::Value(item));
+                        steps.push(WriteStep::Value(item));
                     }
                     steps[from..].reverse();
                 }
@@ -55,16 +55,16 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn object(view: &View<'_>, object: u32, steps: &mut Vec<Step>, out: &mut Vec<u8>) {
+fn object(view: &View<'_>, object: u32, steps: &mut Vec<WriteStep>, out: &mut Vec<u8>) {
     let mut keys: Vec<u32> = view.keys(object).collect();
     keys.sort_by(|&a, &b| units(view.text(a)).cmp(units(view.text(b))));
     out.push(b'{');
-    steps.push(Step::Text(b'}'));
+    steps.push(WriteStep::Text(b'}'));
     for (at, &key) in keys.iter().enumerate().rev() {
-        steps.push(Step::Value(key + 1));
-        steps.push(Step::Key(key));
+        steps.push(WriteStep::Value(key + 1));
+        steps.push(WriteStep::Key(key));
         if at > 0 {
-            steps.push(Step::Text(b','));
+            steps.push(WriteStep::Text(b','));
         }
     }
 }

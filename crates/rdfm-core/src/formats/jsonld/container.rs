@@ -1,57 +1,63 @@
 //! Properties and their containers: lists, graphs, maps of languages and of nodes (JSON-LD 1.1 API,
 //! 5.1.2, steps 13.5 to 13.14).
 
-use super::context::{Meaning, Property, Scope};
+use super::context::{ContextScope, Meaning, Property};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::walk::{Active, By, Extra, Item, Target, ValueSlot, Walk, Wrap};
+use super::walk::{ActiveProperty, By, Extra, Item, Target, ValueSlot, Walk, Wrap};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
 impl Walk<'_> {
     /// Expands a property that the contexts do not cache.
-    pub fn unkept(&mut self, key: u32, context: u32) -> Active {
+    pub fn uncached(&mut self, key: u32, context: u32) -> ActiveProperty {
         let text = self.view.text(key);
         let property = self.contexts.get(context).state.expand_key(text);
         let property = property.unwrap_or_else(|_| Property::without_iri(text, None));
         self.contexts.spend_text(property.iri().len());
-        self.push_unkept(context, property)
+        self.push_uncached(context, property)
     }
 
-    pub fn unkept_property(
+    pub fn uncached_property(
         &mut self,
         id: TermId,
         context: u32,
         value: u32,
         graph: TermId,
     ) -> Read<()> {
-        let length = self.unkept.len();
-        let active = self.unkept(value - 1, context);
+        let length = self.uncached.len();
+        let active = self.uncached(value - 1, context);
         self.property(id, active, value, graph)?;
-        self.unkept.truncate(length);
+        self.uncached.truncate(length);
         Ok(())
     }
 
     /// Returns the predicate of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn predicate(&mut self, active: Active, key: u32) -> Read<TermId> {
-        let property = if active.kept {
+    pub fn predicate(&mut self, active: ActiveProperty, key: u32) -> Read<TermId> {
+        let property = if active.cached {
             self.contexts.property_mut(active.context, active.number)
         } else {
-            &mut self.unkept[active.number as usize]
+            &mut self.uncached[active.number as usize]
         };
         if !property.is_iri {
             let iri: Box<[u8]> = property.iri().into();
-            return self.no_iri(key, &iri, "the property");
+            return self.refuse_non_iri(key, &iri, "the property");
         }
         Ok(self.terms.of_property(self.builder, property)?)
     }
 
     /// Processes a property of a node.
     #[inline]
-    pub fn property(&mut self, id: TermId, active: Active, value: u32, graph: TermId) -> Read<()> {
+    pub fn property(
+        &mut self,
+        id: TermId,
+        active: ActiveProperty,
+        value: u32,
+        graph: TermId,
+    ) -> Read<()> {
         let predicate = self.predicate(active, value - 1)?;
         let target = match self.definition(active) {
             Some(definition) if definition.reverse => Target::Subject {
@@ -71,7 +77,7 @@ impl Walk<'_> {
     #[allow(clippy::inline_always)] // called for each property
     pub fn values(
         &mut self,
-        active: Active,
+        active: ActiveProperty,
         value: u32,
         target: Target,
         graph: TermId,
@@ -159,7 +165,7 @@ impl Walk<'_> {
         if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
             return match self.view.kind(value) {
                 Kind::Null => Ok(()),
-                _ => Err(self.no_node(value)),
+                _ => Err(self.not_a_node(value)),
             };
         }
         if self.view.kind(value) == Kind::Array {
@@ -177,7 +183,7 @@ impl Walk<'_> {
     pub fn map(
         &mut self,
         map: u32,
-        active: Active,
+        active: ActiveProperty,
         containers: Containers,
         slot: &ValueSlot,
     ) -> Read<()> {
@@ -185,12 +191,12 @@ impl Walk<'_> {
         let index = self
             .definition(active)
             .and_then(|definition| definition.index.clone());
-        let length = self.unkept.len();
+        let length = self.uncached.len();
         let index = match index {
             Some(index) if *index != *b"@index" => Some(self.index_property(&index, active)),
             _ => None,
         };
-        let kept = self.unkept.len();
+        let kept = self.uncached.len();
         for key in view.keys(map) {
             let mut context = active.context;
             let is_node_map = containers.has(Containers::ID) || containers.has(Containers::TYPE);
@@ -201,9 +207,11 @@ impl Walk<'_> {
                 let terms = &self.contexts.get(context).state.terms;
                 let definition = terms.get(view.text(key));
                 if let Some(scoped) = definition.and_then(|found| found.scoped.clone()) {
-                    let made =
-                        self.contexts
-                            .scoped(context, std::slice::from_ref(&scoped), Scope::Map);
+                    let made = self.contexts.scoped(
+                        context,
+                        std::slice::from_ref(&scoped),
+                        ContextScope::Map,
+                    );
                     context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
                 }
             }
@@ -221,30 +229,30 @@ impl Walk<'_> {
                 ..*slot
             };
             self.value(key + 1, context, &inner)?;
-            self.unkept.truncate(kept);
+            self.uncached.truncate(kept);
         }
-        self.unkept.truncate(length);
+        self.uncached.truncate(length);
         Ok(())
     }
 
     /// The property whose values are the keys of an index map.
-    pub fn index_property(&mut self, index: &[u8], active: Active) -> Active {
+    pub fn index_property(&mut self, index: &[u8], active: ActiveProperty) -> ActiveProperty {
         let context = active.context;
         if let Meaning::Property(number) = self.contexts.meaning(context, index) {
-            return Active::kept(context, number);
+            return ActiveProperty::cached(context, number);
         }
         let property = self.contexts.get(context).state.expand_key(index);
         let property = property.unwrap_or_else(|_| Property::without_iri(index, None));
-        self.push_unkept(context, property)
+        self.push_uncached(context, property)
     }
 
-    /// What a key of a map adds to the items in it.
+    /// Returns the addition of a map key to the items in the map.
     pub fn map_extra(
         &mut self,
         key: u32,
-        active: Active,
+        active: ActiveProperty,
         containers: Containers,
-        index: Option<Active>,
+        index: Option<ActiveProperty>,
     ) -> Read<Extra> {
         let context = active.context;
         let meaning = self.contexts.meaning(context, self.view.text(key));

@@ -1,7 +1,7 @@
 //! Contexts, processed once into tables of terms for all messages that use them.
 //!
 //! - In: the value of an `@context`, and the context in which it is processed.
-//! - Out: the number of an [`Active`] context.
+//! - Out: the number of an [`ActiveContext`] context.
 //! - Cost: the definitions in it, because tables share unchanged parts. Contexts are cached by
 //!   their parent and their text, those in definitions by the definition.
 //! - Law: a cached context equals the result of processing it again, so that dropping cached
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use super::definition::{Definition, Mapping, Scoped};
 use super::error::{Read, Wrong};
 use super::iri::{Base, is_iri, is_plain};
-use super::keys::Keys;
+use super::keys::ContextKeys;
 use super::keyword::{Keyword, has_keyword_form};
 use super::loader::Store;
 use super::process::{Origin, Processor};
-use super::table::{Name, Seeded, Table};
+use super::table::{DefinitionTable, Seeded, TermName};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::syntax::cache::Known;
@@ -60,7 +60,7 @@ pub(super) enum Meaning {
     /// The number of a [`Property`].
     Property(u32),
     /// A property that is not cached.
-    Unkept,
+    Uncached,
     /// None: its term is `null`.
     Null,
     /// None: no context maps it to an IRI.
@@ -134,7 +134,7 @@ impl Property {
 /// The content of an active context (JSON-LD 1.1 API, 4.1). Copies are cheap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContextState {
-    pub terms: Table,
+    pub terms: DefinitionTable,
     /// Number of protected terms.
     pub protected: usize,
     pub vocab: Option<Arc<[u8]>>,
@@ -159,9 +159,9 @@ enum Cause {
 
 /// A context that messages are read with.
 #[derive(Debug)]
-pub(super) struct Active {
+pub(super) struct ActiveContext {
     pub state: ContextState,
-    keys: Keys,
+    keys: ContextKeys,
     /// Contexts created from this one by texts.
     locals: HashMap<Arc<[u8]>, u32, Seeded>,
     /// Contexts created from this one by sequences of definitions.
@@ -173,7 +173,7 @@ pub(super) struct Active {
 
 /// How the context of a definition is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum ContextScope {
     /// To the values of a property.
     Property,
     /// To a node with a type.
@@ -185,7 +185,7 @@ pub(super) enum Scope {
 /// All contexts of a decoder.
 #[derive(Debug)]
 pub(super) struct Contexts {
-    list: Vec<Active>,
+    list: Vec<ActiveContext>,
     /// Contexts below this number are never dropped.
     kept: usize,
     /// Bytes of all contexts, and the part of them for cached keys.
@@ -232,7 +232,8 @@ impl Contexts {
             numbers: 0,
         };
         let state = made.initial();
-        made.list.push(Active::new(state, INITIAL, Cause::None, 0));
+        made.list
+            .push(ActiveContext::new(state, INITIAL, Cause::None, 0));
         made
     }
 
@@ -255,7 +256,7 @@ impl Contexts {
         self.bytes = 0;
         self.key_bytes = 0;
         for active in &mut self.list {
-            active.keys = Keys::default();
+            active.keys = ContextKeys::default();
             active.locals = HashMap::default();
             active.scoped = HashMap::default();
         }
@@ -268,18 +269,18 @@ impl Contexts {
     }
 
     /// Maximum bytes to keep. A log with a large context may keep twice its size.
-    fn most_kept(&self) -> usize {
+    fn max_kept_bytes(&self) -> usize {
         MAX_KEPT.max(2 * self.largest)
     }
 
     /// The same for cached keys.
-    fn most_key_bytes(&self) -> usize {
+    fn max_key_bytes(&self) -> usize {
         MAX_KEY_BYTES.max(2 * self.largest)
     }
 
     /// Whether enough is cached that [`forget`](Self::forget) should be called.
     pub fn is_full(&self) -> bool {
-        self.bytes > self.most_kept() || self.key_bytes > self.most_key_bytes() / 2
+        self.bytes > self.max_kept_bytes() || self.key_bytes > self.max_key_bytes() / 2
     }
 
     /// Begins a message, or a context, of this number of bytes.
@@ -296,7 +297,7 @@ impl Contexts {
 
     /// Drops the contexts created since a mark if many bytes are cached. They must not be in use.
     pub fn release(&mut self, mark: u32) {
-        if self.bytes <= self.most_kept() {
+        if self.bytes <= self.max_kept_bytes() {
             return;
         }
         while self.list.len() > self.kept.max(mark as usize) {
@@ -316,7 +317,7 @@ impl Contexts {
     }
 
     #[inline]
-    pub fn get(&self, number: u32) -> &Active {
+    pub fn get(&self, number: u32) -> &ActiveContext {
         &self.list[number as usize]
     }
 
@@ -365,12 +366,12 @@ impl Contexts {
         let texts = property.as_ref().map_or(0, |property| property.texts.len());
         self.spend_text(texts);
         let bytes = KEY_BYTES + key.len() + texts;
-        let most = self.most_key_bytes();
+        let most = self.max_key_bytes();
         let active = &mut self.list[context as usize];
         let is_kept = self.key_bytes + bytes <= most && active.keys.len() < MAX_KEYS;
         let meaning = match property {
             Ok(property) if is_kept => Meaning::Property(active.keys.add_property(property)),
-            Ok(_) => Meaning::Unkept,
+            Ok(_) => Meaning::Uncached,
             Err(meaning) => meaning,
         };
         if is_kept {
@@ -468,7 +469,7 @@ impl Contexts {
         if old.vocab != new.vocab || old.has_colons || new.has_colons {
             return;
         }
-        let mut changed: Vec<Name> = Vec::new();
+        let mut changed: Vec<TermName> = Vec::new();
         let mut same = 0;
         for (name, definition) in new.terms.iter() {
             if old.terms.get(name).is_some_and(|found| found == definition) {
@@ -513,7 +514,7 @@ impl Contexts {
     }
 
     /// Returns the context that results from applying the contexts of definitions in order.
-    pub fn scoped(&mut self, parent: u32, chain: &[Arc<Scoped>], scope: Scope) -> Read<u32> {
+    pub fn scoped(&mut self, parent: u32, chain: &[Arc<Scoped>], scope: ContextScope) -> Read<u32> {
         let mut numbers = std::mem::take(&mut self.chain);
         numbers.clear();
         numbers.push(scope as u64);
@@ -531,14 +532,14 @@ impl Contexts {
         &mut self,
         parent: u32,
         chain: &[Arc<Scoped>],
-        scope: Scope,
+        scope: ContextScope,
         numbers: &[u64],
     ) -> Read<u32> {
         let before = self.bytes;
         let mut processor = self.processor(parent);
         for scoped in chain {
-            let overrides = scope == Scope::Property;
-            let propagates = scope != Scope::Type;
+            let overrides = scope == ContextScope::Property;
+            let propagates = scope != ContextScope::Type;
             processor.value(&Origin::kept(scoped), scoped.value, overrides, propagates)?;
         }
         let state = processor.finish();
@@ -573,7 +574,8 @@ impl Contexts {
         self.take_bytes(CONTEXT_BYTES + 2 * text)?;
         let bytes = self.bytes.saturating_sub(before);
         let number = self.list.len() as u32;
-        self.list.push(Active::new(state, parent, cause, bytes));
+        self.list
+            .push(ActiveContext::new(state, parent, cause, bytes));
         Ok(number)
     }
 
@@ -644,7 +646,7 @@ impl Contexts {
 
     /// Returns the terms of a context that can be prefixes, sorted by name, without those of its
     /// parent.
-    pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<Namespace> {
+    pub fn prefixes(&self, number: u32, parent: Option<u32>) -> Vec<ContextNamespace> {
         let beside = parent.map(|parent| &self.get(parent).state.terms);
         let mut found = Vec::new();
         for (name, definition) in self.get(number).state.terms.iter_beside(beside) {
@@ -660,13 +662,13 @@ impl Contexts {
     }
 
     /// Extracts one context.
-    pub fn take(mut self, number: u32) -> Active {
+    pub fn take(mut self, number: u32) -> ActiveContext {
         self.list.swap_remove(number as usize)
     }
 }
 
 /// A name, and the definition with its IRI.
-pub(super) type Namespace = (Name, Arc<Definition>);
+pub(super) type ContextNamespace = (TermName, Arc<Definition>);
 
 /// The result of expanding a text (JSON-LD 1.1 API, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -680,11 +682,11 @@ pub(super) enum Expanded {
     Text,
 }
 
-impl Active {
+impl ActiveContext {
     fn new(state: ContextState, parent: u32, cause: Cause, bytes: usize) -> Self {
         Self {
             state,
-            keys: Keys::default(),
+            keys: ContextKeys::default(),
             locals: HashMap::default(),
             scoped: HashMap::default(),
             parent,

@@ -290,7 +290,7 @@ impl Processor<'_> {
         };
         let outcome = stack::one_level(self.depth as usize, || self.create(making));
         self.depth -= 1;
-        outcome.unwrap_or_else(|error| Err(Wrong::no_stack(&error)))?;
+        outcome.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error)))?;
         if let Some(entry) = local.entries.get_mut(term) {
             entry.progress = Progress::Defined;
         }
@@ -658,7 +658,7 @@ impl Processor<'_> {
             self.validate(&origin.within(&scoped), scoped.value)
         });
         self.depth -= 1;
-        let outcome = outcome.unwrap_or_else(|error| Err(Wrong::no_stack(&error)));
+        let outcome = outcome.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error)));
         outcome.map_err(|wrong| {
             if wrong.class == ErrorClass::Limit {
                 return wrong;

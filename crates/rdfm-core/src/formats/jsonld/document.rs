@@ -15,7 +15,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::json::{ParseError, Tape, View, parse};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// Reads one document.
 pub struct DocumentReader {
@@ -85,7 +85,7 @@ impl Reader for DocumentReader {
         } else {
             Err(too_long("document", self.max))
         };
-        read.map_err(|error| read_error(&Lines::default(), input, error, true))?;
+        read.map_err(|error| read_error(&LinePosition::default(), input, error, true))?;
         Ok(self.builder.take())
     }
 

@@ -18,7 +18,7 @@ mod native;
 mod nodes;
 mod shape;
 
-use compact::Compact;
+use compact::CompactContext;
 use nodes::{Message, Nodes};
 
 use crate::codec::Encoder;
@@ -30,7 +30,7 @@ use crate::model::batch::MessageBatch;
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
-use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
+use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
 
 /// Returns an encoder of a format that writes its documents to a sink.
 ///
@@ -47,7 +47,7 @@ pub(super) fn encoder<S: Sink + 'static>(
         ContextLines::First if single => ContextLines::Every,
         contexts => contexts,
     };
-    let compact = options.compact_with.as_deref().map(Compact::new);
+    let compact = options.compact_with.as_deref().map(CompactContext::new);
     let compact = compact.transpose()?;
     let merged = single && options.flat;
     if let Some(compact) = &compact {
@@ -74,9 +74,9 @@ pub(super) fn encoder<S: Sink + 'static>(
         open: false,
         foreign_context: false,
     };
-    let layout = Layout {
+    let layout = TextLayout {
         flat: merged,
-        ..Layout::undelimited()
+        ..TextLayout::undelimited()
     };
     Ok(Box::new(TextWriter::encoder(
         format, values, layout, documents,
@@ -99,7 +99,7 @@ struct Documents<S> {
 }
 
 /// How several nodes are contained in one document.
-enum Holder {
+enum NodesHolder {
     /// A single node is the document.
     None,
     Graph,
@@ -114,7 +114,7 @@ impl<S: Sink> Documents<S> {
             if foreign {
                 self.nodes.sink.begin(out);
                 self.nodes.sink.begin_object(out);
-                self.nodes.no_context(out);
+                self.nodes.null_context(out);
                 self.nodes.sink.end_object(out);
                 self.nodes.sink.end(out);
             }
@@ -124,7 +124,7 @@ impl<S: Sink> Documents<S> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         if self.set_aside {
-            self.nodes.no_context(out);
+            self.nodes.null_context(out);
         } else {
             self.context(out);
         }
@@ -148,13 +148,13 @@ impl<S: Sink> Documents<S> {
         message: Message<'_>,
         bare: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.nodes.sink.begin(out);
         self.nodes.sink.begin_object(out);
         let wrapped =
             self.contexts == ContextLines::First && self.nodes.has_context() && !self.set_aside;
         if wrapped && bare {
-            self.nodes.no_context(out);
+            self.nodes.null_context(out);
         } else if message.context && !wrapped {
             self.context(out);
         }
@@ -168,9 +168,9 @@ impl<S: Sink> Documents<S> {
             };
         }
         let holder = match tops {
-            0 | 1 => Holder::None,
-            _ if wrapped => Holder::Included,
-            _ => Holder::Graph,
+            0 | 1 => NodesHolder::None,
+            _ if wrapped => NodesHolder::Included,
+            _ => NodesHolder::Graph,
         };
         self.hold(message, &holder, out)?;
         self.nodes.sink.end_object(out);
@@ -181,13 +181,13 @@ impl<S: Sink> Documents<S> {
     fn hold(
         &mut self,
         message: Message<'_>,
-        holder: &Holder,
+        holder: &NodesHolder,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let keyword: &[u8] = match holder {
-            Holder::None => return self.only(message, out),
-            Holder::Graph => b"\"@graph\"",
-            Holder::Included => b"\"@included\"",
+            NodesHolder::None => return self.only(message, out),
+            NodesHolder::Graph => b"\"@graph\"",
+            NodesHolder::Included => b"\"@included\"",
         };
         self.nodes.keyword(keyword, out);
         self.nodes.sink.begin_array(out);
@@ -197,7 +197,7 @@ impl<S: Sink> Documents<S> {
     }
 
     /// Writes the nodes of the default graph, and an object for each other graph.
-    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn items(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         for graph in 0..self.nodes.shape.graphs.len() {
             if self.nodes.shape.graphs[graph].name == TermId::DEFAULT_GRAPH {
                 self.nodes.tops(message, graph, out)?;
@@ -211,7 +211,7 @@ impl<S: Sink> Documents<S> {
     }
 
     /// Writes the content of the only node or graph.
-    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn only(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), StatementError> {
         let Some(graph) = self.nodes.shape.graphs.first() else {
             return Ok(());
         };
@@ -230,7 +230,7 @@ impl<S: Sink> Documents<S> {
         message: Message<'_>,
         graph: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let name = self.nodes.shape.graphs[graph].name;
         self.nodes.id(message, name, out)?;
         self.nodes.keyword(b"\"@graph\"", out);
@@ -256,7 +256,7 @@ impl<S: Sink> Documents<S> {
     }
 }
 
-impl<S: Sink> Statements for Documents<S> {
+impl<S: Sink> StatementWriter for Documents<S> {
     const PARTS: bool = false;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
@@ -288,7 +288,7 @@ impl<S: Sink> Statements for Documents<S> {
         message: usize,
         style: Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         // An empty document has no context, nor does the continuation of one.
         match self.contexts {
             ContextLines::First => self.changed |= self.nodes.turn_to(batch, message, false),
@@ -367,7 +367,7 @@ impl<S: Sink> Statements for Documents<S> {
     }
 
     fn reset(&mut self) {
-        self.nodes.names = names::Names::default();
+        self.nodes.names = names::ContextNamespaces::default();
         self.nodes.sink.reset();
         self.changed = self.nodes.compact.is_some();
         self.open = false;

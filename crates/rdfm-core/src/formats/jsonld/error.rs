@@ -9,11 +9,11 @@ use crate::syntax::json::ParseError;
 
 /// An error in a context or a message. Boxed, so that results stay small.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong(Box<Details>);
+pub(super) struct Wrong(Box<ErrorDetails>);
 
 /// The content of an error.
 #[derive(Clone, Debug)]
-pub(super) struct Details {
+pub(super) struct ErrorDetails {
     pub class: ErrorClass,
     pub reason: Reason,
     /// Position in the message; `None` if the error is in a context that the message refers to.
@@ -21,15 +21,15 @@ pub(super) struct Details {
 }
 
 impl Deref for Wrong {
-    type Target = Details;
+    type Target = ErrorDetails;
 
-    fn deref(&self) -> &Details {
+    fn deref(&self) -> &ErrorDetails {
         &self.0
     }
 }
 
 impl DerefMut for Wrong {
-    fn deref_mut(&mut self) -> &mut Details {
+    fn deref_mut(&mut self) -> &mut ErrorDetails {
         &mut self.0
     }
 }
@@ -42,7 +42,7 @@ impl Wrong {
     #[cold]
     pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
         let reason = reason.into();
-        Self(Box::new(Details { class, reason, at }))
+        Self(Box::new(ErrorDetails { class, reason, at }))
     }
 
     /// Creates an error with a code of the specification (JSON-LD 1.1 API, 9.6.2).
@@ -55,7 +55,7 @@ impl Wrong {
     /// Creates the error for a deeply nested message if the system cannot start a thread with
     /// enough stack.
     #[cold]
-    pub fn no_stack(error: &io::Error) -> Self {
+    pub fn out_of_stack(error: &io::Error) -> Self {
         let reason = format!("no thread for a message that nests deeply: {error}");
         Self::of(ErrorClass::Limit, None, reason)
     }
@@ -69,14 +69,14 @@ impl Wrong {
     /// Adds an option that would help.
     #[cold]
     pub fn with(self, remedy: Remedy) -> Self {
-        let Details { class, reason, at } = *self.0;
+        let ErrorDetails { class, reason, at } = *self.0;
         Self::of(class, at, reason.with(remedy))
     }
 
     /// Adds the options that would help with the cause.
     #[cold]
     pub fn because_of(self, cause: &Reason) -> Self {
-        let Details { class, reason, at } = *self.0;
+        let ErrorDetails { class, reason, at } = *self.0;
         Self::of(class, at, reason.because_of(cause))
     }
 

@@ -115,7 +115,7 @@ impl Base {
     /// Creates a base from a text with the form of an IRI. Resolved references may be invalid.
     pub fn of_form(text: &[u8]) -> Option<Self> {
         let scheme = scheme_end(text)?;
-        let parts = Parts::of(text, scheme + 1);
+        let parts = IriParts::of(text, scheme + 1);
         Some(Self {
             text: text.into(),
             path: parts.path,
@@ -133,7 +133,7 @@ impl Base {
     /// Appends the resolved form of a relative reference (RFC 3986, 5.2.2).
     pub fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) {
         let base = &*self.text;
-        let parts = Parts::of(reference, 0);
+        let parts = IriParts::of(reference, 0);
         let path = &reference[parts.path..parts.query];
         if parts.has_authority {
             let scheme = scheme_end(base).map_or(0, |end| end + 1);
@@ -166,14 +166,14 @@ impl Base {
 }
 
 /// The starts of the parts of a reference.
-struct Parts {
+struct IriParts {
     path: usize,
     query: usize,
     fragment: usize,
     has_authority: bool,
 }
 
-impl Parts {
+impl IriParts {
     /// Finds the parts of a text whose scheme ends before `start`.
     fn of(text: &[u8], start: usize) -> Self {
         let find = |from: usize, ends: &[u8]| {

@@ -12,10 +12,10 @@ use crate::syntax::cache::begins;
 
 /// Keys by text.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct ContextKeys {
     /// Number of a key plus 1, or 0 if empty. The length is a power of two.
     slots: Vec<u32>,
-    list: Vec<Key>,
+    list: Vec<ContextKey>,
     texts: Vec<u8>,
     properties: Vec<Property>,
     /// Numbers of properties whose keys were removed.
@@ -23,7 +23,7 @@ pub(super) struct Keys {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Key {
+struct ContextKey {
     hash: u64,
     start: u32,
     length: u32,
@@ -36,7 +36,7 @@ fn hash(text: &[u8]) -> u64 {
     Seeded::default().hash_one(text)
 }
 
-impl Keys {
+impl ContextKeys {
     /// Returns the meaning of a key if it has this number.
     #[inline]
     pub fn at(&self, number: u32, text: &[u8]) -> Option<Meaning> {
@@ -72,12 +72,12 @@ impl Keys {
 
     /// Whether a key has this text.
     #[inline]
-    fn is(&self, key: &Key, text: &[u8]) -> bool {
+    fn is(&self, key: &ContextKey, text: &[u8]) -> bool {
         key.length as usize == text.len() && begins(text, self.text(key))
     }
 
     #[inline]
-    fn text(&self, key: &Key) -> &[u8] {
+    fn text(&self, key: &ContextKey) -> &[u8] {
         let start = key.start as usize;
         self.texts
             .get(start..start + key.length as usize)
@@ -114,7 +114,7 @@ impl Keys {
         let hash = hash(text);
         let start = self.texts.len() as u32;
         self.texts.extend_from_slice(text);
-        self.list.push(Key {
+        self.list.push(ContextKey {
             hash,
             start,
             length: text.len() as u32,
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn exactly_the_added_keys_are_found() {
-        let mut keys = Keys::default();
+        let mut keys = ContextKeys::default();
         assert_eq!(keys.get(b""), None);
         for number in 0..1000u32 {
             keys.add(format!("key{number}").as_bytes(), Meaning::Property(number));

@@ -17,7 +17,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::json::{ParseError, Tape, View, parse};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -28,7 +28,7 @@ pub struct NdjsonReader {
     tape: Tape,
     /// No byte between the first unread one and this index is a line end.
     scanned: usize,
-    lines: Lines,
+    lines: LinePosition,
     max: u64,
     lenient: bool,
     /// The first bytes of the line with the error, while it is being skipped.
@@ -46,7 +46,7 @@ impl NdjsonReader {
             builder: BatchBuilder::new(options.limits.clone()),
             tape: Tape::new(),
             scanned: 0,
-            lines: Lines::default(),
+            lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
             lenient: options.lenient,
             skipped: None,
@@ -153,7 +153,7 @@ impl Reader for NdjsonReader {
     fn reset(&mut self) {
         self.reader.reset();
         self.scanned = 0;
-        self.lines = Lines::default();
+        self.lines = LinePosition::default();
         self.skipped = None;
     }
 
@@ -202,7 +202,7 @@ impl Reader for NdjsonReader {
 /// truncated.
 #[cold]
 pub(super) fn read_error(
-    lines: &Lines,
+    lines: &LinePosition,
     input: &Buffer,
     error: ParseError,
     last: bool,

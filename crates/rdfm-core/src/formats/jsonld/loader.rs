@@ -16,7 +16,7 @@ use crate::model::error::{ErrorClass, quote};
 use crate::model::limits::Limits;
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::json::{Bounds, Tape, View, parse};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// A JSON text that outlives the message that needs it.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ impl Kept {
 /// Line and column of a position in a text.
 pub(super) fn position(source: &[u8], at: usize) -> String {
     let before = source.get(..at).unwrap_or_default();
-    let (line, column) = Lines::default().position(before);
+    let (line, column) = LinePosition::default().position(before);
     format!("line {line}, column {column}")
 }
 
 /// The result of loading. The reason of an error contains the URL.
-type Outcome = Result<Arc<Kept>, Wrong>;
+type LoadOutcome = Result<Arc<Kept>, Wrong>;
 
 /// Loaded documents.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(super) struct Store {
 
 #[derive(Debug, Default)]
 struct LoadedContexts {
-    outcomes: HashMap<Box<str>, Outcome>,
+    outcomes: HashMap<Box<str>, LoadOutcome>,
     bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// Returns the document of an absolute URL.
-    pub fn load(&self, url: &str) -> Outcome {
+    pub fn load(&self, url: &str) -> LoadOutcome {
         if let Some(outcome) = self.known.borrow().outcomes.get(url) {
             return outcome.clone();
         }
@@ -125,7 +125,7 @@ impl Store {
         outcome
     }
 
-    fn load_new(&self, url: &str) -> Outcome {
+    fn load_new(&self, url: &str) -> LoadOutcome {
         let shown = quote(url.as_bytes());
         let failed = |reason: String| Wrong::of(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();

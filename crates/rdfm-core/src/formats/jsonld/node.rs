@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::context::{Meaning, Scope};
+use super::context::{ContextScope, Meaning};
 use super::definition::{Containers, Scoped};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::shape::Shape;
-use super::walk::{Active, By, Entry, Extra, Item, LEFT_OUT, Target, ValueSlot, Walk, Wrap};
+use super::shape::ObjectShape;
+use super::walk::{
+    ActiveProperty, By, Extra, Item, LEFT_OUT, ObjectEntry, Target, ValueSlot, Walk, Wrap,
+};
 use crate::model::term::TermId;
 use crate::syntax::json::Kind;
 
@@ -20,7 +22,7 @@ impl Walk<'_> {
 
     /// The scoped context in the definition of the active property.
     #[inline]
-    pub fn scoped_of(&self, active: Active) -> Option<Arc<Scoped>> {
+    pub fn scoped_of(&self, active: ActiveProperty) -> Option<Arc<Scoped>> {
         self.definition(active)?.scoped.clone()
     }
 
@@ -31,9 +33,11 @@ impl Walk<'_> {
         scoped: &Arc<Scoped>,
         value: u32,
     ) -> Read<u32> {
-        let made = self
-            .contexts
-            .scoped(context, std::slice::from_ref(scoped), Scope::Property);
+        let made = self.contexts.scoped(
+            context,
+            std::slice::from_ref(scoped),
+            ContextScope::Property,
+        );
         made.map_err(|wrong| wrong.or_at(self.at(value)))
     }
 
@@ -45,7 +49,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         let mark = self.contexts.mark();
-        let unkept = self.unkept.len();
+        let uncached = self.uncached.len();
         let mut context = context;
         let scoped = slot.property.and_then(|active| self.scoped_of(active));
         if let Some(previous) = self.contexts.get(context).state.previous
@@ -61,7 +65,7 @@ impl Walk<'_> {
         let shape = self.shape(object, context)?;
         let outcome = self.shaped(object, &shape, context, type_scoped, slot);
         self.entries.truncate(shape.from);
-        self.unkept.truncate(unkept);
+        self.uncached.truncate(uncached);
         if self.view.tape.has_contexts() {
             self.contexts.release(mark);
         }
@@ -75,7 +79,7 @@ impl Walk<'_> {
         &mut self,
         object: u32,
         context: u32,
-        active: Active,
+        active: ActiveProperty,
         slot: &ValueSlot,
     ) -> Read<bool> {
         let view = self.view;
@@ -169,7 +173,7 @@ impl Walk<'_> {
         let Some(first) = first else {
             return Ok(context);
         };
-        let made = self.contexts.scoped(context, &chain, Scope::Type);
+        let made = self.contexts.scoped(context, &chain, ContextScope::Type);
         made.map_err(|wrong| wrong.or_at(self.at(first)))
     }
 
@@ -177,7 +181,7 @@ impl Walk<'_> {
     pub fn shaped(
         &mut self,
         object: u32,
-        shape: &Shape,
+        shape: &ObjectShape,
         context: u32,
         type_scoped: u32,
         slot: &ValueSlot,
@@ -268,17 +272,17 @@ impl Walk<'_> {
     }
 
     /// Returns the active property in the context of an object.
-    pub fn property_in(&mut self, slot: &ValueSlot, context: u32) -> Option<Active> {
+    pub fn property_in(&mut self, slot: &ValueSlot, context: u32) -> Option<ActiveProperty> {
         let active = slot.property?;
         Some(self.in_context(active, context))
     }
 
-    pub fn is_list(&self, active: Active) -> bool {
+    pub fn is_list(&self, active: ActiveProperty) -> bool {
         self.containers(active).has(Containers::LIST)
     }
 
     /// Processes a node. Returns true if it is only a language, which has no meaning.
-    pub fn node(&mut self, shape: &Shape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
+    pub fn node(&mut self, shape: &ObjectShape, type_scoped: u32, slot: &ValueSlot) -> Read<bool> {
         if shape.language != 0 && self.is_language_only(shape)? {
             self.empty_entries(shape)?;
             return Ok(true);
@@ -327,17 +331,17 @@ impl Walk<'_> {
             let Some(&entry) = self.entries.get(at) else {
                 break;
             };
-            let Entry {
+            let ObjectEntry {
                 meaning,
                 value,
                 context,
             } = entry;
             match meaning {
                 Meaning::Property(number) => {
-                    let active = Active::kept(context, number);
+                    let active = ActiveProperty::cached(context, number);
                     self.property(id, active, value, graph)?;
                 }
-                Meaning::Unkept => self.unkept_property(id, context, value, graph)?,
+                Meaning::Uncached => self.uncached_property(id, context, value, graph)?,
                 Meaning::Keyword(Keyword::Type) => self.types(id, value, type_scoped, graph)?,
                 Meaning::Keyword(Keyword::Reverse) => self.reverse(id, value, context, graph)?,
                 Meaning::Keyword(Keyword::Included) => self.included(value, context, graph)?,
@@ -352,7 +356,7 @@ impl Walk<'_> {
 
     /// Processes the properties and `@reverse` of an object that is not a node, before the check
     /// that they add nothing to it. They may contain errors and keys to drop.
-    pub fn empty_entries(&mut self, shape: &Shape) -> Read<()> {
+    pub fn empty_entries(&mut self, shape: &ObjectShape) -> Read<()> {
         if !shape.properties && !shape.reverse {
             return Ok(());
         }
@@ -360,17 +364,17 @@ impl Walk<'_> {
             let Some(&entry) = self.entries.get(at) else {
                 break;
             };
-            let Entry {
+            let ObjectEntry {
                 meaning,
                 value,
                 context,
             } = entry;
             match meaning {
                 Meaning::Property(number) => {
-                    let active = Active::kept(context, number);
+                    let active = ActiveProperty::cached(context, number);
                     self.property(LEFT_OUT, active, value, LEFT_OUT)?;
                 }
-                Meaning::Unkept => self.unkept_property(LEFT_OUT, context, value, LEFT_OUT)?,
+                Meaning::Uncached => self.uncached_property(LEFT_OUT, context, value, LEFT_OUT)?,
                 Meaning::Keyword(Keyword::Reverse) => {
                     self.reverse(LEFT_OUT, value, context, LEFT_OUT)?;
                 }
@@ -381,7 +385,7 @@ impl Walk<'_> {
     }
 
     /// Returns any tape node among the entries of an object, for errors.
-    pub fn entry_of(&self, shape: &Shape) -> u32 {
+    pub fn entry_of(&self, shape: &ObjectShape) -> u32 {
         self.entries
             .get(shape.from)
             .filter(|_| shape.from < shape.to)
@@ -434,7 +438,7 @@ impl Walk<'_> {
     /// Processes the map of `@reverse`: nodes whose properties have this node as value.
     pub fn reverse(&mut self, id: TermId, map: u32, context: u32, graph: TermId) -> Read<()> {
         let context = self.reverse_context(map, context)?;
-        let unkept = self.unkept.len();
+        let uncached = self.uncached.len();
         for key in self.view.keys(map) {
             let value = key + 1;
             let active = match self.contexts.meaning(context, self.view.text(key)) {
@@ -450,8 +454,8 @@ impl Walk<'_> {
                     self.drop_key(key);
                     continue;
                 }
-                Meaning::Property(number) => Active::kept(context, number),
-                Meaning::Unkept => self.unkept(key, context),
+                Meaning::Property(number) => ActiveProperty::cached(context, number),
+                Meaning::Uncached => self.uncached(key, context),
             };
             let predicate = self.predicate(active, key)?;
             // A doubly reversed property is a forward one, but still accepts only nodes.
@@ -469,7 +473,7 @@ impl Walk<'_> {
             };
             self.values(active, value, target, graph)?;
         }
-        self.unkept.truncate(unkept);
+        self.uncached.truncate(uncached);
         Ok(())
     }
 }

@@ -87,7 +87,7 @@ impl<'v> Origin<'v> {
     }
 
     /// The quoted text of a node, for errors.
-    pub fn shown(&self, node: u32) -> String {
+    pub fn quoted(&self, node: u32) -> String {
         quote(self.view.text(node))
     }
 }
@@ -96,7 +96,7 @@ impl<'v> Origin<'v> {
 pub(super) struct Local<'v> {
     pub own: &'v Origin<'v>,
     pub imported: Option<&'v Origin<'v>>,
-    pub entries: HashMap<&'v [u8], Entry, Seeded>,
+    pub entries: HashMap<&'v [u8], ContextEntry, Seeded>,
     /// Whether its definitions are protected by default.
     pub protected: bool,
     pub overrides: bool,
@@ -104,7 +104,7 @@ pub(super) struct Local<'v> {
 
 /// An entry of a context definition.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ContextEntry {
     pub value: u32,
     pub imported: bool,
     pub progress: Progress,
@@ -120,7 +120,7 @@ pub(super) enum Progress {
 
 impl<'v> Local<'v> {
     /// Returns the origin of an entry.
-    pub fn origin(&self, entry: Entry) -> &'v Origin<'v> {
+    pub fn origin(&self, entry: ContextEntry) -> &'v Origin<'v> {
         match self.imported {
             Some(imported) if entry.imported => imported,
             _ => self.own,
@@ -129,7 +129,7 @@ impl<'v> Local<'v> {
 
     fn add(&mut self, origin: &'v Origin<'v>, object: u32, imported: bool) {
         for key in origin.view.keys(object) {
-            let entry = Entry {
+            let entry = ContextEntry {
                 value: key + 1,
                 imported,
                 progress: Progress::New,
@@ -519,7 +519,7 @@ impl<'c> Processor<'c> {
                 value,
                 &format!(
                     "@base must be an IRI, null, or relative to the current base; found {}",
-                    origin.shown(value)
+                    origin.quoted(value)
                 ),
             ));
         };
@@ -549,7 +549,7 @@ impl<'c> Processor<'c> {
                 &format!(
                     "@vocab must be an IRI, null, or relative to the base or the current @vocab; \
                      found {}",
-                    origin.shown(value)
+                    origin.quoted(value)
                 ),
             ));
         }

@@ -7,14 +7,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::context::{Contexts, INITIAL, Namespace, is_empty_object};
+use super::context::{ContextNamespace, Contexts, INITIAL, is_empty_object};
 use super::error::{Read, Wrong};
 use super::iri::Base;
 use super::loader::{Store, position};
 use super::number::Digits;
 use super::options::DocumentReading;
 use super::terms::MessageTerms;
-use super::walk::{Dropped, Entry, Options, ValueSlot, Walk};
+use super::walk::{DroppedKeys, ObjectEntry, Options, ValueSlot, Walk};
 use crate::codec::Noticed;
 use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
@@ -27,7 +27,7 @@ use crate::syntax::stack;
 const TAPE_FACTOR: u64 = 4;
 
 /// The context of a log.
-enum InForce {
+enum LogContext {
     /// None, or `null`.
     None,
     Known(u32),
@@ -47,14 +47,14 @@ pub struct MessageReader {
     /// The context of documents, and of logs before their first context.
     start: u32,
     /// The context of the log, and its JSON text.
-    in_force: InForce,
+    in_force: LogContext,
     text: Box<[u8]>,
     /// Namespaces to declare in the next message.
-    pending: Vec<Namespace>,
+    pending: Vec<ContextNamespace>,
     /// The contexts whose namespaces were declared last.
     declared: Box<[u8]>,
-    dropped: Dropped,
-    entries: Vec<Entry>,
+    dropped: DroppedKeys,
+    entries: Vec<ObjectEntry>,
     scratch: Vec<u8>,
 }
 
@@ -99,11 +99,11 @@ impl MessageReader {
                 has_base,
             },
             start: INITIAL,
-            in_force: InForce::None,
+            in_force: LogContext::None,
             text: Box::default(),
             pending: Vec::new(),
             declared: Box::default(),
-            dropped: Dropped::default(),
+            dropped: DroppedKeys::default(),
             entries: Vec::new(),
             scratch: Vec::new(),
         };
@@ -141,11 +141,11 @@ impl MessageReader {
     /// Returns to the start of another log. Remote contexts remain cached.
     pub fn reset(&mut self) {
         self.contexts.reset();
-        self.in_force = InForce::None;
+        self.in_force = LogContext::None;
         self.text = Box::default();
         self.pending.clear();
         self.declared = Box::default();
-        self.dropped = Dropped::default();
+        self.dropped = DroppedKeys::default();
     }
 
     /// Observations so far.
@@ -161,7 +161,7 @@ impl MessageReader {
     /// Marks the context in force as unknown, because this message may have changed it. Messages
     /// are rejected until the next context.
     pub fn lose_context(&mut self, message: u64) {
-        self.in_force = InForce::Broken(message);
+        self.in_force = LogContext::Broken(message);
     }
 
     /// Reads a context, an empty message or a message.
@@ -237,10 +237,10 @@ impl MessageReader {
     fn begin_work(&mut self, view: &View<'_>) {
         if self.contexts.is_full() {
             self.contexts.forget();
-            if let InForce::Known(number) = self.in_force
+            if let LogContext::Known(number) = self.in_force
                 && number > self.start
             {
-                self.in_force = InForce::Forgotten;
+                self.in_force = LogContext::Forgotten;
             }
         }
         self.contexts.begin(view.source.len());
@@ -249,10 +249,10 @@ impl MessageReader {
     fn set_context(&mut self, view: &View<'_>, value: u32, message: u64) -> Result<(), ParseError> {
         self.begin_work(view);
         let before = match self.in_force {
-            InForce::Known(number) if number > self.start => Some(number),
+            LogContext::Known(number) if number > self.start => Some(number),
             _ => None,
         };
-        self.in_force = InForce::None;
+        self.in_force = LogContext::None;
         if view.kind(value) == Kind::Null && self.start == INITIAL {
             return Ok(());
         }
@@ -261,12 +261,12 @@ impl MessageReader {
         self.text = text.into();
         match self.contexts.next_of_log(before, self.start, view, value) {
             Ok(number) => {
-                self.in_force = InForce::Known(number);
+                self.in_force = LogContext::Known(number);
                 self.declare(number, None);
                 Ok(())
             }
             Err(wrong) => {
-                self.in_force = InForce::Broken(message);
+                self.in_force = LogContext::Broken(message);
                 Err(wrong.error(view.node(0).at))
             }
         }
@@ -275,10 +275,10 @@ impl MessageReader {
     /// Returns the number of the context in force, or `None` if there is none.
     fn context(&mut self, at: u32) -> Read<Option<u32>> {
         match self.in_force {
-            InForce::None => return Ok(None),
-            InForce::Known(number) => return Ok(Some(number)),
-            InForce::Forgotten => {}
-            InForce::Broken(message) => {
+            LogContext::None => return Ok(None),
+            LogContext::Known(number) => return Ok(Some(number)),
+            LogContext::Forgotten => {}
+            LogContext::Broken(message) => {
                 let reason = Reason::from(
                     "the context message before it could not be read, so this message cannot be read either",
                 )
@@ -299,7 +299,7 @@ impl MessageReader {
         };
         self.contexts.begin(self.text.len());
         let number = self.contexts.local(self.start, &view, 0)?;
-        self.in_force = InForce::Known(number);
+        self.in_force = LogContext::Known(number);
         Ok(Some(number))
     }
 
@@ -326,7 +326,7 @@ impl MessageReader {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         let depth = view.tape.deepest();
         let read = stack::with_room(depth, || self.try_message(view, position, builder, whole));
-        match read.unwrap_or_else(|error| Err(Wrong::no_stack(&error))) {
+        match read.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error))) {
             Ok(()) => {
                 self.pending.clear();
                 builder.end_message();
@@ -386,7 +386,7 @@ impl MessageReader {
             entries: &mut self.entries,
             scratch: &mut self.scratch,
             lists: Vec::new(),
-            unkept: Vec::new(),
+            uncached: Vec::new(),
             indexes: HashMap::default(),
             compounds: HashSet::default(),
         };

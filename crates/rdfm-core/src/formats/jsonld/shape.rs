@@ -6,14 +6,14 @@ use super::definition::{Coercion, Containers};
 use super::error::{Read, Wrong};
 use super::keyword::Keyword;
 use super::process::direction_of;
-use super::walk::{Active, Entry, Walk};
+use super::walk::{ActiveProperty, ObjectEntry, Walk};
 use crate::model::error::quote;
 use crate::syntax::json::Kind;
 
 /// The keywords of an object, as nodes of the tape; 0 means none, because no value is the first
 /// node.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct ObjectShape {
     /// Range of its entries in [`Walk::entries`].
     pub from: usize,
     pub to: usize,
@@ -56,27 +56,27 @@ impl Walk<'_> {
 
     /// Collects the keys of an object.
     #[inline]
-    pub fn shape(&mut self, object: u32, context: u32) -> Read<Shape> {
+    pub fn shape(&mut self, object: u32, context: u32) -> Read<ObjectShape> {
         let from = self.entries.len();
-        let mut shape = Shape {
+        let mut shape = ObjectShape {
             from,
-            ..Shape::default()
+            ..ObjectShape::default()
         };
         self.collect(object, context, &mut shape)?;
         shape.to = self.entries.len();
         Ok(shape)
     }
 
-    pub fn collect(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
+    pub fn collect(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         for key in view.keys(object) {
             let value = key + 1;
             let meaning = self.contexts.meaning(context, view.text(key));
             self.contexts.check_work()?;
             match meaning {
-                Meaning::Property(_) | Meaning::Unkept => {
+                Meaning::Property(_) | Meaning::Uncached => {
                     shape.properties = true;
-                    self.entries.push(Entry {
+                    self.entries.push(ObjectEntry {
                         meaning,
                         value,
                         context,
@@ -95,7 +95,7 @@ impl Walk<'_> {
         key: u32,
         keyword: Keyword,
         context: u32,
-        shape: &mut Shape,
+        shape: &mut ObjectShape,
     ) -> Read<()> {
         let value = key + 1;
         let kind = self.view.kind(value);
@@ -192,7 +192,7 @@ impl Walk<'_> {
 
     #[inline]
     pub fn push_keyword(&mut self, keyword: Keyword, value: u32, context: u32) {
-        self.entries.push(Entry {
+        self.entries.push(ObjectEntry {
             meaning: Meaning::Keyword(keyword),
             value,
             context,
@@ -218,7 +218,7 @@ impl Walk<'_> {
     }
 
     /// Collects the keys of objects in `@nest`, which belong to the object.
-    pub fn nested(&mut self, key: u32, context: u32, shape: &mut Shape) -> Read<()> {
+    pub fn nested(&mut self, key: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         let value = key + 1;
         let terms = &self.contexts.get(context).state.terms;
@@ -237,7 +237,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    pub fn nest(&mut self, object: u32, context: u32, shape: &mut Shape) -> Read<()> {
+    pub fn nest(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
         if view.kind(object) != Kind::Object {
             return Err(self.wrong("invalid @nest value", object, "@nest must contain objects"));
@@ -257,7 +257,7 @@ impl Walk<'_> {
 
     /// Whether an object is a node object with content, not a value or a reference.
     pub fn is_node_object(&mut self, object: u32, context: u32) -> Read<bool> {
-        let (shape, _) = self.look(object, context)?;
+        let (shape, _) = self.inspect(object, context)?;
         let found = shape.value == 0
             && shape.list == 0
             && (shape.types > 0
@@ -275,7 +275,7 @@ impl Walk<'_> {
 
     /// Collects the keys of an object that is processed later, without counting dropped keys. The
     /// caller removes the entries.
-    pub fn look(&mut self, object: u32, mut context: u32) -> Read<(Shape, u32)> {
+    pub fn inspect(&mut self, object: u32, mut context: u32) -> Read<(ObjectShape, u32)> {
         if let Some(previous) = self.contexts.get(context).state.previous
             && !self.keeps_type_scope(object, context)
         {
@@ -289,13 +289,13 @@ impl Walk<'_> {
     }
 
     /// Whether a value object contains keys that are not allowed with a value.
-    pub fn has_more_than_a_value(&mut self, shape: &Shape) -> Read<bool> {
+    pub fn has_more_than_a_value(&mut self, shape: &ObjectShape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         Ok(keywords || shape.included || self.reverses(shape)? || self.has_properties(shape)?)
     }
 
     /// Whether a list or set object contains keys that are not allowed.
-    pub fn has_more_than_an_index(&mut self, shape: &Shape) -> Read<bool> {
+    pub fn has_more_than_an_index(&mut self, shape: &ObjectShape) -> Read<bool> {
         let keywords = shape.id != 0 || shape.graph != 0 || shape.types > 0;
         Ok(keywords
             || shape.language != 0
@@ -307,10 +307,10 @@ impl Walk<'_> {
 
     /// Whether an object's `@reverse` has an entry that adds something to the object (API, 5.1.2,
     /// step 13.4.13).
-    fn reverses(&mut self, shape: &Shape) -> Read<bool> {
+    fn reverses(&mut self, shape: &ObjectShape) -> Read<bool> {
         let entries = self.entries.get(shape.from..shape.to).unwrap_or_default();
         let reverse = Meaning::Keyword(Keyword::Reverse);
-        let Some(&Entry { value, context, .. }) =
+        let Some(&ObjectEntry { value, context, .. }) =
             entries.iter().find(|entry| entry.meaning == reverse)
         else {
             return Ok(false);
@@ -324,7 +324,7 @@ impl Walk<'_> {
                 Meaning::Keyword(Keyword::Context) | Meaning::Null | Meaning::Unmapped => false,
                 // An error, which is reported when the map is processed.
                 Meaning::Keyword(_) => true,
-                Meaning::Property(_) | Meaning::Unkept => {
+                Meaning::Property(_) | Meaning::Uncached => {
                     !self.reverses_nothing(meaning, key + 1, context)?
                 }
             };
@@ -338,7 +338,7 @@ impl Walk<'_> {
     /// Whether a property in the map of `@reverse` adds nothing to the object. A reverse property
     /// there adds its items as a forward one, and an empty array of them adds nothing.
     fn reverses_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
-        let length = self.unkept.len();
+        let length = self.uncached.len();
         let active = self.active_in(meaning, value - 1, context);
         let is_reverse = self.definition(active).is_some_and(|found| found.reverse);
         let outcome = if is_reverse {
@@ -346,12 +346,17 @@ impl Walk<'_> {
         } else {
             self.is_nothing(value, active)
         };
-        self.unkept.truncate(length);
+        self.uncached.truncate(length);
         outcome
     }
 
     /// Whether the value of a reverse property expands to nothing or to an empty array.
-    fn has_no_items(&mut self, value: u32, active: Active, is_map_value: bool) -> Read<bool> {
+    fn has_no_items(
+        &mut self,
+        value: u32,
+        active: ActiveProperty,
+        is_map_value: bool,
+    ) -> Read<bool> {
         self.contexts.check_work()?;
         let view = self.view;
         let kind = view.kind(value);
@@ -383,19 +388,19 @@ impl Walk<'_> {
     }
 
     /// Whether an object expands to nothing or to an empty array, as a value of a reverse property.
-    fn is_empty_object(&mut self, object: u32, active: Active) -> Read<bool> {
+    fn is_empty_object(&mut self, object: u32, active: ActiveProperty) -> Read<bool> {
         let mut context = active.context;
         if let Some(scoped) = self.scoped_of(active) {
             context = self.property_context(context, &scoped, object)?;
         }
-        let (shape, context) = self.look(object, context)?;
+        let (shape, context) = self.inspect(object, context)?;
         let outcome = if shape.value != 0 || shape.set == 0 {
             self.is_nothing_of(&shape, context)
         } else {
-            let length = self.unkept.len();
+            let length = self.uncached.len();
             let inner = self.in_context(active, shape.member_context);
             let outcome = self.has_no_items(shape.set, inner, true);
-            self.unkept.truncate(length);
+            self.uncached.truncate(length);
             outcome
         };
         self.entries.truncate(shape.from);
@@ -403,10 +408,10 @@ impl Walk<'_> {
     }
 
     /// Returns the active property of a key.
-    fn active_in(&mut self, meaning: Meaning, key: u32, context: u32) -> Active {
+    fn active_in(&mut self, meaning: Meaning, key: u32, context: u32) -> ActiveProperty {
         match meaning {
-            Meaning::Property(number) => Active::kept(context, number),
-            _ => self.unkept(key, context),
+            Meaning::Property(number) => ActiveProperty::cached(context, number),
+            _ => self.uncached(key, context),
         }
     }
 
@@ -421,7 +426,7 @@ impl Walk<'_> {
     }
 
     /// Whether any property of an object has a value with a meaning.
-    pub fn has_properties(&mut self, shape: &Shape) -> Read<bool> {
+    pub fn has_properties(&mut self, shape: &ObjectShape) -> Read<bool> {
         if !shape.properties {
             return Ok(false);
         }
@@ -429,13 +434,13 @@ impl Walk<'_> {
             let Some(&entry) = self.entries.get(at) else {
                 break;
             };
-            let Entry {
+            let ObjectEntry {
                 meaning,
                 value,
                 context,
             } = entry;
             self.contexts.check_work()?;
-            if matches!(meaning, Meaning::Property(_) | Meaning::Unkept)
+            if matches!(meaning, Meaning::Property(_) | Meaning::Uncached)
                 && !self.means_nothing(meaning, value, context)?
             {
                 return Ok(true);
@@ -449,14 +454,14 @@ impl Walk<'_> {
         if !matches!(self.view.kind(value), Kind::Object | Kind::Null) {
             return Ok(false);
         }
-        let length = self.unkept.len();
+        let length = self.uncached.len();
         let active = self.active_in(meaning, value - 1, context);
         let outcome = self.is_nothing(value, active);
-        self.unkept.truncate(length);
+        self.uncached.truncate(length);
         outcome
     }
 
-    pub fn is_nothing(&mut self, value: u32, active: Active) -> Read<bool> {
+    pub fn is_nothing(&mut self, value: u32, active: ActiveProperty) -> Read<bool> {
         let mut context = active.context;
         if let Some(definition) = self.definition(active) {
             let containers = definition.containers;
@@ -473,14 +478,14 @@ impl Walk<'_> {
         if let Some(scoped) = self.scoped_of(active) {
             context = self.property_context(context, &scoped, value)?;
         }
-        let (shape, context) = self.look(value, context)?;
+        let (shape, context) = self.inspect(value, context)?;
         let outcome = self.is_nothing_of(&shape, context);
         self.entries.truncate(shape.from);
         outcome
     }
 
     /// Whether an object of this shape is a null value or only a language.
-    fn is_nothing_of(&mut self, shape: &Shape, context: u32) -> Read<bool> {
+    fn is_nothing_of(&mut self, shape: &ObjectShape, context: u32) -> Read<bool> {
         if shape.value != 0 {
             let is_null = self.view.kind(shape.value) == Kind::Null;
             return Ok(is_null && !self.is_json_type(shape, context));
@@ -489,7 +494,7 @@ impl Walk<'_> {
     }
 
     /// Whether an object with a language contains nothing else.
-    pub fn is_language_only(&mut self, shape: &Shape) -> Read<bool> {
+    pub fn is_language_only(&mut self, shape: &ObjectShape) -> Read<bool> {
         let others = shape.id != 0 || shape.graph != 0 || shape.list != 0 || shape.set != 0;
         let keywords = others || shape.types > 0 || shape.direction != 0 || shape.index != 0;
         if keywords || shape.included || self.reverses(shape)? {
@@ -499,7 +504,7 @@ impl Walk<'_> {
     }
 
     /// Whether a node with a graph contains nothing else except a name and an index.
-    pub fn is_graph_object(&mut self, shape: &Shape) -> Read<bool> {
+    pub fn is_graph_object(&mut self, shape: &ObjectShape) -> Read<bool> {
         let others = shape.types > 0 || shape.included || self.reverses(shape)?;
         let tagged = shape.language != 0 || shape.direction != 0;
         if others || tagged {
@@ -510,7 +515,7 @@ impl Walk<'_> {
 
     /// Whether the type of a value is JSON, according to the last type of the first key for
     /// `@type`.
-    pub fn is_json_type(&mut self, shape: &Shape, context: u32) -> bool {
+    pub fn is_json_type(&mut self, shape: &ObjectShape, context: u32) -> bool {
         if shape.types == 0 {
             return false;
         }

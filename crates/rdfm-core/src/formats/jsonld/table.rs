@@ -15,10 +15,10 @@ use rustc_hash::FxHasher;
 use super::definition::Definition;
 
 /// Definitions by name; `None` if removed.
-type Layer = HashMap<Name, Option<Arc<Definition>>, Seeded>;
+type Layer = HashMap<TermName, Option<Arc<Definition>>, Seeded>;
 
 /// The name of a term.
-pub(super) type Name = Arc<[u8]>;
+pub(super) type TermName = Arc<[u8]>;
 
 /// Randomly seeded hashes, so that no context can be crafted to collide.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl BuildHasher for Seeded {
 
 /// The terms of a context. Copies share all sealed layers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(super) struct DefinitionTable {
     /// Layers from the oldest to the newest.
     sealed: Vec<Arc<Layer>>,
     own: Layer,
@@ -49,7 +49,7 @@ pub(super) struct Table {
     count: usize,
 }
 
-impl Table {
+impl DefinitionTable {
     /// Returns the definition of a term.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Arc<Definition>> {
@@ -112,7 +112,7 @@ impl Table {
     }
 
     /// All terms and their definitions, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&TermName, &Arc<Definition>)> {
         self.iter_beside(None)
     }
 
@@ -120,7 +120,7 @@ impl Table {
     pub fn iter_beside(
         &self,
         other: Option<&Self>,
-    ) -> impl Iterator<Item = (&Name, &Arc<Definition>)> {
+    ) -> impl Iterator<Item = (&TermName, &Arc<Definition>)> {
         let other = other.map_or(&[][..], |other| &other.sealed);
         let shared = self.sealed.iter().zip(other);
         let shared = shared.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();

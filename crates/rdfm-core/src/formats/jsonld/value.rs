@@ -6,9 +6,9 @@ use super::error::{Read, Wrong};
 use super::keyword::Keyword;
 use super::number::{self, Digits};
 use super::options::RdfDirection;
-use super::shape::Shape;
+use super::shape::ObjectShape;
 use super::terms::MessageTerms;
-use super::walk::{Active, By, Item, LEFT_OUT, Sink, ValueSlot, Walk};
+use super::walk::{ActiveProperty, By, Item, LEFT_OUT, QuadSink, ValueSlot, Walk};
 use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -35,22 +35,22 @@ struct Tagged<'t> {
 }
 
 impl Walk<'_> {
-    /// Processes a string, a number or a boolean. Returns true if it has no meaning because there
-    /// is no property.
+    /// Processes a string, a number or a boolean. Returns true if there is no property, so
+    /// that it has no meaning.
     #[inline]
     pub fn scalar(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         let Some(mut active) = slot.property else {
             return Ok(true);
         };
         let mut context = context;
-        let unkept = self.unkept.len();
+        let uncached = self.uncached.len();
         if let Some(scoped) = self.scoped_of(active) {
             context = self.property_context(context, &scoped, value)?;
             active = self.in_context(active, context);
         }
         let sink = self.sink(slot);
         let item = self.expand_value(value, context, active, sink)?;
-        self.unkept.truncate(unkept);
+        self.uncached.truncate(uncached);
         self.deliver_plain(item, slot, value)?;
         Ok(false)
     }
@@ -61,8 +61,8 @@ impl Walk<'_> {
         &mut self,
         value: u32,
         context: u32,
-        active: Active,
-        sink: Sink,
+        active: ActiveProperty,
+        sink: QuadSink,
     ) -> Read<Item> {
         let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
         let Some(definition) = self.definition(active) else {
@@ -108,8 +108,8 @@ impl Walk<'_> {
         &mut self,
         value: u32,
         context: u32,
-        active: Option<Active>,
-        sink: Sink,
+        active: Option<ActiveProperty>,
+        sink: QuadSink,
     ) -> Read<Item> {
         let state = &self.contexts.get(context).state;
         let definition = active.and_then(|active| self.definition(active));
@@ -136,7 +136,7 @@ impl Walk<'_> {
     }
 
     /// Creates a string with a language and direction.
-    fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: Sink) -> Read<Item> {
+    fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: QuadSink) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let Tagged {
             language,
@@ -203,7 +203,7 @@ impl Walk<'_> {
         language: Option<&[u8]>,
         direction: &[u8],
         index: u32,
-        sink: Sink,
+        sink: QuadSink,
     ) -> Read<TermId> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
         let language = language.map(<[u8]>::to_ascii_lowercase);
@@ -282,7 +282,7 @@ impl Walk<'_> {
     /// Creates a literal with a datatype that may not be an IRI.
     fn typed(&mut self, value: u32, text: &[u8], clean: bool, datatype: &[u8]) -> Read<TermId> {
         if self.terms.iri(self.builder, datatype)?.is_none() {
-            return self.no_iri(value, datatype, "the datatype");
+            return self.refuse_non_iri(value, datatype, "the datatype");
         }
         Ok(self.terms.typed(self.builder, text, clean, datatype)?)
     }
@@ -308,7 +308,7 @@ impl Walk<'_> {
     pub fn value_object(
         &mut self,
         object: u32,
-        shape: &Shape,
+        shape: &ObjectShape,
         context: u32,
         type_scoped: u32,
         slot: &ValueSlot,
@@ -418,7 +418,7 @@ impl Walk<'_> {
     }
 
     /// Returns the datatype of a value object.
-    fn value_type(&mut self, shape: &Shape, context: u32) -> Read<Option<Vec<u8>>> {
+    fn value_type(&mut self, shape: &ObjectShape, context: u32) -> Read<Option<Vec<u8>>> {
         let node = shape.first_type;
         let wrong = |walk: &Self| {
             walk.wrong(
@@ -446,7 +446,7 @@ impl Walk<'_> {
     pub fn language_map(
         &mut self,
         map: u32,
-        active: Active,
+        active: ActiveProperty,
         context: u32,
         slot: &ValueSlot,
     ) -> Read<()> {

@@ -46,7 +46,7 @@ pub(super) struct Options {
 
 /// Keys that were dropped.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Dropped {
+pub(super) struct DroppedKeys {
     pub count: u64,
     pub example: Option<String>,
 }
@@ -58,15 +58,15 @@ pub(super) struct Walk<'a> {
     pub terms: &'a mut MessageTerms,
     pub builder: &'a mut BatchBuilder,
     pub options: Options,
-    pub dropped: &'a mut Dropped,
+    pub dropped: &'a mut DroppedKeys,
     /// Entries of the open objects.
-    pub entries: &'a mut Vec<Entry>,
+    pub entries: &'a mut Vec<ObjectEntry>,
     /// Buffer for intermediate texts.
     pub scratch: &'a mut Vec<u8>,
     /// Open lists.
-    pub lists: Vec<List>,
+    pub lists: Vec<OpenList>,
     /// Properties that the contexts do not cache.
-    pub unkept: Vec<Property>,
+    pub uncached: Vec<Property>,
     /// The `@index` of nodes, by graph and name.
     pub indexes: HashMap<(TermText, TermText), Box<[u8]>, Seeded>,
     /// Values that became nodes because of their directions.
@@ -78,14 +78,14 @@ pub(super) type TermText = Box<[u8]>;
 
 /// The meaning of a key of an object in a context, and its value. The key is the previous node.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ObjectEntry {
     pub meaning: Meaning,
     pub value: u32,
     pub context: u32,
 }
 
 /// An open list.
-pub(super) struct List {
+pub(super) struct OpenList {
     graph: TermId,
     head: Option<TermId>,
     last: TermId,
@@ -93,20 +93,20 @@ pub(super) struct List {
 
 /// An active property.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Active {
+pub(super) struct ActiveProperty {
     pub context: u32,
     /// Its number in the context, or among those that are not cached.
     pub number: u32,
-    pub kept: bool,
+    pub cached: bool,
 }
 
-impl Active {
+impl ActiveProperty {
     /// Creates a property that a context caches.
-    pub const fn kept(context: u32, number: u32) -> Self {
+    pub const fn cached(context: u32, number: u32) -> Self {
         Self {
             context,
             number,
-            kept: true,
+            cached: true,
         }
     }
 }
@@ -137,7 +137,7 @@ pub(super) enum Wrap {
     Always,
 }
 
-/// What the key of a map adds to each item in it.
+/// The addition of a map key to each item in the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extra {
     Nothing,
@@ -148,12 +148,12 @@ pub(super) enum Extra {
     /// A property, with the node of the key that is its value.
     Property {
         predicate: TermId,
-        index: Active,
+        index: ActiveProperty,
         key: u32,
     },
 }
 
-/// What a name without a scheme is relative to.
+/// The base of a name without a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// The base, for names of nodes.
@@ -170,7 +170,7 @@ pub(super) struct ValueSlot {
     pub graph: TermId,
     pub target: Target,
     /// `None` at the top of a graph, where values and lists have no meaning.
-    pub property: Option<Active>,
+    pub property: Option<ActiveProperty>,
     pub wrap: Wrap,
     pub extra: Extra,
     /// Whether it is in a map of nodes.
@@ -202,7 +202,7 @@ impl ValueSlot {
 
 /// The destination of quads that a value creates: list cells, and nodes for directions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sink {
+pub(super) struct QuadSink {
     /// [`LEFT_OUT`] if the value is dropped.
     pub graph: TermId,
     /// The subject and predicate of the value, if it is a value of a property.
@@ -277,8 +277,8 @@ impl Walk<'_> {
     }
 
     /// Returns the destination of quads that a value creates.
-    pub fn sink(&self, slot: &ValueSlot) -> Sink {
-        let left_out = Sink {
+    pub fn sink(&self, slot: &ValueSlot) -> QuadSink {
+        let left_out = QuadSink {
             graph: LEFT_OUT,
             of: None,
         };
@@ -293,16 +293,16 @@ impl Walk<'_> {
                 if subject == LEFT_OUT || predicate == LEFT_OUT {
                     return left_out;
                 }
-                Sink {
+                QuadSink {
                     graph: slot.graph,
                     of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
                 }
             }
-            Target::Subject { .. } => Sink {
+            Target::Subject { .. } => QuadSink {
                 graph: slot.graph,
                 of: None,
             },
-            Target::Member => Sink {
+            Target::Member => QuadSink {
                 graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
                 of: None,
             },
@@ -338,7 +338,7 @@ impl Walk<'_> {
     }
 
     pub fn begin_list(&mut self, graph: TermId) {
-        self.lists.push(List {
+        self.lists.push(OpenList {
             graph,
             head: None,
             last: LEFT_OUT,
@@ -348,7 +348,7 @@ impl Walk<'_> {
     /// Ends the list and returns its head.
     pub fn end_list(&mut self) -> Read<TermId> {
         let nil = self.terms.valid_iri(self.builder, RDF_NIL)?;
-        let Some(List {
+        let Some(OpenList {
             graph,
             head: Some(head),
             last,
@@ -390,11 +390,11 @@ impl Walk<'_> {
             }
             Target::Subject { predicate, object } => match item {
                 Item::Node(subject) => self.quad(subject, predicate, object, slot.graph),
-                _ => Err(self.no_node(node)),
+                _ => Err(self.not_a_node(node)),
             },
             Target::Reversed { subject, predicate } => match item {
                 Item::Node(object) => self.quad(subject, predicate, object, slot.graph),
-                _ => Err(self.no_node(node)),
+                _ => Err(self.not_a_node(node)),
             },
             Target::Member => self.member(term),
             Target::ListObject { subject, predicate } => {
@@ -411,7 +411,7 @@ impl Walk<'_> {
     }
 
     #[cold]
-    pub fn no_node(&self, node: u32) -> Wrong {
+    pub fn not_a_node(&self, node: u32) -> Wrong {
         self.wrong(
             "invalid reverse property value",
             node,
@@ -478,7 +478,7 @@ impl Walk<'_> {
                 key,
             } => {
                 let left_out = id == LEFT_OUT || predicate == LEFT_OUT;
-                let sink = Sink {
+                let sink = QuadSink {
                     graph: if left_out { LEFT_OUT } else { slot.graph },
                     of: Some((id, predicate)).filter(|_| !left_out && slot.graph != LEFT_OUT),
                 };
@@ -534,47 +534,47 @@ impl Walk<'_> {
 
     /// Returns the active property.
     #[inline]
-    pub fn active(&self, active: Active) -> &Property {
-        if active.kept {
+    pub fn active(&self, active: ActiveProperty) -> &Property {
+        if active.cached {
             self.contexts.property(active.context, active.number)
         } else {
-            &self.unkept[active.number as usize]
+            &self.uncached[active.number as usize]
         }
     }
 
     /// Returns the definition of the active property.
     #[inline]
-    pub fn definition(&self, active: Active) -> Option<&Definition> {
+    pub fn definition(&self, active: ActiveProperty) -> Option<&Definition> {
         self.active(active).definition.as_deref()
     }
 
     /// Returns the active property in another context. A property without meaning there has no
     /// definition.
-    pub fn in_context(&mut self, active: Active, context: u32) -> Active {
+    pub fn in_context(&mut self, active: ActiveProperty, context: u32) -> ActiveProperty {
         if active.context == context {
             return active;
         }
         let key: Box<[u8]> = self.active(active).key().into();
         if let Meaning::Property(number) = self.contexts.meaning(context, &key) {
-            return Active::kept(context, number);
+            return ActiveProperty::cached(context, number);
         }
         let definition = self.contexts.get(context).state.terms.get(&key).cloned();
-        self.push_unkept(context, Property::without_iri(&key, definition))
+        self.push_uncached(context, Property::without_iri(&key, definition))
     }
 
-    /// Adds a property that the contexts do not cache. It stays until `unkept` is truncated.
-    pub fn push_unkept(&mut self, context: u32, property: Property) -> Active {
-        self.unkept.push(property);
-        Active {
+    /// Adds a property that the contexts do not cache. It stays until `uncached` is truncated.
+    pub fn push_uncached(&mut self, context: u32, property: Property) -> ActiveProperty {
+        self.uncached.push(property);
+        ActiveProperty {
             context,
-            number: self.unkept.len() as u32 - 1,
-            kept: false,
+            number: self.uncached.len() as u32 - 1,
+            cached: false,
         }
     }
 
     /// Containers of the active property.
     #[inline]
-    pub fn containers(&self, active: Active) -> Containers {
+    pub fn containers(&self, active: ActiveProperty) -> Containers {
         self.definition(active)
             .map_or(Containers::default(), |definition| definition.containers)
     }
@@ -666,13 +666,13 @@ impl Walk<'_> {
         }
         match self.terms.iri(self.builder, iri)? {
             Some(id) => Ok(id),
-            None => self.no_iri(node, iri, what),
+            None => self.refuse_non_iri(node, iri, what),
         }
     }
 
     /// Rejects a text that is not an IRI.
     #[cold]
-    pub fn no_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
+    pub fn refuse_non_iri(&self, node: u32, text: &[u8], what: &str) -> Read<TermId> {
         if text.starts_with(b"_:") {
             return self.refuse(
                 node,

@@ -13,10 +13,10 @@ use crate::syntax::text::dialect::Dialects;
 
 use super::decode::{block, cut};
 use super::options::LineReading;
-use super::skip::{Line, judge, may_delimit};
+use super::skip::{LineEffect, judge, may_delimit};
 
 /// Counts the delimiters of one split.
-pub struct DelimiterCounter {
+pub struct LineDelimiterCounter {
     split: Split,
     fixed: Dialect,
     lenient: bool,
@@ -34,22 +34,22 @@ pub struct DelimiterCounter {
     content_first: bool,
 }
 
-impl DelimiterCounter {
+impl LineDelimiterCounter {
     /// Creates a counter of `options.split`, or of the entire log.
     pub(super) fn new(options: &LineReading) -> Self {
         let split = options.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
-            dialect: Dialect::Comment,
+            dialect: None,
         });
         let inner = split.start > 0;
         Self {
             split,
-            fixed: options.asked.dialect.unwrap_or(split.dialect),
+            fixed: options.asked.dialect.unwrap_or(split.text_dialect()),
             lenient: options.lenient,
             max_line: options.limits.max_message_bytes,
             dialects: if inner {
-                Dialects::after_head(&options.asked, split.dialect)
+                Dialects::after_head(&options.asked, split.text_dialect())
             } else {
                 Dialects::new(&options.asked)
             },
@@ -135,7 +135,7 @@ impl DelimiterCounter {
             .or_else(|| line.strip_suffix(b"\r"))
             .unwrap_or(line);
         let found = if bare.len() as u64 > self.max_line {
-            Line::Content
+            LineEffect::Content
         } else if first || may_delimit(line) {
             let offset = self.input.offset_of(from);
             judge(&mut self.dialects, line, self.lenient && offset == 0)
@@ -143,9 +143,9 @@ impl DelimiterCounter {
             return from + length;
         };
         match found {
-            Line::Idle => {}
-            Line::Content => self.content(),
-            Line::Ends { content } => {
+            LineEffect::Idle => {}
+            LineEffect::Content => self.content(),
+            LineEffect::Ends { content } => {
                 // A leading comment ends nothing; a leading directive ends an empty message.
                 if content || !self.dialects.comments_delimit() {
                     self.content();
@@ -157,7 +157,7 @@ impl DelimiterCounter {
     }
 }
 
-impl codec::DelimiterCounter for DelimiterCounter {
+impl codec::DelimiterCounter for LineDelimiterCounter {
     fn feed(&mut self, piece: &[u8]) {
         if !self.done {
             let Self { input, scanned, .. } = self;

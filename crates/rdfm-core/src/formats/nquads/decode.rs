@@ -19,12 +19,12 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::ntriples::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
-use crate::syntax::ntriples::{Grammar, Statements};
+use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 use super::options::LineReading;
-use super::skip::{KEPT, Skip};
+use super::skip::{KEPT, LineSkip};
 
 /// Number of bytes read before checking what else to do.
 const BLOCK: usize = 64 << 10;
@@ -34,27 +34,27 @@ pub struct LineReader {
     graphs: bool,
     pub(super) options: LineReading,
     pub(super) dialects: Dialects,
-    statements: Statements,
+    statements: StatementReader,
     pub(super) builder: BatchBuilder,
     /// Position of the first unread byte.
-    pub(super) here: Lines,
+    pub(super) here: LinePosition,
     /// No byte between the first unread one and this index is a line end.
     pub(super) scanned: usize,
     /// Whether the last line ended with a CR at the end of the buffer. A following LF belongs to
     /// it.
     pub(super) after_cr: bool,
     /// Position of the line in which the open message began.
-    open: Option<Lines>,
-    pub(super) skip: Option<Skip>,
+    open: Option<LinePosition>,
+    pub(super) skip: Option<LineSkip>,
     /// The search for the first delimiter of the split, while it is running.
-    pub(super) seek: Option<Skip>,
+    pub(super) seek: Option<LineSkip>,
     /// End of the split.
     pub(super) stop: u64,
     done: bool,
 }
 
 /// The result of processing the buffer.
-enum Step {
+enum BufferOutcome {
     /// No complete line: more bytes are needed, or the log ends.
     Feed,
     /// Lines were read.
@@ -69,7 +69,7 @@ pub(super) fn without_end(input: &Buffer, scanned: usize) -> usize {
 }
 
 /// Index at which the open message begins, if it is still near.
-fn near_start(input: &Buffer, open: Option<&Lines>) -> usize {
+fn near_start(input: &Buffer, open: Option<&LinePosition>) -> usize {
     open.and_then(|start| input.index(start.offset()))
         .filter(|start| input.at.saturating_sub(*start) <= KEPT)
         .unwrap_or(input.at)
@@ -126,7 +126,7 @@ impl LineReader {
         Self {
             graphs,
             dialects: Dialects::new(&options.asked),
-            statements: Statements::new(Grammar {
+            statements: StatementReader::new(StatementGrammar {
                 graphs,
                 generalized: options.generalized,
                 lenient: options.lenient,
@@ -135,7 +135,7 @@ impl LineReader {
                 short: false,
             }),
             builder: BatchBuilder::new(options.limits.clone()),
-            here: Lines::default(),
+            here: LinePosition::default(),
             scanned: 0,
             after_cr: false,
             open: None,
@@ -158,7 +158,7 @@ impl LineReader {
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
-        fixed.then(|| self.options.asked.dialect.unwrap_or(split.dialect))
+        fixed.then(|| self.options.asked.dialect.unwrap_or(split.text_dialect()))
     }
 
     /// Whether the dialect in force at a line differs from that of the log's head.
@@ -181,7 +181,7 @@ impl LineReader {
     }
 
     /// Reads complete lines up to `end`, until a batch is full.
-    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<Step> {
+    fn run(&mut self, input: &mut Buffer, end: usize) -> Lexed<BufferOutcome> {
         let fixed = self.fixed_dialect(input.offset());
         let inner = self.inner();
         let graphs = self.graphs;
@@ -246,7 +246,7 @@ impl LineReader {
                     at += BOM.len();
                     continue;
                 }
-                _ => return no_statement(text, at, graphs),
+                _ => return statement_error(text, at, graphs),
             }
             if byte(text, at) == b'#' {
                 let comment = at;
@@ -276,12 +276,12 @@ impl LineReader {
                 *done = last;
                 here.advance_lines((at - base) as u64, lines);
                 input.at = at;
-                return Ok(Step::Full);
+                return Ok(BufferOutcome::Full);
             }
         }
         here.advance_lines((at - base) as u64, lines);
         input.at = at;
-        Ok(Step::Read)
+        Ok(BufferOutcome::Read)
     }
 
     /// Returns to the start of the open message, to read it again in the next batch. Its bytes are
@@ -326,7 +326,13 @@ impl LineReader {
 
     /// Converts an error to the decoder's. The open message is discarded. `base` is the position of
     /// byte `from`.
-    fn fail(&mut self, input: &Buffer, base: &Lines, from: usize, error: LexError) -> ReadError {
+    fn fail(
+        &mut self,
+        input: &Buffer,
+        base: &LinePosition,
+        from: usize,
+        error: LexError,
+    ) -> ReadError {
         // An error at the end of the input may be due to truncation.
         let class = match error.class {
             ErrorClass::Malformed if error.at == input.bytes.len() => ErrorClass::Truncated,
@@ -338,7 +344,7 @@ impl LineReader {
             found.position.line_column = None;
         }
         let start = near_start(input, self.open.take().as_ref());
-        let skip = Skip::after_error(&input.bytes[start..input.at]);
+        let skip = LineSkip::after_error(&input.bytes[start..input.at]);
         self.here = base.clone();
         self.here.advance(&input.bytes[from..input.at]);
         // A split in another dialect cannot continue: it would miss delimiters.
@@ -373,18 +379,18 @@ impl LineReader {
     }
 
     /// Reads some complete lines.
-    fn step(&mut self, input: &mut Buffer) -> Lexed<Step> {
+    fn step(&mut self, input: &mut Buffer) -> Lexed<BufferOutcome> {
         let max = self.options.limits.max_message_bytes;
         let end = match block(input, &mut self.scanned, max) {
             Ok(Some(end)) => end,
-            Ok(None) => return Ok(Step::Feed),
+            Ok(None) => return Ok(BufferOutcome::Feed),
             Err(_) => return Err(Box::new(too_long_error(input.at, max))),
         };
         let end = cut(input, end, self.stop);
         let (end, error) = self.valid(input, end);
         let step = self.run(input, end)?;
         match (step, error) {
-            (Step::Read, Some(error)) => Err(error),
+            (BufferOutcome::Read, Some(error)) => Err(error),
             (step, _) => Ok(step),
         }
     }
@@ -402,7 +408,7 @@ fn line_end(text: &[u8], at: usize) -> Lexed<usize> {
 }
 
 #[cold]
-fn no_statement<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
+fn statement_error<T>(text: &[u8], at: usize, graphs: bool) -> Lexed<T> {
     let found = lex::found(text, at);
     let expected = format!("expected a statement, MESSAGE, VERSION or a comment, found {found}");
     fail(at, lex::turtle(text, at, graphs, expected.into()))
@@ -530,16 +536,16 @@ impl Reader for LineReader {
         let split = options.split.filter(|split| split.start > 0);
         self.dialects = split.map_or_else(
             || Dialects::new(&options.asked),
-            |split| Dialects::after_head(&options.asked, split.dialect),
+            |split| Dialects::after_head(&options.asked, split.text_dialect()),
         );
         self.builder
             .start_at(options.first_index.unwrap_or_default());
-        self.here = Lines::at(self.first_byte());
+        self.here = LinePosition::at(self.first_byte());
         self.scanned = 0;
         self.after_cr = false;
         self.open = None;
         self.skip = None;
-        self.seek = split.map(|_| Skip::to_split());
+        self.seek = split.map(|_| LineSkip::to_split());
         self.done = false;
     }
 
@@ -558,13 +564,13 @@ impl Reader for LineReader {
             }
             let (base, from) = (self.here.clone(), input.at);
             let batch = match self.step(input) {
-                Ok(Step::Feed) => return Ok(self.flush(input)),
-                Ok(Step::Read) => None,
-                Ok(Step::Full) if self.done => {
+                Ok(BufferOutcome::Feed) => return Ok(self.flush(input)),
+                Ok(BufferOutcome::Read) => None,
+                Ok(BufferOutcome::Full) if self.done => {
                     self.end_split(input);
                     None
                 }
-                Ok(Step::Full) => self.take_full(input),
+                Ok(BufferOutcome::Full) => self.take_full(input),
                 Err(error) => return Err(self.fail(input, &base, from, *error)),
             };
             if batch.is_some() {

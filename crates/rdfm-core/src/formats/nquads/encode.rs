@@ -15,8 +15,8 @@ use crate::model::batch::MessageBatch;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 use crate::model::write::Style;
-use crate::syntax::text::encode::{Layout, Statements, Stop, TextWriter};
-use crate::syntax::text::terms::TermWriter;
+use crate::syntax::text::encode::{StatementError, StatementWriter, TextLayout, TextWriter};
+use crate::syntax::text::terms::TextTermWriter;
 
 /// Returns an encoder of N-Quads or N-Triples.
 pub(super) fn encoder(
@@ -31,24 +31,24 @@ fn text_encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
-) -> Result<MessageLoop<TextWriter<Lines>>, Reason> {
-    let mut layout = Layout::of(values, source)?;
+) -> Result<MessageLoop<TextWriter<LineWriter>>, Reason> {
+    let mut layout = TextLayout::of(values, source)?;
     if values.switch(&RDF_STAR_SYNTAX) {
         layout.style = Style::STAR;
     }
-    let lines = Lines {
+    let lines = LineWriter {
         graphs: format.carries.graphs,
-        terms: TermWriter::new(values.switch(&LENIENT), false),
+        terms: TextTermWriter::new(values.switch(&LENIENT), false),
     };
     Ok(TextWriter::encoder(format, values, layout, lines))
 }
 
-struct Lines {
+struct LineWriter {
     graphs: bool,
-    terms: TermWriter,
+    terms: TextTermWriter,
 }
 
-impl Statements for Lines {
+impl StatementWriter for LineWriter {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.terms.begin_batch(terms, out);
@@ -64,7 +64,7 @@ impl Statements for Lines {
         message: usize,
         style: Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = batch.table();
         for quad in batch.message(message) {
             self.terms.term(table, quad.subject, &style, out)?;
@@ -75,7 +75,7 @@ impl Statements for Lines {
             }
             out.extend_from_slice(b".\n");
             if out.len() > style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::syntax::text::dialect::Asked;
 /// Generalized quads and RDF-star.
 pub const GENERALIZED: OptionSpec = OptionSpec::switch(
     "generalized",
-    "Accept generalized quads and RDF-star, on reading in N-Triples and N-Quads; Jelly says so when it is written.",
+    "Accept generalized quads and RDF-star when reading N-Triples and N-Quads; declare them when writing Jelly.",
 )
 .shared()
 .group(TEXT);

@@ -10,7 +10,7 @@ use crate::codec::input::{Buffer, ReadError};
 use crate::model::builder::BatchBuilder;
 use crate::model::limits::Limits;
 use crate::syntax::ntriples::lex::skip_space;
-use crate::syntax::ntriples::{Grammar, Statements};
+use crate::syntax::ntriples::{StatementGrammar, StatementReader};
 use crate::syntax::text::dialect::{Delimiter, Dialects, is_comment_delimiter};
 
 use super::decode::{BOM, LineReader, is_word, version, without_end};
@@ -19,7 +19,7 @@ use super::decode::{BOM, LineReader, is_word, version, without_end};
 pub(super) const KEPT: usize = 1 << 20;
 
 /// State of a skip.
-pub(super) struct Skip {
+pub(super) struct LineSkip {
     bytes: Vec<u8>,
     /// Maximum number of bytes to keep.
     most: usize,
@@ -29,7 +29,7 @@ pub(super) struct Skip {
 }
 
 /// Result of a skip.
-enum Found {
+enum SkipOutcome {
     /// Found a delimiter whose line begins at this offset.
     Delimiter(u64),
     /// Found no delimiter.
@@ -42,7 +42,7 @@ enum Found {
 
 /// The meaning of a line for a reader that looks for delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineEffect {
     /// None: it is blank, a comment or a version label.
     Idle,
     /// It contains a statement or an error.
@@ -51,7 +51,7 @@ pub(super) enum Line {
     Ends { content: bool },
 }
 
-impl Skip {
+impl LineSkip {
     /// Starts after an error. `before` is the text before the line with the error.
     pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
@@ -87,13 +87,13 @@ impl LineReader {
             return Ok(None);
         };
         match self.skip_lines(input, &mut skip, u64::MAX) {
-            Found::Feed => {
+            SkipOutcome::Feed => {
                 self.skip = Some(skip);
                 return Ok(None);
             }
-            Found::Strayed => return Err(self.stray(input)),
-            Found::Delimiter(line) if line >= self.stop => self.end_split(input),
-            Found::Delimiter(_) | Found::End => {}
+            SkipOutcome::Strayed => return Err(self.stray(input)),
+            SkipOutcome::Delimiter(line) if line >= self.stop => self.end_split(input),
+            SkipOutcome::Delimiter(_) | SkipOutcome::End => {}
         }
         Ok(Some(skip.bytes))
     }
@@ -104,24 +104,24 @@ impl LineReader {
             return Ok(true);
         };
         match self.skip_lines(input, &mut skip, self.stop) {
-            Found::Feed => {
+            SkipOutcome::Feed => {
                 self.seek = Some(skip);
                 return Ok(false);
             }
-            Found::Strayed => return Err(self.stray(input)),
-            Found::Delimiter(_) => {}
-            Found::End => self.end_split(input),
+            SkipOutcome::Strayed => return Err(self.stray(input)),
+            SkipOutcome::Delimiter(_) => {}
+            SkipOutcome::End => self.end_split(input),
         }
         Ok(true)
     }
 
     /// Skips lines that begin before an offset, up to the next delimiter.
-    fn skip_lines(&mut self, input: &mut Buffer, skip: &mut Skip, before: u64) -> Found {
+    fn skip_lines(&mut self, input: &mut Buffer, skip: &mut LineSkip, before: u64) -> SkipOutcome {
         let max = self.options.limits.max_message_bytes;
         loop {
             let offset = input.offset();
             if offset >= before {
-                return Found::End;
+                return SkipOutcome::End;
             }
             let rest = input.rest();
             let scanned = without_end(input, self.scanned);
@@ -129,20 +129,20 @@ impl LineReader {
             let length = end.map_or(rest.len(), |end| end + 1);
             if length == 0 {
                 return if input.finished {
-                    Found::End
+                    SkipOutcome::End
                 } else {
-                    Found::Feed
+                    SkipOutcome::Feed
                 };
             }
             let whole = end.is_some() || input.finished;
             let inside = skip.inside || end.unwrap_or(length) as u64 > max;
             if !whole && !inside {
                 self.scanned = input.bytes.len();
-                return Found::Feed;
+                return SkipOutcome::Feed;
             }
             let line = &rest[..length];
             let found = if inside || !may_delimit(line) {
-                Line::Content
+                LineEffect::Content
             } else {
                 judge(
                     &mut self.dialects,
@@ -160,20 +160,20 @@ impl LineReader {
                 let number = (!self.inner()).then(|| self.here.line());
                 self.dialects.note(comment, place, number);
             }
-            if !matches!(found, Line::Ends { content: false }) {
+            if !matches!(found, LineEffect::Ends { content: false }) {
                 skip.add(line);
             }
             skip.inside = inside && !whole;
             let after_cr = line.ends_with(b"\r");
             if self.strayed(offset) {
-                return Found::Strayed;
+                return SkipOutcome::Strayed;
             }
             self.here.advance(line);
             input.at += length;
-            if matches!(found, Line::Ends { .. }) {
+            if matches!(found, LineEffect::Ends { .. }) {
                 // The LF after this line's CR may follow.
                 self.after_cr = after_cr;
-                return Found::Delimiter(offset);
+                return SkipOutcome::Delimiter(offset);
             }
         }
     }
@@ -199,12 +199,12 @@ fn lone_comment(line: &[u8]) -> Option<&[u8]> {
 
 /// Returns the meaning of a line, and applies its version label. `marked` states that the line may
 /// begin with a byte order mark.
-pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> Line {
+pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> LineEffect {
     if marked {
         line = line.strip_prefix(BOM).unwrap_or(line);
     }
     if std::str::from_utf8(line).is_err() {
-        return Line::Content;
+        return LineEffect::Content;
     }
     let mut at = skip_space(line, 0);
     let rest = line.get(at..).unwrap_or_default();
@@ -215,11 +215,11 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
     } else if rest.starts_with(b"VERSION") && is_word(line, at + 7) {
         match version(dialects, line, at + 7) {
             Ok(end) => at = end,
-            Err(_) => return Line::Content,
+            Err(_) => return LineEffect::Content,
         }
     } else if !matches!(rest.first(), None | Some(b'#' | b'\n' | b'\r')) {
         // Options do not matter here: only the end of the statement is needed.
-        let mut statements = Statements::uncached(Grammar {
+        let mut statements = StatementReader::uncached(StatementGrammar {
             graphs: true,
             generalized: true,
             lenient: true,
@@ -233,7 +233,7 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
         });
         match statements.statement(&mut builder, line, at, false) {
             Ok(end) => at = end,
-            Err(_) => return Line::Content,
+            Err(_) => return LineEffect::Content,
         }
         statement = true;
     }
@@ -243,15 +243,15 @@ pub(super) fn judge(dialects: &mut Dialects, mut line: &[u8], marked: bool) -> L
     let comment = match after.get(..end.unwrap_or(after.len())) {
         None | Some([]) => false,
         Some([b'#', comment @ ..]) => is_comment_delimiter(comment),
-        Some(_) => return Line::Content,
+        Some(_) => return LineEffect::Content,
     };
     // The directive comes first, and may change the meaning of comments.
     let directive = message && dialects.resumes(Delimiter::Directive);
     let comment = comment && dialects.resumes(Delimiter::Comment);
     let content = statement || (message && !directive);
     match (directive || comment, content) {
-        (true, content) => Line::Ends { content },
-        (false, true) => Line::Content,
-        (false, false) => Line::Idle,
+        (true, content) => LineEffect::Ends { content },
+        (false, true) => LineEffect::Content,
+        (false, false) => LineEffect::Idle,
     }
 }

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use crate::codec::sniff::{Sniff, head};
-use crate::syntax::text::sniff::{Line, is_blank, line_kind, lines};
+use crate::syntax::text::sniff::{LineKind, is_blank, line_kind, lines};
 
 /// Checks that every line is a statement, a directive or a comment, up to the first quad or the
 /// end. Lines of only triples are accepted only at the end, because Turtle may follow.
@@ -17,10 +17,10 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
             continue;
         }
         match line_kind(line) {
-            Line::Triple => triples = true,
-            Line::Quad => return Sniff::Yes,
-            Line::Directive => {}
-            Line::Other => return Sniff::No,
+            LineKind::Triple => triples = true,
+            LineKind::Quad => return Sniff::Yes,
+            LineKind::Directive => {}
+            LineKind::Other => return Sniff::No,
         }
     }
     Sniff::of(

@@ -1,7 +1,7 @@
 //! Declarations of N-Triples and N-Quads.
 
 use super::LineReader;
-use super::count::DelimiterCounter;
+use super::count::LineDelimiterCounter;
 use super::encode::encoder;
 use super::options::{GENERALIZED, LineReading, RDF_STAR_SYNTAX};
 use super::sniff::sniff;
@@ -89,5 +89,5 @@ pub static NQUADS: FormatSpec = FormatSpec {
 
 fn counter(values: &Values, opening: &Opening) -> Box<dyn codec::DelimiterCounter> {
     let options = LineReading::of(values, opening);
-    Box::new(DelimiterCounter::new(&options))
+    Box::new(LineDelimiterCounter::new(&options))
 }

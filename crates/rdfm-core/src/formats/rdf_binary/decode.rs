@@ -18,7 +18,7 @@ use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::rdf_binary::model::Slots;
 use crate::syntax::rdf_binary::protobuf::Protobuf;
-use crate::syntax::rdf_binary::terms::Terms;
+use crate::syntax::rdf_binary::terms::BinaryTerms;
 use crate::syntax::rdf_binary::thrift::Thrift;
 use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 
@@ -26,7 +26,7 @@ use crate::syntax::wire::{LENGTH, Varint, Wire, long_varint, varint_size};
 const ROW: u32 = 1;
 
 /// Reads RDF Protobuf or RDF Thrift.
-pub struct BinaryReader {
+pub struct RdfBinaryReader {
     /// Title of the format.
     title: &'static str,
     /// Whether rows follow each other without lengths, as in RDF Thrift.
@@ -34,17 +34,17 @@ pub struct BinaryReader {
     asked: Option<Framing>,
     parts: bool,
     most: u64,
-    terms: Terms<Quad>,
+    terms: BinaryTerms<Quad>,
     /// For logs of only rows: whether the one message was begun.
     begun: bool,
-    layout: Option<Layout>,
+    layout: Option<RowLayout>,
     /// Number of buffered bytes needed before trying to read a row again.
     wanted: usize,
 }
 
 /// Layout of the rows in a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum RowLayout {
     /// Thrift: rows without lengths.
     Bare,
     /// Protobuf: rows with lengths.
@@ -55,7 +55,7 @@ enum Layout {
 }
 
 /// The next item in the buffer.
-enum Next {
+enum BinaryItem {
     /// A row, by its start and end index.
     Row(usize, usize),
     MessageEnd,
@@ -68,7 +68,7 @@ enum Next {
 /// Class and reason of an error.
 type Failure = (ErrorClass, Reason);
 
-impl BinaryReader {
+impl RdfBinaryReader {
     /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
     pub(super) fn new(title: &'static str, bare: bool, options: &BinaryReading) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl BinaryReader {
             asked: options.framing,
             parts: options.parts,
             most: options.limits.max_message_bytes,
-            terms: Terms::new(&options.limits),
+            terms: BinaryTerms::new(&options.limits),
             begun: false,
             layout: None,
             wanted: 0,
@@ -88,18 +88,18 @@ impl BinaryReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<MessageBatch>, Failure> {
         loop {
             let result = match self.next(input)? {
-                Next::Row(start, end) => self.row(input, start, end),
-                Next::Skipped => continue,
-                Next::MessageEnd => {
+                BinaryItem::Row(start, end) => self.row(input, start, end),
+                BinaryItem::Skipped => continue,
+                BinaryItem::MessageEnd => {
                     self.terms.builder.end_message();
                     if self.terms.builder.full() {
                         return Ok(self.terms.builder.take());
                     }
                     continue;
                 }
-                Next::Wait if self.terms.builder.is_open() => return Ok(None),
-                Next::Wait => return Ok(self.terms.builder.take()),
-                Next::Done => {
+                BinaryItem::Wait if self.terms.builder.is_open() => return Ok(None),
+                BinaryItem::Wait => return Ok(self.terms.builder.take()),
+                BinaryItem::Done => {
                     if self.terms.builder.is_open() {
                         self.terms.builder.end_message();
                     }
@@ -118,7 +118,7 @@ impl BinaryReader {
     fn row(&mut self, input: &mut Buffer, start: usize, end: usize) -> Result<(), Failure> {
         let bytes = input.bytes.get(start..end).unwrap_or_default();
         let mut slots = Slots::EMPTY;
-        let end = if self.layout == Some(Layout::Bare) {
+        let end = if self.layout == Some(RowLayout::Bare) {
             match thrift::row(bytes, &mut slots) {
                 Ok((row, length)) => {
                     row.take::<Thrift>(&slots, &mut self.terms)
@@ -148,7 +148,7 @@ impl BinaryReader {
     #[inline]
     fn consume(&mut self, input: &mut Buffer, count: usize) {
         input.at += count;
-        if let Some(Layout::Messages(left)) = &mut self.layout {
+        if let Some(RowLayout::Messages(left)) = &mut self.layout {
             *left -= count as u64;
         }
     }
@@ -178,24 +178,24 @@ impl BinaryReader {
         )
     }
 
-    fn next(&mut self, input: &mut Buffer) -> Result<Next, Failure> {
+    fn next(&mut self, input: &mut Buffer) -> Result<BinaryItem, Failure> {
         let rest = input.rest();
         let layout = match self.layout {
             Some(layout) => layout,
             None => match (self.asked, looks_like_messages(rest)) {
-                (Some(Framing::Messages), _) | (None, Some(true)) => Layout::Messages(0),
-                (None, None) if !input.finished => return Ok(Next::Wait),
-                (None, None) if rest.is_empty() => return Ok(Next::Done),
-                _ => Layout::Rows,
+                (Some(Framing::Messages), _) | (None, Some(true)) => RowLayout::Messages(0),
+                (None, None) if !input.finished => return Ok(BinaryItem::Wait),
+                (None, None) if rest.is_empty() => return Ok(BinaryItem::Done),
+                _ => RowLayout::Rows,
             },
         };
         self.layout = Some(layout);
-        if let Layout::Messages(left) = layout {
+        if let RowLayout::Messages(left) = layout {
             return self.next_in_messages(input, left);
         }
         if !self.terms.builder.is_open() {
             if self.begun {
-                return Ok(Next::Done);
+                return Ok(BinaryItem::Done);
             }
             self.begun = true;
             self.terms.builder.begin_message(0);
@@ -203,17 +203,17 @@ impl BinaryReader {
         if rest.is_empty() {
             return Ok(wait_or_done(input));
         }
-        if layout == Layout::Bare {
+        if layout == RowLayout::Bare {
             if rest.len() < self.wanted && !input.finished {
-                return Ok(Next::Wait);
+                return Ok(BinaryItem::Wait);
             }
             self.wanted = 0;
             // One byte more than the maximum shows that the row is too long.
             let window = usize::try_from(self.most).map_or(usize::MAX, |most| most + 1);
-            return Ok(Next::Row(input.at, input.at + rest.len().min(window)));
+            return Ok(BinaryItem::Row(input.at, input.at + rest.len().min(window)));
         }
         match length(rest, input.finished, "a row")? {
-            None => Ok(Next::Wait),
+            None => Ok(BinaryItem::Wait),
             Some((length, prefix)) => self.whole_row(input, rest.len(), prefix, length),
         }
     }
@@ -226,17 +226,17 @@ impl BinaryReader {
         rest: usize,
         prefix: usize,
         length: u64,
-    ) -> Result<Next, Failure> {
+    ) -> Result<BinaryItem, Failure> {
         if length > self.most {
             return Err(self.too_large(&format!("a row of {length} bytes")));
         }
         let there = (rest as u64).saturating_sub(prefix as u64);
         if there >= length {
             let start = input.at + prefix;
-            return Ok(Next::Row(start, start + length as usize));
+            return Ok(BinaryItem::Row(start, start + length as usize));
         }
         if !input.finished {
-            return Ok(Next::Wait);
+            return Ok(BinaryItem::Wait);
         }
         Err((
             ErrorClass::Truncated,
@@ -244,22 +244,22 @@ impl BinaryReader {
         ))
     }
 
-    fn next_in_messages(&mut self, input: &mut Buffer, left: u64) -> Result<Next, Failure> {
+    fn next_in_messages(&mut self, input: &mut Buffer, left: u64) -> Result<BinaryItem, Failure> {
         let rest = input.rest();
         if !self.terms.builder.is_open() {
             if rest.is_empty() {
                 return Ok(wait_or_done(input));
             }
             let Some((length, prefix)) = length(rest, input.finished, "a message")? else {
-                return Ok(Next::Wait);
+                return Ok(BinaryItem::Wait);
             };
             self.terms.builder.begin_message(input.offset());
             input.at += prefix;
-            self.layout = Some(Layout::Messages(length));
-            return Ok(Next::Skipped);
+            self.layout = Some(RowLayout::Messages(length));
+            return Ok(BinaryItem::Skipped);
         }
         if left == 0 {
-            return Ok(Next::MessageEnd);
+            return Ok(BinaryItem::MessageEnd);
         }
         // One byte more than the maximum shows that the field is too long.
         let most = left.min(self.most.saturating_add(32));
@@ -284,7 +284,7 @@ impl BinaryReader {
         match found {
             Ok(None) => {
                 self.consume(input, taken);
-                Ok(Next::Skipped)
+                Ok(BinaryItem::Skipped)
             }
             Ok(Some(length)) if taken as u64 + length.min(left) > left => Err((
                 ErrorClass::Malformed,
@@ -299,7 +299,7 @@ impl BinaryReader {
                             "the log ends inside a message".into(),
                         ));
                     }
-                    Ok(Next::Wait)
+                    Ok(BinaryItem::Wait)
                 }
                 (ErrorClass::Truncated, _) if most < left => Err(self.too_large("a field")),
                 (ErrorClass::Truncated, reason) => Err((ErrorClass::Malformed, reason)),
@@ -312,10 +312,10 @@ impl BinaryReader {
     fn start(&self, input: &Buffer) -> Option<Start> {
         let (taken, rest) = (input.offset(), input.rest());
         match self.layout {
-            Some(Layout::Bare) if taken == 0 => Some(thrift::start(rest)),
-            Some(Layout::Rows) if taken == 0 => Some(protobuf::start(rest)),
+            Some(RowLayout::Bare) if taken == 0 => Some(thrift::start(rest)),
+            Some(RowLayout::Rows) if taken == 0 => Some(protobuf::start(rest)),
             // Only the length was consumed, and the message has that length.
-            Some(Layout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
+            Some(RowLayout::Messages(left)) if left > 0 && taken == varint_size(left) as u64 => {
                 Some(match rest.first() {
                     None => Start::Unclear,
                     Some(&protobuf::ROW) => Start::Same,
@@ -337,11 +337,11 @@ impl BinaryReader {
     }
 }
 
-fn wait_or_done(input: &Buffer) -> Next {
+fn wait_or_done(input: &Buffer) -> BinaryItem {
     if input.finished {
-        Next::Done
+        BinaryItem::Done
     } else {
-        Next::Wait
+        BinaryItem::Wait
     }
 }
 
@@ -362,7 +362,7 @@ fn length(rest: &[u8], finished: bool, of: &str) -> Result<Option<(u64, usize)>,
     }
 }
 
-impl Reader for BinaryReader {
+impl Reader for RdfBinaryReader {
     type Record = Quad;
 
     fn builder(&mut self) -> &mut BatchBuilder {
@@ -372,7 +372,7 @@ impl Reader for BinaryReader {
     fn reset(&mut self) {
         self.terms.reset();
         self.begun = false;
-        self.layout = self.bare.then_some(Layout::Bare);
+        self.layout = self.bare.then_some(RowLayout::Bare);
         self.wanted = 0;
     }
 
@@ -383,7 +383,7 @@ impl Reader for BinaryReader {
 
     fn noticed(&self) -> Noticed {
         Noticed {
-            closed: (self.layout == Some(Layout::Rows))
+            closed: (self.layout == Some(RowLayout::Bare))
                 .then_some("its rows have no message boundaries"),
             ..Noticed::default()
         }

@@ -26,16 +26,18 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
 use crate::syntax::prefixes::{Declared, Prefixes};
-use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, TermWriter, too_long};
+use crate::syntax::rdf_binary::encode::{
+    BinaryTermWriter, Encoded, MAX_BYTES, TermPlace, too_long,
+};
 use crate::syntax::wire::put_varint;
 
 /// Writes rows in an encoding.
 pub(super) trait RowWriter: Send {
     /// Writes the terms of the rows.
-    type Terms: TermWriter;
+    type Terms: BinaryTermWriter;
 
     /// Writes a row with three or four terms.
-    fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>);
+    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>);
     /// Writes a prefix declaration.
     fn prefix(&self, name: &[u8], iri: &[u8], out: &mut Vec<u8>);
 }
@@ -44,7 +46,7 @@ pub(super) trait RowWriter: Send {
 pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
     let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(true);
-    let writer = BinaryWriter::new(&options, abbreviates, false, ThriftRows);
+    let writer = RdfBinaryWriter::new(&options, abbreviates, false, ThriftRows);
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
@@ -58,19 +60,19 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
             return Err(Reason::new(
-                "flat makes all messages one, but framing messages keeps them separate; leave one of them out",
+                "flat writes all messages as one, but framing=messages keeps them separate; use only one of them",
             ));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
     };
     let rows = ProtobufRows { in_message };
-    let mut writer = BinaryWriter::new(&options, abbreviates, in_message, rows);
+    let mut writer = RdfBinaryWriter::new(&options, abbreviates, in_message, rows);
     writer.can_frame = true;
     Ok(Box::new(MessageLoop::new(&PROTOBUF, values, writer)))
 }
 
 /// Writes rows.
-struct BinaryWriter<W> {
+struct RdfBinaryWriter<W> {
     /// Whether the format also supports messages with lengths.
     can_frame: bool,
     rows: W,
@@ -85,7 +87,7 @@ struct BinaryWriter<W> {
     message: Vec<u8>,
 }
 
-impl<W: RowWriter> BinaryWriter<W> {
+impl<W: RowWriter> RdfBinaryWriter<W> {
     fn new(options: &BinaryWriting, abbreviates: bool, in_message: bool, rows: W) -> Self {
         Self {
             can_frame: false,
@@ -112,7 +114,7 @@ impl<W: RowWriter> BinaryWriter<W> {
                 self.terms.term::<W::Terms>(table, quad.subject)?,
                 self.terms.term::<W::Terms>(table, quad.predicate)?,
                 self.terms.term::<W::Terms>(table, quad.object)?,
-                Place::default(),
+                TermPlace::default(),
             ];
             let used = if quad.graph == TermId::DEFAULT_GRAPH {
                 &parts[..3]
@@ -139,7 +141,7 @@ impl<W: RowWriter> BinaryWriter<W> {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
@@ -148,7 +150,7 @@ impl<W: RowWriter> BinaryWriter<W> {
     }
 }
 
-impl<W: RowWriter> Writer for BinaryWriter<W> {
+impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
     type Record = Quad;
 
     fn begin_batch(&mut self, batch: &MessageBatch, _out: &mut Vec<u8>) {
@@ -243,7 +245,7 @@ impl<W: RowWriter> Writer for BinaryWriter<W> {
     fn lost_if_empty(&self) -> Option<&'static str> {
         let has_rows = self.in_message || !self.declared.is_empty();
         (self.can_frame && !has_rows).then_some(
-            "an empty message has no bytes, so that readers find no message; read it with framing=rows or \
+            "an empty message is written as no bytes, so readers will not find it; read it with framing=rows or \
              message_per_file=true, or write it with framing=messages",
         )
     }

@@ -31,8 +31,7 @@ pub const WRITE_FRAMING: OptionSpec = OptionSpec::new(
 pub const PREFIXED_NAMES: OptionSpec = OptionSpec::new(
     "prefixed_names",
     ValueKind::Switch,
-        "Abbreviate IRIs with the namespaces (the default of RDF Thrift), or write them in full (the default of RDF \
-         Protobuf).",
+        "Abbreviate IRIs with the declared namespaces (default for RDF Thrift), or write full IRIs (default for RDF Protobuf).",
 )
 .off("full-iris")
 .group(RDF_BINARY);

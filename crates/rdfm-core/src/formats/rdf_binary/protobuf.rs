@@ -1,15 +1,15 @@
 //! Decodes and encodes rows of RDF Protobuf (`proto/rdf-binary.proto`).
 //!
 //! - In: the complete bytes of one row; or a row.
-//! - Out: [`Row`]; or an encoded row, with fields in the order of their numbers like protobuf's own
+//! - Out: [`BinaryRow`]; or an encoded row, with fields in the order of their numbers like protobuf's own
 //!   writers.
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field where protobuf would merge.
 
 use super::encode::RowWriter;
-use super::row::Row;
+use super::row::BinaryRow;
 use crate::codec::start::Start;
-use crate::syntax::rdf_binary::encode::Place;
+use crate::syntax::rdf_binary::encode::TermPlace;
 use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
 use crate::syntax::rdf_binary::protobuf::{
     POSITIONS, ProtobufTerms, QUAD_FIELDS, TRIPLE_FIELDS, field_size, put_length, put_text,
@@ -27,7 +27,7 @@ const QUAD: u8 = 0x1a;
 
 /// Decodes a row. The terms of a statement go into empty slots.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>> {
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<BinaryRow<'a>> {
     let mut wire = Wire::new(bytes);
     let mut row = None;
     while !wire.is_done() {
@@ -41,17 +41,17 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<Row<'a>
         row = Some(match field {
             1 => {
                 let [name, iri] = strings(payload, "the prefix declaration")?;
-                Row::Prefix(name, iri)
+                BinaryRow::Prefix(name, iri)
             }
             2 => {
                 statement(payload, TRIPLE_FIELDS, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
             3 => {
                 statement(payload, QUAD_FIELDS, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
-            _ => Row::Base(string(payload, "the base")?),
+            _ => BinaryRow::Base(string(payload, "the base")?),
         });
     }
     row.ok_or_else(|| unset("the row"))
@@ -144,7 +144,7 @@ impl RowWriter for ProtobufRows {
     type Terms = ProtobufTerms;
 
     #[inline]
-    fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
+    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>) {
         let size = parts.iter().map(|part| 1 + part.length()).sum();
         let tag = if parts.len() == 3 { TRIPLE } else { QUAD };
         self.begin_row(out, tag, size);

@@ -5,12 +5,12 @@
 use crate::model::term::{Quad, TermId};
 use crate::syntax::default_graph;
 use crate::syntax::rdf_binary::model::Slots;
-use crate::syntax::rdf_binary::terms::{TermReader, Terms};
+use crate::syntax::rdf_binary::terms::{BinaryTerms, TripleTermReader};
 use crate::syntax::wire::Checked;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row<'a> {
+pub(super) enum BinaryRow<'a> {
     /// Name and IRI.
     Prefix(&'a [u8], &'a [u8]),
     Base(&'a [u8]),
@@ -18,12 +18,16 @@ pub(super) enum Row<'a> {
     Statement,
 }
 
-impl Row<'_> {
+impl BinaryRow<'_> {
     /// Adds the row to the batch or to the state of the log.
     #[inline]
-    pub fn take<R: TermReader>(self, slots: &Slots<'_>, terms: &mut Terms<Quad>) -> Checked<()> {
+    pub fn take<R: TripleTermReader>(
+        self,
+        slots: &Slots<'_>,
+        terms: &mut BinaryTerms<Quad>,
+    ) -> Checked<()> {
         match self {
-            Row::Statement => {
+            BinaryRow::Statement => {
                 let subject = terms.term::<R>(slots.get(0)?, 0, 0)?;
                 let predicate = terms.term::<R>(slots.get(1)?, 1, 0)?;
                 let object = terms.term::<R>(slots.get(2)?, 2, 0)?;
@@ -42,8 +46,8 @@ impl Row<'_> {
                 })?;
                 Ok(())
             }
-            Row::Prefix(name, iri) => terms.prefix(name, iri),
-            Row::Base(iri) => terms.set_base(iri),
+            BinaryRow::Prefix(name, iri) => terms.prefix(name, iri),
+            BinaryRow::Base(iri) => terms.set_base(iri),
         }
     }
 }

@@ -10,7 +10,7 @@ pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
         let empty = head.iter().take_while(|&&byte| byte == 0).count(); // empty messages
         let (length, at) = length_at(head, empty)?;
         let end = at + length;
-        let row = Field::at(head, at)?;
+        let row = TaggedField::at(head, at)?;
         Some(
             length > 0
                 && (is_row(head, at, end)
@@ -22,13 +22,13 @@ pub fn protobuf(head: &[u8], complete: bool) -> Sniff {
 
 /// A length-delimited field with a one-byte tag.
 #[derive(Clone, Copy)]
-struct Field {
+struct TaggedField {
     tag: u8,
     start: usize,
     end: usize,
 }
 
-impl Field {
+impl TaggedField {
     fn at(data: &[u8], at: usize) -> Option<Self> {
         let tag = *data.get(at)?;
         let (length, start) = length_at(data, at + 1)?;
@@ -47,21 +47,21 @@ fn is_row(data: &[u8], at: usize, end: usize) -> bool {
 
 /// Like [`is_row`], but `None` if the bytes end before the result is known.
 fn row_begins(data: &[u8], at: usize, end: usize) -> Option<bool> {
-    let row = Field::at(data, at)?;
-    let inner = Field::at(data, row.start)?;
+    let row = TaggedField::at(data, at)?;
+    let inner = TaggedField::at(data, row.start)?;
     if row.end != end || inner.end > end {
         return Some(false);
     }
     Some(match row.tag {
         // A prefix: a name that is not the default, then an IRI.
         0x0a if inner.tag == 0x0a && inner.end < end => {
-            let iri = Field::at(data, inner.end)?;
+            let iri = TaggedField::at(data, inner.end)?;
             iri.tag == 0x12 && iri.end == end
         }
         0x0a => inner.tag == 0x12 && inner.end == end,
         // A triple or a quad: its first term must be a field that fills it.
         0x12 | 0x1a => {
-            let term = Field::at(data, inner.start)?;
+            let term = TaggedField::at(data, inner.start)?;
             let is_term = matches!(term.tag, 0x0a | 0x12 | 0x1a | 0x22 | 0x32);
             inner.tag == 0x0a && term.end == inner.end && is_term
         }

@@ -1,6 +1,6 @@
 //! Declarations of RDF Protobuf and RDF Thrift.
 
-use super::decode::BinaryReader;
+use super::decode::RdfBinaryReader;
 use super::encode::{protobuf, thrift};
 use super::options::{BinaryReading, PREFIXED_NAMES, READ_FRAMING, WRITE_FRAMING};
 use super::sniff;
@@ -32,7 +32,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     writes: &[&[WRITE_FRAMING, FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = BinaryReading::of(values, opening);
-        let reader = BinaryReader::new(PROTOBUF.title, false, &options);
+        let reader = RdfBinaryReader::new(PROTOBUF.title, false, &options);
         Ok(input::decoder(PROTOBUF.name, reader))
     },
     encoder: |values, _| protobuf(values),
@@ -61,7 +61,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     writes: &[&[FLAT, PREFIXES, PREFIXED_NAMES, VALUES]],
     decoder: |values, opening| {
         let options = BinaryReading::of(values, opening);
-        let reader = BinaryReader::new(THRIFT.title, true, &options);
+        let reader = RdfBinaryReader::new(THRIFT.title, true, &options);
         Ok(input::decoder(THRIFT.name, reader))
     },
     encoder: |values, _| Ok(thrift(values)),

@@ -2,23 +2,23 @@
 //!
 //! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
 //!   a row.
-//! - Out: [`Row`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - Out: [`BinaryRow`] and its length; or an encoded row, identical to those of Thrift's own writers.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
 use super::encode::RowWriter;
-use super::row::Row;
+use super::row::BinaryRow;
 use crate::codec::start::Start;
-use crate::syntax::rdf_binary::encode::Place;
+use crate::syntax::rdf_binary::encode::TermPlace;
 use crate::syntax::rdf_binary::model::{Slots, ambiguous, unset};
 use crate::syntax::rdf_binary::thrift::{
-    Compact, MAX_NESTING, STRUCT, ThriftTerms, expect, put_binary, statement,
+    CompactReader, MAX_NESTING, STRUCT, ThriftTerms, expect, put_binary, statement,
 };
 use crate::syntax::wire::Checked;
 
 /// Decodes a row and returns its length. The terms of a statement go into empty slots.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
-    let mut wire = Compact { rest: bytes };
+pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
+    let mut wire = CompactReader { rest: bytes };
     let mut row = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -33,15 +33,15 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
         row = Some(match field {
             1 => {
                 let [name, iri] = wire.strings("the prefix declaration")?;
-                Row::Prefix(name, iri)
+                BinaryRow::Prefix(name, iri)
             }
             2 => {
                 statement(&mut wire, 3, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
             _ => {
                 statement(&mut wire, 4, slots)?;
-                Row::Statement
+                BinaryRow::Statement
             }
         });
     }
@@ -68,7 +68,7 @@ impl RowWriter for ThriftRows {
     type Terms = ThriftTerms;
 
     #[inline]
-    fn statement(&self, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
+    fn statement(&self, terms: &[u8], parts: &[TermPlace], out: &mut Vec<u8>) {
         out.push(if parts.len() == 3 { 0x2c } else { 0x3c });
         for part in parts {
             out.extend_from_slice(&terms[part.range()]);

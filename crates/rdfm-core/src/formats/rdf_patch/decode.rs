@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use simdutf8::compat::from_utf8;
 
 use super::options::PatchReading;
-use super::rows::{self, Row};
+use super::rows::{self, PatchRow};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::{LogEnd, Noticed};
 use crate::model::batch::PatchBatch;
@@ -22,8 +22,8 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::remedy::{Reason, Remedy};
 use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::LexError;
-use crate::syntax::ntriples::{Grammar, Statements};
-use crate::syntax::text::position::Lines;
+use crate::syntax::ntriples::{StatementGrammar, StatementReader};
+use crate::syntax::text::position::LinePosition;
 
 /// Number of bytes after an error that may influence it. They must be available before the error is
 /// reported.
@@ -42,10 +42,10 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Reads RDF Patch.
 pub struct PatchReader {
     options: PatchReading,
-    statements: Statements,
+    statements: StatementReader,
     builder: PatchBuilder,
     /// Position of the first buffered byte.
-    lines: Lines,
+    lines: LinePosition,
     /// Length of the checked text at the start of the buffered bytes.
     valid: usize,
     /// Whether the byte after the checked text is not UTF-8.
@@ -58,7 +58,7 @@ pub struct PatchReader {
     open: u64,
     /// Number of bytes of the incomplete row that were read.
     tried: usize,
-    skip: Option<Skip>,
+    skip: Option<SegmentSkip>,
     /// Whether a transaction is open.
     in_transaction: bool,
     /// How the log ends, at its end.
@@ -66,13 +66,13 @@ pub struct PatchReader {
 }
 
 /// State of a skip to the next segment.
-struct Skip {
+struct SegmentSkip {
     bytes: Vec<u8>,
     /// Whether the current line was found not to be a segment.
     inside: bool,
 }
 
-impl Skip {
+impl SegmentSkip {
     fn add(&mut self, bytes: &[u8]) {
         let room = KEPT.saturating_sub(self.bytes.len());
         self.bytes
@@ -81,9 +81,9 @@ impl Skip {
 }
 
 /// The next item in the text.
-enum Next {
+enum PatchItem {
     /// A row, and the position after it.
-    Row(usize, Row),
+    Row(usize, PatchRow),
     /// A header after other rows, which begins the next patch.
     Boundary,
     /// More bytes are needed, or the log ends.
@@ -93,7 +93,7 @@ enum Next {
 impl PatchReader {
     pub(super) fn new(options: PatchReading) -> Self {
         Self {
-            statements: Statements::new(Grammar {
+            statements: StatementReader::new(StatementGrammar {
                 graphs: true,
                 generalized: true,
                 lenient: options.lenient,
@@ -103,7 +103,7 @@ impl PatchReader {
             }),
             builder: PatchBuilder::new(options.limits.clone()),
             options,
-            lines: Lines::default(),
+            lines: LinePosition::default(),
             valid: 0,
             invalid: false,
             comment: false,
@@ -165,16 +165,16 @@ impl PatchReader {
     }
 
     #[inline]
-    fn next(&mut self, input: &mut Buffer) -> Result<Next, LexError> {
+    fn next(&mut self, input: &mut Buffer) -> Result<PatchItem, LexError> {
         if !self.find(input)? {
-            return Ok(Next::Feed);
+            return Ok(PatchItem::Feed);
         }
         let start = input.at;
         if self.changes && input.bytes[start] == b'H' {
             match input.bytes.get(start + 1..self.valid) {
                 Some([byte, ..]) if chars::is(*byte, NAME) || *byte == b':' => {}
-                Some([]) | None if !input.finished && !self.invalid => return Ok(Next::Feed),
-                _ => return Ok(Next::Boundary),
+                Some([]) | None if !input.finished && !self.invalid => return Ok(PatchItem::Feed),
+                _ => return Ok(PatchItem::Boundary),
             }
         }
         let most = usize::try_from(self.options.limits.max_message_bytes).unwrap_or(usize::MAX);
@@ -183,7 +183,7 @@ impl PatchReader {
         let end = self.valid.min(window);
         let last = end == window || self.invalid || input.finished;
         if !last && !self.worthwhile(input) {
-            return Ok(Next::Feed);
+            return Ok(PatchItem::Feed);
         }
         let text = &input.bytes[..end];
         let error = match rows::row(&mut self.statements, &mut self.builder, text, start) {
@@ -191,7 +191,7 @@ impl PatchReader {
             Ok((end, _)) if end - start > most => Some(too_long(start, most)),
             Ok((end, row)) => {
                 self.tried = 0;
-                return Ok(Next::Row(end, row));
+                return Ok(PatchItem::Row(end, row));
             }
             Err(error) if !last && !is_sure(text, error.at) => None,
             Err(error) if error.at - start > most => Some(too_long(start, most)),
@@ -203,7 +203,7 @@ impl PatchReader {
         match error {
             None => {
                 self.tried = end - start;
-                Ok(Next::Feed)
+                Ok(PatchItem::Feed)
             }
             Some(error) => Err(error),
         }
@@ -244,22 +244,22 @@ impl PatchReader {
                 self.quads(input)?;
             }
             let ended = match self.next(input)? {
-                Next::Row(end, Row::Operation(operation)) => {
+                PatchItem::Row(end, PatchRow::Operation(operation)) => {
                     self.take_row(input, end, operation)?;
                     if self.options.parts && self.builder.part_full() {
                         return Ok(self.complete().or_else(|| Some(self.builder.take_part())));
                     }
                     continue;
                 }
-                Next::Row(end, Row::End) => {
+                PatchItem::Row(end, PatchRow::End) => {
                     if !self.builder.is_open() {
                         self.builder.begin_message(input.offset());
                     }
                     input.at = end;
                     true
                 }
-                Next::Boundary => true,
-                Next::Feed => false,
+                PatchItem::Boundary => true,
+                PatchItem::Feed => false,
             };
             if ended {
                 self.builder.end_message();
@@ -393,7 +393,7 @@ impl PatchReader {
         };
         let mut found = self.lines.error(&input.bytes, at, class, reason);
         found.resumable = true;
-        let mut skip = Skip {
+        let mut skip = SegmentSkip {
             bytes: Vec::new(),
             inside: false,
         };
@@ -413,7 +413,7 @@ impl PatchReader {
 }
 
 /// Skips past the next segment at the start of a line. Returns false if more bytes are needed.
-fn skip_rows(input: &mut Buffer, skip: &mut Skip) -> bool {
+fn skip_rows(input: &mut Buffer, skip: &mut SegmentSkip) -> bool {
     loop {
         let rest = input.rest();
         if rest.is_empty() {
@@ -469,8 +469,8 @@ fn is_whole(text: &[u8], end: usize) -> bool {
 
 /// Whether an error does not depend on further text.
 fn is_sure(text: &[u8], at: usize) -> bool {
-    let behind = text.get(at..).unwrap_or_default();
-    behind.len() > AHEAD || memchr::memchr2(b'\n', b'\r', behind).is_some()
+    let remaining = text.get(at..).unwrap_or_default();
+    remaining.len() > AHEAD || memchr::memchr2(b'\n', b'\r', remaining).is_some()
 }
 
 #[cold]
@@ -494,7 +494,7 @@ impl Reader for PatchReader {
 
     fn reset(&mut self) {
         self.statements.forget_prefixes();
-        self.lines = Lines::default();
+        self.lines = LinePosition::default();
         self.valid = 0;
         self.invalid = false;
         self.comment = false;

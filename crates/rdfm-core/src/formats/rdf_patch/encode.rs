@@ -20,42 +20,56 @@ use crate::model::table::TermTable;
 use crate::model::term::{TermId, flags};
 use crate::model::write::{Style, term_error, write_string};
 use crate::syntax::default_graph;
-use crate::syntax::text::encode::{MAX_TEXT, Stop};
-use crate::syntax::text::terms::TermWriter;
+use crate::syntax::text::encode::{MAX_TEXT, StatementError};
+use crate::syntax::text::terms::TextTermWriter;
 
 const SEGMENT: &[u8] = b"Z .\n";
 
 /// Returns an encoder at the start of a log.
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
-    Box::new(MessageLoop::new(&TEXT, values, PatchWriter::new(values)))
+    Box::new(MessageLoop::new(
+        &TEXT,
+        values,
+        TextPatchWriter::new(values),
+    ))
 }
 
-struct PatchWriter {
+struct TextPatchWriter {
     lenient: bool,
-    terms: TermWriter,
+    terms: TextTermWriter,
     patches: Patches,
     style: Style,
 }
 
-impl PatchWriter {
+impl TextPatchWriter {
     fn new(values: &Values) -> Self {
         let lenient = values.switch(&LENIENT);
         Self {
             lenient,
-            terms: TermWriter::new(lenient, true),
+            terms: TextTermWriter::new(lenient, true),
             patches: Patches::new(values, SEGMENT),
             style: Style::CANONICAL,
         }
     }
 
     #[inline]
-    fn term(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn term(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         self.terms.term(table, id, &self.style, out)
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each row
-    fn row(&mut self, table: &TermTable, row: &Operation, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn row(
+        &mut self,
+        table: &TermTable,
+        row: &Operation,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         match row.code {
             OperationCode::Add => out.extend_from_slice(b"A "),
             OperationCode::Delete => out.extend_from_slice(b"D "),
@@ -82,16 +96,16 @@ impl PatchWriter {
         table: &TermTable,
         row: &Operation,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if row.graph != TermId::DEFAULT_GRAPH {
             if default_graph::check(table, row.graph).is_err() {
-                return Err(Stop::DefaultGraph(row.graph));
+                return Err(StatementError::DefaultGraph(row.graph));
             }
             self.term(table, row.graph, out)?;
         }
         out.extend_from_slice(b".\n");
         if out.len() > self.style.most {
-            return Err(Stop::TooLong);
+            return Err(StatementError::TooLong);
         }
         Ok(())
     }
@@ -104,7 +118,7 @@ impl PatchWriter {
         table: &TermTable,
         row: &Operation,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         match row.code {
             OperationCode::Add
             | OperationCode::Delete
@@ -127,7 +141,7 @@ impl PatchWriter {
                 string(table, row.name, out);
                 out.push(b' ');
                 if let Some(error) = term_error(table, row.object, self.lenient) {
-                    return Err(Stop::Term(error));
+                    return Err(StatementError::Term(error));
                 }
                 write_string(table.text(row.object), false, out);
                 out.push(b' ');
@@ -167,7 +181,7 @@ fn string(table: &TermTable, id: TermId, out: &mut Vec<u8>) {
     write_string(table.text_of(term), term.flags & flags::PLAIN != 0, out);
 }
 
-impl Writer for PatchWriter {
+impl Writer for TextPatchWriter {
     type Record = Operation;
 
     fn begin_batch(&mut self, batch: &PatchBatch, out: &mut Vec<u8>) {

@@ -12,12 +12,12 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, flags};
 use crate::syntax::default_graph;
 use crate::syntax::ntriples::lex::{Lexed, byte, character, expected, fail, found, skip_space};
-use crate::syntax::ntriples::{Statements, other_string};
+use crate::syntax::ntriples::{StatementReader, other_string};
 use crate::syntax::text::scan;
 
 /// The content of a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row {
+pub(super) enum PatchRow {
     Operation(Operation),
     /// `Z`, the end of the patch.
     End,
@@ -28,11 +28,11 @@ const CODES: &str = "H, TX, TC, TA, PA, PD, A, D or Z";
 /// Reads the row that begins at `start`.
 #[inline]
 pub(super) fn row(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     start: usize,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, PatchRow)> {
     if let [code @ (b'A' | b'D'), b' ' | b'\t', ..] = text[start..] {
         let code = if code == b'A' {
             OperationCode::Add
@@ -46,32 +46,32 @@ pub(super) fn row(
 
 #[inline]
 fn quad(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     at: usize,
     code: OperationCode,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, PatchRow)> {
     let at = skip_space(text, at);
     let (end, mut quad) = statements.quad(builder, text, at)?;
     quad.graph = default_graph::read(builder.table(), quad.graph);
-    Ok((end, Row::Operation(Operation::of(code, quad))))
+    Ok((end, PatchRow::Operation(Operation::of(code, quad))))
 }
 
 #[inline(never)]
 fn other(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     start: usize,
-) -> Lexed<(usize, Row)> {
+) -> Lexed<(usize, PatchRow)> {
     let letters = text[start..].iter();
     let at = start
         + letters
             .take_while(|byte| byte.is_ascii_alphabetic())
             .count();
     if chars::is(byte(text, at), NAME) || byte(text, at) == b':' {
-        return no_row(text, start);
+        return row_error(text, start);
     }
     let code = match &text[start..at] {
         b"A" => OperationCode::Add,
@@ -85,9 +85,9 @@ fn other(
         b"TA" => OperationCode::Abort,
         b"Z" => {
             let at = dot(statements, text, at, "Z")?;
-            return Ok((at, Row::End));
+            return Ok((at, PatchRow::End));
         }
-        _ => return no_row(text, start),
+        _ => return row_error(text, start),
     };
     statements.begin_row();
     let mut operation = Operation::bare(code);
@@ -119,11 +119,11 @@ fn other(
             dot(statements, text, at, "the prefix")?
         }
     };
-    Ok((end, Row::Operation(operation)))
+    Ok((end, PatchRow::Operation(operation)))
 }
 
 #[cold]
-fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
+fn row_error<T>(text: &[u8], at: usize) -> Lexed<T> {
     // Only the first letter is checked: the rest may not have arrived.
     let hint = if byte(text, at).is_ascii_lowercase() {
         "; row codes are upper case"
@@ -140,7 +140,7 @@ fn no_row<T>(text: &[u8], at: usize) -> Lexed<T> {
 }
 
 /// Position after the dot of a row.
-fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
+fn dot(statements: &StatementReader, text: &[u8], at: usize, after: &str) -> Lexed<usize> {
     let at = statements.space(text, at);
     if byte(text, at) != b'.' {
         return expected(text, at, &format!("'.' after {after}"));
@@ -150,7 +150,7 @@ fn dot(statements: &Statements, text: &[u8], at: usize, after: &str) -> Lexed<us
 
 /// Position after a header's value and the dot. rdflib writes `H prev` without a dot; the row then
 /// ends with its line.
-fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
+fn header_end(statements: &StatementReader, text: &[u8], at: usize) -> Lexed<usize> {
     let next = statements.space(text, at);
     let line = text.get(at..next).unwrap_or_default();
     match byte(text, next) {
@@ -162,7 +162,7 @@ fn header_end(statements: &Statements, text: &[u8], at: usize) -> Lexed<usize> {
 
 /// Reads the graph of a prefix, if any.
 fn graph(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     at: usize,
@@ -178,7 +178,7 @@ fn graph(
 }
 
 fn named_graph(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     at: usize,
@@ -189,7 +189,7 @@ fn named_graph(
 
 /// Reads the key of a header, or a prefix: a word or a string.
 fn name(
-    statements: &Statements,
+    statements: &StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     at: usize,
@@ -231,7 +231,7 @@ fn name(
 
 /// Reads the IRI of a prefix, also in the form of a string.
 fn namespace(
-    statements: &mut Statements,
+    statements: &mut StatementReader,
     builder: &mut PatchBuilder,
     text: &[u8],
     at: usize,

@@ -4,7 +4,7 @@ use super::decode::PatchReader;
 use super::encode;
 use super::options::{HEADERS_FIRST, PatchReading};
 use super::thrift;
-use super::thrift::decode::BinaryReader;
+use super::thrift::decode::ThriftPatchReader;
 use crate::codec::carries::Carries;
 use crate::codec::input;
 use crate::codec::options::{BOUNDS, LENIENT};
@@ -63,7 +63,10 @@ pub static THRIFT: FormatSpec = FormatSpec {
     writes: &[&[HEADERS_FIRST]],
     decoder: |values, opening| {
         let options = PatchReading::of(values, opening);
-        Ok(input::decoder(THRIFT.name, BinaryReader::new(&options)))
+        Ok(input::decoder(
+            THRIFT.name,
+            ThriftPatchReader::new(&options),
+        ))
     },
     encoder: |values, _| Ok(thrift::encode::encoder(values)),
     splitter: None,

@@ -10,14 +10,14 @@
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::GrammarError;
-use crate::syntax::xml::scope::Scope;
-use crate::syntax::xml::{Attribute, Name, Read, malformed};
+use crate::syntax::xml::scope::NamespaceScope;
+use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
 /// State of a literal.
 #[derive(Default)]
 pub(super) struct Canonical {
     /// Namespaces that the enclosing elements have declared in the output.
-    rendered: Scope,
+    rendered: NamespaceScope,
 }
 
 impl Canonical {
@@ -36,10 +36,10 @@ impl Canonical {
     pub fn start(
         &mut self,
         text: &[u8],
-        name: Name,
+        name: XmlName,
         attributes: &[Attribute],
         values: &[&[u8]],
-        scope: &Scope,
+        scope: &NamespaceScope,
         most: u64,
         out: &mut Vec<u8>,
     ) -> Read<()> {

@@ -1,7 +1,7 @@
 //! Decoder for RDF/XML logs: the grammar of [`machine`](super::machine), run by
 //! [`text::grammar`](crate::syntax::text::grammar).
 
-use super::machine::Machine;
+use super::machine::RdfXmlMachine;
 use super::spec::RDFXML;
 use crate::codec::options::{BASE, LENIENT, limits};
 use crate::codec::spec::Made;
@@ -19,11 +19,11 @@ use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
-    let machine = Machine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
+    let machine = RdfXmlMachine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;
     Ok(grammar::decoder(RDFXML.name, machine, parts))
 }
 
-impl Grammar for Machine {
+impl Grammar for RdfXmlMachine {
     type Record = Quad;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {

@@ -29,22 +29,22 @@ use crate::model::remedy::{Feature, Reason};
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind, flags};
 use crate::model::write::{TermError, term_error};
-use crate::syntax::text::encode::{MAX_TEXT, Memo, describe, too_long};
+use crate::syntax::text::encode::{MAX_TEXT, TextMemo, describe, too_long};
 use crate::syntax::xml::{code_point, is_nc_name, not_xml};
 
 /// The element name for a predicate.
 #[derive(Clone, Copy, Default)]
-struct Element {
+struct PredicateElement {
     /// The batch to which it belongs.
     batch: u32,
-    /// Its namespace, as an index into [`Names::namespaces`].
+    /// Its namespace, as an index into [`PredicateNames::namespaces`].
     namespace: u32,
     /// Start of the local part in the IRI.
     split: u32,
 }
 
 /// A namespace of predicates.
-struct Namespace {
+struct PredicateNamespace {
     iri: Box<[u8]>,
     /// The last message that declared it, and its prefix there.
     message: u64,
@@ -55,7 +55,7 @@ type Bytes = Box<[u8]>;
 
 /// The prefixes of the log and the names of predicates.
 #[derive(Default)]
-struct Names {
+struct PredicateNames {
     /// Declarations of the log: by prefix, with the number of the declaration; and the prefixes of
     /// each namespace, in order of these numbers.
     by_prefix: FxHashMap<Bytes, (Bytes, u64)>,
@@ -65,9 +65,9 @@ struct Names {
     /// Prefixes declared since the last document, by declaration number.
     waiting: BTreeMap<u64, Box<[u8]>>,
     /// Namespaces of predicates.
-    namespaces: Vec<Namespace>,
+    namespaces: Vec<PredicateNamespace>,
     of_iri: FxHashMap<Box<[u8]>, u32>,
-    elements: Vec<Element>,
+    elements: Vec<PredicateElement>,
     batch: u32,
     message: u64,
     /// Number of the next generated prefix.
@@ -79,7 +79,7 @@ struct Names {
 /// Maximum number of predicate namespaces kept from batch to batch.
 const MAX_NAMESPACES: usize = 4096;
 
-impl Names {
+impl PredicateNames {
     /// Declares a prefix. Returns false if XML cannot express the declaration.
     fn declare(&mut self, prefix: &[u8], iri: &[u8]) -> bool {
         if self
@@ -117,10 +117,10 @@ impl Names {
     fn begin_batch(&mut self, terms: usize) {
         self.batch = self.batch.wrapping_add(1).max(1);
         if self.elements.len() < terms {
-            self.elements.resize(terms, Element::default());
+            self.elements.resize(terms, PredicateElement::default());
         }
         if self.batch == 1 || self.namespaces.len() > MAX_NAMESPACES {
-            self.elements.fill(Element::default());
+            self.elements.fill(PredicateElement::default());
             self.namespaces.clear();
             self.of_iri.clear();
         }
@@ -164,7 +164,7 @@ impl Names {
             return at;
         }
         let at = self.namespaces.len() as u32;
-        self.namespaces.push(Namespace {
+        self.namespaces.push(PredicateNamespace {
             iri: iri.into(),
             message: 0,
             prefix: Vec::new(),
@@ -213,7 +213,7 @@ impl Names {
         id: TermId,
         lenient: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), DocumentError> {
         let known = self.elements[id.index()];
         if known.batch == self.batch {
             self.need(known.namespace, out);
@@ -221,16 +221,16 @@ impl Names {
         }
         let iri = table.text(id);
         if let Some(error) = term_error(table, id, lenient) {
-            return Err(Stop::Term(error));
+            return Err(DocumentError::Term(error));
         }
         let Some(at) = split(iri) else {
-            return Err(Stop::Predicate(id));
+            return Err(DocumentError::Predicate(id));
         };
         if let Some(at) = not_xml(&iri[..at]) {
-            return Err(Stop::Character(id, at));
+            return Err(DocumentError::Character(id, at));
         }
         let namespace = self.intern(&iri[..at]);
-        self.elements[id.index()] = Element {
+        self.elements[id.index()] = PredicateElement {
             batch: self.batch,
             namespace,
             split: at as u32,
@@ -307,7 +307,7 @@ fn escape_at(text: &[u8]) -> Option<usize> {
 
 /// Reason why a message cannot be written.
 #[derive(Clone, Copy)]
-enum Stop {
+enum DocumentError {
     /// A term that cannot be written in any text format.
     Term(TermError),
     /// A predicate that cannot be an XML name.
@@ -322,9 +322,9 @@ enum Stop {
 pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
     let writer = RdfXmlWriter {
         lenient: values.switch(&LENIENT),
-        names: Names::default(),
-        iris: Memo::default(),
-        labels: Memo::default(),
+        names: PredicateNames::default(),
+        iris: TextMemo::default(),
+        labels: TextMemo::default(),
         most: 0,
     };
     Box::new(MessageLoop::new(&RDFXML, values, writer))
@@ -333,11 +333,11 @@ pub(super) fn encoder(values: &Values) -> Box<dyn Encoder> {
 /// Writes RDF/XML.
 struct RdfXmlWriter {
     lenient: bool,
-    names: Names,
+    names: PredicateNames,
     /// Positions in the output of IRIs written as attribute values.
-    iris: Memo,
+    iris: TextMemo,
     /// Positions in the output of blank nodes written as labels.
-    labels: Memo,
+    labels: TextMemo,
     /// Output size at which the batch must end.
     most: usize,
 }
@@ -348,7 +348,7 @@ impl RdfXmlWriter {
         batch: &MessageBatch,
         message: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), DocumentError> {
         let table = batch.table();
         let quads = batch.message(message);
         self.names.begin_message(out);
@@ -380,7 +380,7 @@ impl RdfXmlWriter {
             }
             self.property(table, [quad.predicate, quad.object], out)?;
             if out.len() > self.most {
-                return Err(Stop::TooLong);
+                return Err(DocumentError::TooLong);
             }
         }
         out.extend_from_slice(b"</rdf:Description></rdf:RDF>\n");
@@ -393,12 +393,12 @@ impl RdfXmlWriter {
         table: &TermTable,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, DocumentError> {
         let term = table.term(id);
         match term.kind {
             TermKind::TripleTerm => {
                 if out.len() > self.most {
-                    return Err(Stop::TooLong);
+                    return Err(DocumentError::TooLong);
                 }
                 let [_, predicate, object] = table.triple(term);
                 self.names
@@ -416,7 +416,12 @@ impl RdfXmlWriter {
     }
 
     /// Appends the start tag of a node.
-    fn begin_node(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn begin_node(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DocumentError> {
         out.extend_from_slice(b"<rdf:Description rdf:");
         if table.term(id).kind == TermKind::Bnode {
             out.extend_from_slice(b"nodeID=\"");
@@ -435,7 +440,7 @@ impl RdfXmlWriter {
         table: &TermTable,
         [predicate, object]: [TermId; 2],
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), DocumentError> {
         out.push(b'<');
         let name = out.len();
         self.names.write(table, predicate, out);
@@ -456,7 +461,7 @@ impl RdfXmlWriter {
             }
             TermKind::TripleTerm => {
                 if out.len() > self.most {
-                    return Err(Stop::TooLong);
+                    return Err(DocumentError::TooLong);
                 }
                 out.extend_from_slice(b" rdf:parseType=\"Triple\">");
                 let [subject, predicate, object] = table.triple(term);
@@ -466,7 +471,7 @@ impl RdfXmlWriter {
             }
             _ => {
                 if let Some(error) = term_error(table, object, self.lenient) {
-                    return Err(Stop::Term(error));
+                    return Err(DocumentError::Term(error));
                 }
                 match term.kind {
                     TermKind::TypedLiteral => {
@@ -518,12 +523,12 @@ impl RdfXmlWriter {
     }
 
     /// Appends the text of a literal. `plain`: the text contains no control characters.
-    fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn text(id: TermId, text: &[u8], plain: bool, out: &mut Vec<u8>) -> Result<(), DocumentError> {
         // Plain text may contain U+FFFE and U+FFFF.
         if !(plain && text.is_ascii())
             && let Some(at) = not_xml(text)
         {
-            return Err(Stop::Character(id, at));
+            return Err(DocumentError::Character(id, at));
         }
         escape(text, out);
         Ok(())
@@ -531,12 +536,17 @@ impl RdfXmlWriter {
 
     /// Appends an IRI as the value of an attribute.
     #[inline]
-    fn iri(&mut self, table: &TermTable, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn iri(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DocumentError> {
         if self.iris.copy(id, out) {
             return Ok(());
         }
         if let Some(error) = term_error(table, id, self.lenient) {
-            return Err(Stop::Term(error));
+            return Err(DocumentError::Term(error));
         }
         let start = out.len();
         Self::text(id, table.text(id), false, out)?;
@@ -555,28 +565,29 @@ impl RdfXmlWriter {
     }
 
     #[cold]
-    fn refusal(table: &TermTable, stop: Stop) -> (ErrorClass, Reason) {
+    fn refusal(table: &TermTable, stop: DocumentError) -> (ErrorClass, Reason) {
         match stop {
-            Stop::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
-            Stop::Predicate(id) => (
+            DocumentError::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
+            DocumentError::Predicate(id) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "no XML name can express the predicate {}, which has to end in a letter or '_', perhaps \
-                     followed by letters, digits, '-', '_' and '.', and may not be syntax of RDF/XML",
+                    "the predicate {} cannot be written as an XML name; it must end with a letter or \
+                     '_', optionally followed by letters, digits, '-', '_' and '.', and must not be a syntax term of \
+                     RDF/XML",
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),
             ),
-            Stop::Character(id, at) => (
+            DocumentError::Character(id, at) => (
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "XML holds no character {}, found in {}",
+                    "XML cannot represent the character {}, found in {}",
                     code_point(&table.text(id)[at..]),
                     quote(table.text(id))
                 ))
                 .lacking(Feature::AnyText),
             ),
-            Stop::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
+            DocumentError::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
         }
     }
 }
@@ -607,6 +618,6 @@ impl Writer for RdfXmlWriter {
     }
 
     fn reset(&mut self) {
-        self.names = Names::default();
+        self.names = PredicateNames::default();
     }
 }

@@ -1,6 +1,6 @@
 //! The grammar of RDF/XML as a push-down automaton: every token is a checkpoint.
 //!
-//! - In: text that is valid UTF-8 and grows at its end ([`Machine::run`]).
+//! - In: text that is valid UTF-8 and grows at its end ([`RdfXmlMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
 //! - Cost: linear in the text. Memory contains a frame for each open element, the text of one
 //!   property, and the `rdf:ID`s of the document, whose size is limited.
@@ -18,14 +18,14 @@ mod markup;
 mod references;
 mod texts;
 
-use attributes::{RdfAttributes, Values};
+use attributes::{AttributeValues, RdfAttributes};
 use documents::Prolog;
 
 use oxiri::Iri;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonical::Canonical;
-use super::terms::Terms;
+use super::terms::XmlTerms;
 use super::vocabulary::RDF;
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -38,9 +38,9 @@ use crate::model::term::TermId;
 use crate::syntax::iri::parse_base;
 use crate::syntax::text::grammar::Pause;
 use crate::syntax::xml::entities::Entities;
-use crate::syntax::xml::scope::Scope;
+use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{
-    self, Attribute, Name, Read, Scan, Token, check_characters, fail, malformed,
+    self, Attribute, Read, TokenScan, XmlName, XmlToken, check_characters, fail, malformed,
 };
 
 /// Maximum number of bytes that entities, namespaces, bases and languages may repeat per byte of
@@ -49,7 +49,7 @@ const MAX_REPEATS: u64 = 100;
 
 /// The kind of an element, which determines its allowed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ElementState {
     /// `rdf:RDF`: contains nodes.
     Rdf,
     /// A node, or a property with `parseType="Resource"`: contains properties.
@@ -94,10 +94,10 @@ const NONE: TermId = TermId::DEFAULT_GRAPH;
 
 /// An open element.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    state: State,
+struct ElementFrame {
+    state: ElementState,
     ids: [TermId; IDS],
-    /// Start of its name in [`Machine::open_names`].
+    /// Start of its name in [`RdfXmlMachine::open_names`].
     name: u32,
     /// Marks to which its end reverts.
     scope: u32,
@@ -113,7 +113,7 @@ struct Frame {
 }
 
 /// State of a log between two tokens.
-pub(super) struct Machine {
+pub(super) struct RdfXmlMachine {
     /// Index of the next token in the text.
     pub pos: usize,
     /// Byte offset of the text in the log.
@@ -124,14 +124,14 @@ pub(super) struct Machine {
     full: bool,
     /// Number of bytes that entities, namespaces, bases and languages repeated.
     repeated: u64,
-    scan: Scan,
+    scan: TokenScan,
     prolog: Prolog,
-    terms: Terms,
+    terms: XmlTerms,
     entities: Entities,
-    scope: Scope,
+    scope: NamespaceScope,
     /// The namespaces that roots declared, as declarations of the log.
     declared: Namespaces,
-    frames: Vec<Frame>,
+    frames: Vec<ElementFrame>,
     /// Names of the open elements.
     open_names: Vec<u8>,
     /// The bases in force. The first is the base option, if there is one.
@@ -145,13 +145,13 @@ pub(super) struct Machine {
     text: Vec<u8>,
     canonical: Canonical,
     attributes: Vec<Attribute>,
-    values: Values,
+    values: AttributeValues,
     resolved: String,
     /// The namespace of the element being opened.
     namespace: Vec<u8>,
 }
 
-impl Machine {
+impl RdfXmlMachine {
     /// Creates a machine for a new log.
     ///
     /// # Errors
@@ -171,11 +171,11 @@ impl Machine {
             parts,
             full: false,
             repeated: 0,
-            scan: Scan::default(),
+            scan: TokenScan::default(),
             prolog: Prolog::default(),
-            terms: Terms::new(),
+            terms: XmlTerms::new(),
             entities: Entities::default(),
-            scope: Scope::default(),
+            scope: NamespaceScope::default(),
             declared: Namespaces::default(),
             frames: Vec::new(),
             open_names: Vec::new(),
@@ -187,7 +187,7 @@ impl Machine {
             text: Vec::new(),
             canonical: Canonical::default(),
             attributes: Vec::new(),
-            values: Values::default(),
+            values: AttributeValues::default(),
             resolved: String::new(),
             namespace: Vec::new(),
         })
@@ -199,7 +199,7 @@ impl Machine {
         self.offset = 0;
         self.full = false;
         self.repeated = 0;
-        self.scan = Scan::default();
+        self.scan = TokenScan::default();
         self.prolog = Prolog::default();
         self.declared = Namespaces::default();
         self.frames.clear();
@@ -318,25 +318,29 @@ impl Machine {
 
     // --- within a document ---
 
-    fn within(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
+    fn within(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
-            Token::Start | Token::Empty => self.start_tag(text, end, token == Token::Empty),
-            Token::End => self.end_tag(text, end),
-            Token::Text => self.characters(text, (start, end), false),
-            Token::CData => self.characters(text, (start + 9, end - 3), true),
-            Token::Comment | Token::Instruction => {
+            XmlToken::Start | XmlToken::Empty => {
+                self.start_tag(text, end, token == XmlToken::Empty)
+            }
+            XmlToken::End => self.end_tag(text, end),
+            XmlToken::Text => self.characters(text, (start, end), false),
+            XmlToken::CData => self.characters(text, (start + 9, end - 3), true),
+            XmlToken::Comment | XmlToken::Instruction => {
                 check_characters(text, start, end)?;
                 if self.in_markup() {
                     self.copy_markup(text, start, end)?;
                 }
                 Ok(())
             }
-            Token::Doctype => malformed(start, "a DOCTYPE stands before the first element only"),
+            XmlToken::Doctype => {
+                malformed(start, "a DOCTYPE is allowed only before the first element")
+            }
         }
     }
 
-    fn top(&mut self) -> Read<&mut Frame> {
+    fn top(&mut self) -> Read<&mut ElementFrame> {
         match self.frames.last_mut() {
             Some(frame) => Ok(frame),
             None => malformed(self.pos, "no element is open"),
@@ -370,11 +374,11 @@ impl Machine {
     }
 
     /// Opens an element.
-    fn open(&mut self, text: &[u8], name: Name, attributes: &[Attribute]) -> Read<()> {
+    fn open(&mut self, text: &[u8], name: XmlName, attributes: &[Attribute]) -> Read<()> {
         self.read_values(text, attributes)?;
         let mut frame = self.frames.last().map_or(
-            Frame {
-                state: State::Rdf,
+            ElementFrame {
+                state: ElementState::Rdf,
                 ids: [NONE; IDS],
                 name: 0,
                 scope: 0,
@@ -385,7 +389,7 @@ impl Machine {
                 version: Version::V11,
                 li: 0,
             },
-            |frame| Frame {
+            |frame| ElementFrame {
                 ids: [NONE; IDS],
                 li: 0,
                 ..*frame
@@ -414,7 +418,7 @@ impl Machine {
             return malformed(
                 name.start,
                 format!(
-                    "the element {} is in no namespace, and so names nothing; declare one with xmlns",
+                    "the element {} has no namespace; declare one with xmlns",
                     quote(name.whole(text))
                 ),
             );
@@ -438,10 +442,10 @@ impl Machine {
     fn open_rdf(
         &mut self,
         text: &[u8],
-        name: Name,
+        name: XmlName,
         namespace: &[u8],
         attributes: &[Attribute],
-        mut frame: Frame,
+        mut frame: ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
         let mut rdf = RdfAttributes::default();
@@ -456,22 +460,22 @@ impl Machine {
                 return malformed(
                     attributes[at].name.start,
                     format!(
-                        "the attribute {} does not belong on rdf:RDF",
+                        "the attribute {} is not allowed on rdf:RDF",
                         quote(attributes[at].name.whole(text))
                     ),
                 );
             }
-            frame.state = State::Rdf;
+            frame.state = ElementState::Rdf;
         } else {
             match self.frames.last().map(|parent| parent.state) {
-                Some(State::Node) => {
+                Some(ElementState::Node) => {
                     self.property(text, name, namespace, attributes, &rdf, &mut frame)?;
                 }
-                Some(State::Full) => {
+                Some(ElementState::Full) => {
                     return malformed(
                         name.start,
                         format!(
-                            "the property has its object already; found the element {}",
+                            "the property already has an object; found the element {}",
                             quote(name.whole(text))
                         ),
                     );
@@ -500,7 +504,7 @@ impl Machine {
             return malformed(
                 start,
                 format!(
-                    "expected the end tag of {}, found the one of {}",
+                    "expected the end tag of {}, found the end tag of {}",
                     quote(open),
                     quote(found)
                 ),
@@ -516,8 +520,8 @@ impl Machine {
             return malformed(at, "no element is open");
         };
         match frame.state {
-            State::Rdf | State::Node | State::Full => {}
-            State::Property => {
+            ElementState::Rdf | ElementState::Node | ElementState::Full => {}
+            ElementState::Property => {
                 let text = std::mem::take(&mut self.text);
                 let datatype = Some(frame.ids[OBJECT]).filter(|&id| id != NONE);
                 let object = self.text_term(&text, &frame, datatype, at);
@@ -525,7 +529,7 @@ impl Machine {
                 self.text.clear();
                 self.state_property(frame, object?, at)?;
             }
-            State::Collection => {
+            ElementState::Collection => {
                 let nil = self.rdf_term(b"nil", at)?;
                 if frame.ids[OBJECT] == NONE {
                     self.state_property(frame, nil, at)?;
@@ -534,18 +538,18 @@ impl Machine {
                     self.emit([frame.ids[OBJECT], rest, nil], at)?;
                 }
             }
-            State::Triple => {
+            ElementState::Triple => {
                 if frame.version == Version::V12 {
                     let [.., subject, predicate, object] = frame.ids;
                     if subject == NONE {
-                        return malformed(at, "rdf:parseType=\"Triple\" holds no triple");
+                        return malformed(at, "rdf:parseType=\"Triple\" contains no triple");
                     }
                     let object = self.triple_term([subject, predicate, object], at)?;
                     self.state_property(frame, object, at)?;
                 }
             }
-            State::Literal => self.close_literal(frame, at)?,
-            State::Markup => self.close_markup(&frame, at)?,
+            ElementState::Literal => self.close_literal(frame, at)?,
+            ElementState::Markup => self.close_markup(&frame, at)?,
         }
         self.open_names.truncate(frame.name as usize);
         self.scope.back(frame.scope);
@@ -568,11 +572,11 @@ impl Machine {
 }
 
 /// Description of the allowed content in a state.
-fn expected(state: State) -> &'static str {
+fn expected(state: ElementState) -> &'static str {
     match state {
-        State::Rdf | State::Collection | State::Triple => "a node is",
-        State::Node => "a property is",
-        State::Full => "nothing more is",
-        State::Property | State::Literal | State::Markup => "anything is",
+        ElementState::Rdf | ElementState::Collection | ElementState::Triple => "a node element",
+        ElementState::Node => "a property element",
+        ElementState::Full => "the end tag of the property",
+        ElementState::Property | ElementState::Literal | ElementState::Markup => "content",
     }
 }

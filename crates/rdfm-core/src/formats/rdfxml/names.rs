@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_keeps_for_itself_is_not_declared() {
+    fn reserved_prefixes_are_not_declared() {
         assert!(is_declarable(b"", b"http://ex/") && is_declarable(b"a.b", b"http://ex/"));
         for (name, iri) in [
             (&b"xml"[..], XML),

@@ -21,7 +21,7 @@ mod tests {
     const NAMESPACE: &str = "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'";
 
     #[test]
-    fn an_element_of_rdf_tells_it_whatever_follows() {
+    fn an_rdf_element_decides_whatever_follows() {
         for head in [
             "<?xml version='1.0'?>\n<rdf:RDF",
             "\u{feff} <rdf:RDF>",
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn other_documents_are_not_detected() {
         for head in [
             "",
             "<?xml version='1.0'?>\n<html>",

@@ -19,13 +19,13 @@ pub(super) const QUAD: usize = 16;
 const RECORD: usize = 16;
 
 /// Term state of a log.
-pub(super) struct Terms {
+pub(super) struct XmlTerms {
     cache: Cache,
     labels: Labels,
     scratch: Vec<u8>,
 }
 
-impl Terms {
+impl XmlTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
@@ -83,9 +83,9 @@ impl Terms {
         label: &[u8],
     ) -> Result<TermId, LimitExceeded> {
         builder.charge(label.len() + 1 + RECORD)?;
-        let said = labels::read(label, is_nc_name);
-        let text = match &said {
-            Some(said) => said,
+        let decoded = labels::read(label, is_nc_name);
+        let text = match &decoded {
+            Some(decoded) => decoded,
             None => self.labels.given(label),
         };
         let flags = scan::label(text).unwrap_or(0);

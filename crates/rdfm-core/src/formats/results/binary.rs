@@ -18,18 +18,18 @@ use crate::model::limits::Limits;
 use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::rdf_binary::model::{Open, Raw, ambiguous};
+use crate::syntax::rdf_binary::model::{Placeholder, Raw, ambiguous};
 use crate::syntax::rdf_binary::protobuf::{self, Protobuf};
-use crate::syntax::rdf_binary::terms::{TermReader, Terms};
-use crate::syntax::rdf_binary::thrift::{self, Compact, LIST, MAX_NESTING, STRUCT, Thrift};
+use crate::syntax::rdf_binary::terms::{BinaryTerms, TripleTermReader};
+use crate::syntax::rdf_binary::thrift::{self, CompactReader, LIST, MAX_NESTING, STRUCT, Thrift};
 use crate::syntax::wire::{Checked, Varint, Wire, WireError, long_varint, malformed, utf8};
 
 /// Decodes a result set in RDF Thrift or RDF Protobuf.
-pub(super) struct BinaryReader {
+pub(super) struct ResultBinaryReader {
     /// Whether tuples have no length prefix, as in RDF Thrift. In RDF Protobuf each has one.
     bare: bool,
     most: u64,
-    terms: Terms<TermId>,
+    terms: BinaryTerms<TermId>,
     /// Number of variables, after they were read.
     columns: Option<usize>,
     /// Number of buffered bytes required before the next attempt to read a tuple.
@@ -41,13 +41,13 @@ pub(super) struct BinaryReader {
 /// Class and reason of an error.
 type Failure = (ErrorClass, Reason);
 
-impl BinaryReader {
+impl ResultBinaryReader {
     /// Creates a reader of RDF Thrift if `bare`, otherwise of RDF Protobuf.
     pub fn new(bare: bool, limits: &Limits) -> Self {
         Self {
             bare,
             most: limits.max_message_bytes,
-            terms: Terms::new(limits),
+            terms: BinaryTerms::new(limits),
             columns: None,
             wanted: 0,
             taken: false,
@@ -173,7 +173,7 @@ impl BinaryReader {
         }
         Err((
             ErrorClass::Truncated,
-            format!("the log ends inside a tuple: {there} of its {length} bytes are there").into(),
+            format!("the log ends inside a tuple: only {there} of its {length} bytes").into(),
         ))
     }
 
@@ -214,7 +214,7 @@ impl BinaryReader {
     }
 }
 
-impl Reader for BinaryReader {
+impl Reader for ResultBinaryReader {
     type Record = TermId;
 
     fn builder(&mut self) -> &mut ResultBuilder {
@@ -234,7 +234,7 @@ impl Reader for BinaryReader {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "nothing delimits the rows of a damaged log: none can be skipped";
+        let reason = "rows of a damaged log cannot be skipped, because nothing delimits them";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 }
@@ -246,20 +246,24 @@ fn add_variable(variables: &mut Variables, name: &[u8]) -> Checked<()> {
 
 /// Adds a cell to the open message.
 #[inline]
-fn add_cell<R: TermReader>(terms: &mut Terms<TermId>, raw: &Raw<'_>, column: usize) -> Checked<()> {
+fn add_cell<R: TripleTermReader>(
+    terms: &mut BinaryTerms<TermId>,
+    raw: &Raw<'_>,
+    column: usize,
+) -> Checked<()> {
     let id = match raw {
-        Raw::Open(Open::Undef) => TermId::DEFAULT_GRAPH,
-        Raw::Open(open) => return Err(no_term(*open)),
+        Raw::Open(Placeholder::Undef) => TermId::DEFAULT_GRAPH,
+        Raw::Open(open) => return Err(placeholder_error(*open)),
         raw => terms.term::<R>(raw, column, 0)?,
     };
     Ok(terms.builder.add(id)?)
 }
 
 #[cold]
-fn no_term(open: Open) -> WireError {
+fn placeholder_error(open: Placeholder) -> WireError {
     let name = open.name();
     malformed(format!(
-        "{name} in place of a term; rows of results hold terms and UNDEF"
+        "expected a term or UNDEF in a row of results, found {name}"
     ))
 }
 
@@ -274,7 +278,7 @@ fn protobuf_variables(bytes: &[u8], variables: &mut Variables) -> Checked<()> {
     Ok(())
 }
 
-fn protobuf_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checked<()> {
+fn protobuf_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<()> {
     let mut wire = Wire::new(bytes);
     let mut cells = 0;
     while !wire.is_done() {
@@ -301,9 +305,9 @@ fn check_length(cells: usize, columns: usize) -> Checked<()> {
 #[inline]
 fn thrift_list<'a>(
     bytes: &'a [u8],
-    mut element: impl FnMut(&mut Compact<'a>, usize) -> Checked<()>,
+    mut element: impl FnMut(&mut CompactReader<'a>, usize) -> Checked<()>,
 ) -> Checked<(usize, usize)> {
-    let mut wire = Compact { rest: bytes };
+    let mut wire = CompactReader { rest: bytes };
     let mut found = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -342,12 +346,12 @@ fn thrift_variables(bytes: &[u8], variables: &mut Variables) -> Checked<usize> {
     Ok(taken)
 }
 
-fn thrift_row(bytes: &[u8], terms: &mut Terms<TermId>, columns: usize) -> Checked<usize> {
+fn thrift_row(bytes: &[u8], terms: &mut BinaryTerms<TermId>, columns: usize) -> Checked<usize> {
     let (cells, taken) = thrift_list(bytes, |wire, at| {
         if at >= columns {
             // The list gives its length, so reading further is unnecessary.
             return Err(malformed(format!(
-                "a row of more terms than there are variables, which are {columns}"
+                "a row has more terms than there are variables ({columns})"
             )));
         }
         add_cell::<Thrift>(terms, &thrift::term(wire)?, at)

@@ -15,7 +15,9 @@ use crate::codec::values::Values;
 use crate::model::batch::ResultBatch;
 use crate::model::error::ErrorClass;
 use crate::model::term::TermId;
-use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, TermWriter, too_long};
+use crate::syntax::rdf_binary::encode::{
+    BinaryTermWriter, Encoded, MAX_BYTES, TermPlace, too_long,
+};
 use crate::syntax::rdf_binary::protobuf::{
     ProtobufTerms, field_size, put_length, put_text, text_size,
 };
@@ -25,11 +27,11 @@ use crate::syntax::wire::put_varint;
 /// The tuples of an encoding.
 trait Tuples: Send + 'static {
     /// Encoder of their terms.
-    type Terms: TermWriter;
+    type Terms: BinaryTermWriter;
 
     fn variables(names: &[Box<str>], out: &mut Vec<u8>);
     /// Appends a row; cells with an empty range are unbound.
-    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>);
+    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>);
 }
 
 /// Creates an encoder of RDF Thrift for a new log.
@@ -47,7 +49,7 @@ pub(super) fn protobuf(values: &Values) -> Box<dyn Encoder> {
 /// Writes tuples.
 struct TupleWriter<W> {
     terms: Encoded,
-    cells: Vec<Place>,
+    cells: Vec<TermPlace>,
     columns: usize,
     /// Number of links that were omitted.
     links: u64,
@@ -100,7 +102,7 @@ impl<W: Tuples> Writer for TupleWriter<W> {
         self.cells.clear();
         for &id in row {
             self.cells.push(if id == TermId::DEFAULT_GRAPH {
-                Place::default()
+                TermPlace::default()
             } else {
                 self.terms.term::<W::Terms>(batch.table(), id)?
             });
@@ -152,7 +154,7 @@ impl Tuples for ThriftTuples {
     }
 
     #[inline]
-    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>) {
+    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>) {
         // Jena omits an empty list.
         if !cells.is_empty() {
             put_list(out, cells.len());
@@ -194,8 +196,8 @@ impl Tuples for ProtobufTuples {
     }
 
     #[inline]
-    fn row(terms: &[u8], cells: &[Place], out: &mut Vec<u8>) {
-        let size = |cell: &Place| match cell.length() {
+    fn row(terms: &[u8], cells: &[TermPlace], out: &mut Vec<u8>) {
+        let size = |cell: &TermPlace| match cell.length() {
             0 => UNDEF.len(),
             length => length,
         };

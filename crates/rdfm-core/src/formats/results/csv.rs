@@ -6,8 +6,8 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use super::head::other_length;
-use super::rows::{Kind, Rows};
-use super::table::{Dialect, Scan, Table};
+use super::rows::{ResultLiteralKind, RowBuilder};
+use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
@@ -15,26 +15,28 @@ use crate::syntax::text::grammar::{self, Read, limit, malformed};
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
-    let dialect = Csv { said: Vec::new() };
-    grammar::decoder(name, Table::new(dialect, limits(values)), false)
+    let dialect = CsvDialect {
+        unescaped: Vec::new(),
+    };
+    grammar::decoder(name, TableDecoder::new(dialect, limits(values)), false)
 }
 
-struct Csv {
+struct CsvDialect {
     /// The unescaped text of a field with quotes in it.
-    said: Vec<u8>,
+    unescaped: Vec<u8>,
 }
 
 /// A field: its text, or `None` if it is empty and not quoted.
-struct Field<'a> {
+struct CsvField<'a> {
     text: Option<&'a [u8]>,
     /// Index after the field.
     end: usize,
 }
 
-impl Csv {
+impl CsvDialect {
     /// Reads the field at a position.
     #[inline]
-    fn field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<Field<'a>> {
+    fn field<'a>(&'a mut self, text: &'a [u8], start: usize) -> Read<CsvField<'a>> {
         let rest = &text[start..];
         if rest.first() != Some(&b'"') {
             let length = memchr3(b',', b'"', b'\r', rest).unwrap_or(rest.len());
@@ -42,28 +44,28 @@ impl Csv {
             let end = start + length;
             let what = match found {
                 None | Some(b',') => {
-                    return Ok(Field {
+                    return Ok(CsvField {
                         text: (length > 0).then_some(&rest[..length]),
                         end,
                     });
                 }
                 Some(b'"') => {
-                    "a quote in a field without quotes; then the field must be quoted, and the quote doubled"
+                    "a quotation mark in an unquoted field; quote the field and double the mark"
                 }
-                _ => "a carriage return in a field without quotes, and no line feed after it",
+                _ => "a carriage return without a line feed in an unquoted field",
             };
             return malformed(end, what);
         }
-        self.said.clear();
+        self.unescaped.clear();
         let mut at = start + 1;
         let mut copied = false;
         loop {
             let Some(length) = memchr(b'"', &text[at..]) else {
-                return malformed(start, "a field's closing quote is missing");
+                return malformed(start, "the closing quotation mark of a field is missing");
             };
             let quote = at + length;
             if text.get(quote + 1) == Some(&b'"') {
-                self.said.extend_from_slice(&text[at..=quote]);
+                self.unescaped.extend_from_slice(&text[at..=quote]);
                 copied = true;
                 at = quote + 2;
                 continue;
@@ -74,22 +76,22 @@ impl Csv {
                     "expected ',' or the end of the line after a closing quote",
                 );
             }
-            let said = if copied {
-                self.said.extend_from_slice(&text[at..quote]);
-                &*self.said
+            let text = if copied {
+                self.unescaped.extend_from_slice(&text[at..quote]);
+                &*self.unescaped
             } else {
                 &text[at..quote]
             };
-            return Ok(Field {
-                text: Some(said),
+            return Ok(CsvField {
+                text: Some(text),
                 end: quote + 1,
             });
         }
     }
 }
 
-impl Dialect for Csv {
-    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize> {
+impl TableDialect for CsvDialect {
+    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
         let mut at = start + scan.at;
         loop {
             let rest = &text[at..];
@@ -111,7 +113,7 @@ impl Dialect for Csv {
         }
     }
 
-    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         loop {
             let field = self.field(text, start)?;
             let name = String::from_utf8_lossy(field.text.unwrap_or_default());
@@ -126,15 +128,15 @@ impl Dialect for Csv {
     }
 
     #[inline]
-    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         let columns = rows.variables.len();
         let mut column = 0;
         loop {
             let field = self.field(text, start)?;
-            if let Some(said) = field.text
+            if let Some(text) = field.text
                 && column < columns
             {
-                let id = rows.literal(said, Kind::Plain);
+                let id = rows.literal(text, ResultLiteralKind::Plain);
                 let id = id.map_err(|error| limit(start, error))?;
                 rows.set(column, id);
             }
@@ -150,11 +152,14 @@ impl Dialect for Csv {
         malformed(text.len(), other_length(column, columns))
     }
 
-    fn is_cut(scan: Scan) -> bool {
+    fn is_cut(scan: LineScan) -> bool {
         scan.quoted
     }
 
     fn notes(&self) -> Vec<String> {
-        vec!["CSV does not say what a term is: all cells are read as plain literals.".to_owned()]
+        vec![
+            "CSV does not record the kinds of terms: all cells are read as plain literals."
+                .to_owned(),
+        ]
     }
 }

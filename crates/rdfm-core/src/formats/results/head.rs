@@ -74,7 +74,7 @@ fn twice(name: &str) -> Reason {
 #[cold]
 pub(super) fn other_length(cells: usize, variables: usize) -> String {
     let (cells, variables) = (counted(cells, "term"), counted(variables, "variable"));
-    format!("a row of {cells}, where the head has {variables}")
+    format!("a row has {cells}, but the head has {variables}")
 }
 
 /// Rejects a head with a duplicate variable, which no format supports.
@@ -93,14 +93,14 @@ pub(super) fn refuse_boolean(head: &ResultHead) -> Refused<()> {
     if head.boolean.is_none() {
         return Ok(());
     }
-    let text = "the answer of an ASK query, for which the format has no form; the JSON and the XML of results have one";
+    let text = "the format cannot represent the answer to an ASK query; use the JSON or XML format of results";
     Err((ErrorClass::Unsupported, text.into()))
 }
 
 /// Rejects a row after the answer of an ASK query.
 pub(super) fn refuse_row(ask: bool) -> Refused<()> {
     if ask {
-        let text = "a row after the answer of an ASK query, which has none";
+        let text = "a row after the answer to an ASK query, which has no rows";
         return Err((ErrorClass::Unsupported, text.into()));
     }
     Ok(())

@@ -6,7 +6,7 @@
 //!   `max_message_bytes`, and decoded after the head.
 //! - Law: keys may be in any order. Keys that the format does not define are skipped.
 
-use super::rows::{Kind, Rows};
+use super::rows::{ResultLiteralKind, RowBuilder};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
@@ -26,12 +26,12 @@ const AROUND: usize = 5;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
-    grammar::decoder(name, Machine::new(limits(values)), false)
+    grammar::decoder(name, JsonResultMachine::new(limits(values)), false)
 }
 
 /// Position of the machine in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JsonState {
     /// Before the document.
     Start,
     /// In the root object.
@@ -55,7 +55,7 @@ enum State {
     Term,
     /// Before the value of a key in the innermost open term.
     ToValue,
-    ToText(Part),
+    ToText(TermPart),
     /// In the subject, predicate and object of a triple term.
     Parts,
     ToPart(usize),
@@ -74,19 +74,19 @@ enum After {
 }
 
 impl After {
-    const fn state(self) -> State {
+    const fn state(self) -> JsonState {
         match self {
-            Self::Root => State::Root,
-            Self::Head => State::Head,
-            Self::Results => State::Results,
-            Self::Term => State::Term,
+            Self::Root => JsonState::Root,
+            Self::Head => JsonState::Head,
+            Self::Results => JsonState::Results,
+            Self::Term => JsonState::Term,
         }
     }
 }
 
 /// The texts of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum TermPart {
     Type,
     Value,
     Language,
@@ -98,8 +98,8 @@ const PARTS: [&str; 5] = ["type", "value", "xml:lang", "its:dir", "datatype"];
 
 /// A term being read.
 #[derive(Clone, Copy)]
-struct Frame {
-    /// Ranges of its texts in the machine's buffer, by [`Part`].
+struct TermFrame {
+    /// Ranges of its texts in the machine's buffer, by [`TermPart`].
     texts: [Option<(usize, usize)>; 5],
     /// Subject, predicate and object.
     triple: Option<[TermId; 3]>,
@@ -107,7 +107,7 @@ struct Frame {
     position: usize,
 }
 
-impl Frame {
+impl TermFrame {
     const fn new(position: usize) -> Self {
         Self {
             texts: [None; 5],
@@ -125,10 +125,10 @@ struct Held {
 }
 
 /// Decodes a result set.
-struct Machine {
-    rows: Rows,
+struct JsonResultMachine {
+    rows: RowBuilder,
     tokens: JsonTokenizer,
-    state: State,
+    state: JsonState,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
@@ -141,9 +141,9 @@ struct Machine {
     again: bool,
     /// Column of the open cell, the open terms, and their texts.
     column: usize,
-    frames: Vec<Frame>,
+    frames: Vec<TermFrame>,
     texts: Vec<u8>,
-    said: Vec<u8>,
+    unescaped: Vec<u8>,
     max_depth: usize,
 }
 
@@ -159,16 +159,16 @@ fn other<T>(at: usize, of: &str, expected: &str, found: Token) -> Read<T> {
         Token::Null => "null",
         Token::Key(_) | Token::ObjectEnd | Token::ArrayEnd => "something else",
     };
-    malformed(at, format!("{of} is {expected}, not {found}"))
+    malformed(at, format!("{of} must be {expected}, not {found}"))
 }
 
-impl Machine {
+impl JsonResultMachine {
     fn new(limits: Limits) -> Self {
         let max_depth = limits.max_depth as usize;
         Self {
-            rows: Rows::new(limits),
+            rows: RowBuilder::new(limits),
             tokens: JsonTokenizer::new(AROUND + 2 * max_depth),
-            state: State::Start,
+            state: JsonState::Start,
             at: 0,
             offset: 0,
             links: Vec::new(),
@@ -180,15 +180,15 @@ impl Machine {
             column: 0,
             frames: Vec::new(),
             texts: Vec::new(),
-            said: Vec::new(),
+            unescaped: Vec::new(),
             max_depth,
         }
     }
 
     /// Returns the value of a string as an owned text.
     fn string(&mut self, text: &[u8], quoted: QuotedRange) -> Read<Box<str>> {
-        let said = quoted.text(text, &mut self.said)?;
-        Ok(String::from_utf8_lossy(said).into())
+        let decoded = quoted.text(text, &mut self.unescaped)?;
+        Ok(String::from_utf8_lossy(decoded).into())
     }
 
     /// Processes tokens until the caller must act.
@@ -196,7 +196,7 @@ impl Machine {
         loop {
             let from = self.at;
             let found = self.tokens.next(text, &mut self.at, ended);
-            if self.state == State::End && found.is_ok() {
+            if self.state == JsonState::End && found.is_ok() {
                 return Ok(if ended { Pause::Done } else { Pause::Need });
             }
             let found = match found {
@@ -223,7 +223,7 @@ impl Machine {
             if self.held.is_some() {
                 self.check_held(self.at)?;
             }
-            if self.state == State::Bindings && self.rows.builder.full() {
+            if self.state == JsonState::Bindings && self.rows.builder.full() {
                 return Ok(Pause::Full);
             }
         }
@@ -235,7 +235,7 @@ impl Machine {
             return Err(self.too_large(self.at, "a string"));
         }
         if ended {
-            let what = if self.state == State::Start {
+            let what = if self.state == JsonState::Start {
                 "the log ends before its JSON object"
             } else {
                 "the log ends inside its JSON object"
@@ -266,7 +266,7 @@ impl Machine {
             return Ok(());
         }
         let text = format!(
-            "the rows before the head, which are held until it is read, take more than {} bytes",
+            "the rows before the head, which are buffered until the head is read, take more than {} bytes",
             self.rows.most()
         );
         fail(
@@ -279,57 +279,59 @@ impl Machine {
     #[inline]
     fn token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
-            (State::Term, Token::Key(key)) => return self.term_key(text, key),
-            (State::ToText(part), Token::String(quoted)) => {
+            (JsonState::Term, Token::Key(key)) => return self.term_key(text, key),
+            (JsonState::ToText(part), Token::String(quoted)) => {
                 return self.term_text(text, part, quoted, start);
             }
-            (State::ToValue, Token::String(quoted)) => {
-                return self.term_text(text, Part::Value, quoted, start);
+            (JsonState::ToValue, Token::String(quoted)) => {
+                return self.term_text(text, TermPart::Value, quoted, start);
             }
-            (State::Term, _) => return self.end_term(start),
-            (State::Row, Token::Key(key)) => return self.row_key(text, key, start),
-            (State::ToCell(column), Token::ObjectStart) => {
+            (JsonState::Term, _) => return self.end_term(start),
+            (JsonState::Row, Token::Key(key)) => return self.row_key(text, key, start),
+            (JsonState::ToCell(column), Token::ObjectStart) => {
                 self.column = column;
                 self.texts.clear();
-                self.frames.push(Frame::new(0));
-                self.state = State::Term;
+                self.frames.push(TermFrame::new(0));
+                self.state = JsonState::Term;
             }
-            (State::Row, _) => {
+            (JsonState::Row, _) => {
                 self.rows.end().map_err(|error| limit(start, error))?;
-                self.state = State::Bindings;
+                self.state = JsonState::Bindings;
             }
-            (State::Bindings, Token::ObjectStart) => {
+            (JsonState::Bindings, Token::ObjectStart) => {
                 self.rows.begin(self.offset + start as u64);
-                self.state = State::Row;
+                self.state = JsonState::Row;
             }
-            (State::Bindings, Token::ArrayEnd) => self.state = State::Results,
-            (State::Skip(depth, after), _) => {
+            (JsonState::Bindings, Token::ArrayEnd) => self.state = JsonState::Results,
+            (JsonState::Skip(depth, after), _) => {
                 if self.tokens.depth() == depth && !matches!(token, Token::Key(_)) {
                     self.state = after.state();
                 }
             }
-            (State::ToValue, Token::ObjectStart) => {
+            (JsonState::ToValue, Token::ObjectStart) => {
                 if let Some(frame) = self.frames.last_mut() {
-                    if frame.triple.is_some() || frame.texts[Part::Value as usize].is_some() {
-                        return malformed(start, "a term has its value twice");
+                    if frame.triple.is_some() || frame.texts[TermPart::Value as usize].is_some() {
+                        return malformed(start, "'value' occurs twice in a term");
                     }
                     frame.triple = Some([TermId::DEFAULT_GRAPH; 3]);
                 }
-                self.state = State::Parts;
+                self.state = JsonState::Parts;
             }
-            (State::Parts, Token::Key(key)) => {
-                let said = key.text(text, &mut self.said)?;
+            (JsonState::Parts, Token::Key(key)) => {
+                let decoded = key.text(text, &mut self.unescaped)?;
                 let names: [&[u8]; 3] = [b"subject", b"predicate", b"object"];
-                let Some(part) = names.iter().position(|name| *name == said) else {
-                    let found = quote(said);
+                let Some(part) = names.iter().position(|name| *name == decoded) else {
+                    let found = quote(decoded);
                     return malformed(
                         start,
-                        format!("a triple term has subject, predicate and object, not {found}"),
+                        format!(
+                            "a triple term must have subject, predicate and object, not {found}"
+                        ),
                     );
                 };
-                self.state = State::ToPart(part);
+                self.state = JsonState::ToPart(part);
             }
-            (State::ToPart(part), Token::ObjectStart) => {
+            (JsonState::ToPart(part), Token::ObjectStart) => {
                 if self.frames.len() > self.max_depth {
                     let most = self.max_depth;
                     let text = format!(
@@ -338,10 +340,10 @@ impl Machine {
                     );
                     return fail(start, ErrorClass::Limit, Reason::limit(text, "max_depth"));
                 }
-                self.frames.push(Frame::new(part));
-                self.state = State::Term;
+                self.frames.push(TermFrame::new(part));
+                self.state = JsonState::Term;
             }
-            (State::Parts, _) => self.state = State::Term,
+            (JsonState::Parts, _) => self.state = JsonState::Term,
             _ => return self.outer_token(text, token, start),
         }
         Ok(())
@@ -350,27 +352,29 @@ impl Machine {
     /// Processes a token outside rows.
     fn outer_token(&mut self, text: &[u8], token: Token, start: usize) -> Read<()> {
         match (self.state, token) {
-            (State::Start, Token::ObjectStart) | (State::Results, Token::ObjectEnd) => {
-                self.state = State::Root;
+            (JsonState::Start, Token::ObjectStart) | (JsonState::Results, Token::ObjectEnd) => {
+                self.state = JsonState::Root;
             }
-            (State::Root, Token::Key(key)) => return self.root_key(text, key, start),
-            (State::Root, _) => return self.end(start),
-            (State::ToHead, Token::ObjectStart)
-            | (State::Variables | State::Links, Token::ArrayEnd) => self.state = State::Head,
-            (State::Head, Token::Key(key)) => {
+            (JsonState::Root, Token::Key(key)) => return self.root_key(text, key, start),
+            (JsonState::Root, _) => return self.end(start),
+            (JsonState::ToHead, Token::ObjectStart)
+            | (JsonState::Variables | JsonState::Links, Token::ArrayEnd) => {
+                self.state = JsonState::Head;
+            }
+            (JsonState::Head, Token::Key(key)) => {
                 let depth = self.tokens.depth();
-                self.state = match key.text(text, &mut self.said)? {
+                self.state = match key.text(text, &mut self.unescaped)? {
                     b"vars" if self.rows.variables.len() > 0 => {
-                        return malformed(start, "the head has vars twice");
+                        return malformed(start, "'vars' occurs twice in the head");
                     }
-                    b"vars" => State::ToVariables,
-                    b"link" => State::ToLinks,
-                    _ => State::Skip(depth, After::Head),
+                    b"vars" => JsonState::ToVariables,
+                    b"link" => JsonState::ToLinks,
+                    _ => JsonState::Skip(depth, After::Head),
                 };
             }
-            (State::Head, _) => {
+            (JsonState::Head, _) => {
                 self.has_head = true;
-                self.state = State::Root;
+                self.state = JsonState::Root;
                 if let Some(held) = self.held.take() {
                     self.again = true;
                     self.at = held.from;
@@ -378,8 +382,8 @@ impl Machine {
                     self.begin_rows();
                 }
             }
-            (State::ToVariables, Token::ArrayStart) => self.state = State::Variables,
-            (State::Variables, Token::String(quoted)) => {
+            (JsonState::ToVariables, Token::ArrayStart) => self.state = JsonState::Variables,
+            (JsonState::Variables, Token::String(quoted)) => {
                 let name = self.string(text, quoted)?;
                 if !self.rows.charge_head(&name) {
                     return Err(self.too_large(start, "the head"));
@@ -388,30 +392,30 @@ impl Machine {
                     return malformed(start, reason);
                 }
             }
-            (State::ToLinks, Token::ArrayStart) => self.state = State::Links,
-            (State::Links, Token::String(quoted)) => {
+            (JsonState::ToLinks, Token::ArrayStart) => self.state = JsonState::Links,
+            (JsonState::Links, Token::String(quoted)) => {
                 let link = self.string(text, quoted)?;
                 if !self.rows.charge_head(&link) {
                     return Err(self.too_large(start, "the head"));
                 }
                 self.links.push(link);
             }
-            (State::ToBoolean, Token::True | Token::False) => {
+            (JsonState::ToBoolean, Token::True | Token::False) => {
                 self.boolean = Some(token == Token::True);
-                self.state = State::Root;
+                self.state = JsonState::Root;
             }
-            (State::ToResults, Token::ObjectStart) => self.state = State::Results,
-            (State::Results, Token::Key(key)) => {
+            (JsonState::ToResults, Token::ObjectStart) => self.state = JsonState::Results,
+            (JsonState::Results, Token::Key(key)) => {
                 let depth = self.tokens.depth();
-                self.state = match key.text(text, &mut self.said)? {
+                self.state = match key.text(text, &mut self.unescaped)? {
                     b"bindings" if self.has_results => {
-                        return malformed(start, "results have bindings twice");
+                        return malformed(start, "'bindings' occurs twice in the results");
                     }
-                    b"bindings" => State::ToBindings,
-                    _ => State::Skip(depth, After::Results),
+                    b"bindings" => JsonState::ToBindings,
+                    _ => JsonState::Skip(depth, After::Results),
                 };
             }
-            (State::ToBindings, Token::ArrayStart) => {
+            (JsonState::ToBindings, Token::ArrayStart) => {
                 if self.boolean.is_some() {
                     return malformed(start, BOTH);
                 }
@@ -423,7 +427,7 @@ impl Machine {
                         from: self.at,
                         tokens: self.tokens.clone(),
                     });
-                    self.state = State::Skip(self.tokens.depth() - 1, After::Results);
+                    self.state = JsonState::Skip(self.tokens.depth() - 1, After::Results);
                 }
             }
             _ => return self.misplaced(token, start),
@@ -434,26 +438,26 @@ impl Machine {
     fn begin_rows(&mut self) {
         let links = std::mem::take(&mut self.links);
         self.rows.set_head(None, links);
-        self.state = State::Bindings;
+        self.state = JsonState::Bindings;
     }
 
     #[cold]
     fn misplaced(&self, token: Token, start: usize) -> Read<()> {
         let (of, expected) = match self.state {
-            State::Start => ("a result set", "an object"),
-            State::ToHead => ("head", "an object"),
-            State::ToVariables => ("vars", "an array"),
-            State::Variables => ("a variable", "a string"),
-            State::ToLinks => ("link", "an array"),
-            State::Links => ("a link", "a string"),
-            State::ToBoolean => ("boolean", "true or false"),
-            State::ToResults => ("results", "an object"),
-            State::ToBindings => ("bindings", "an array"),
-            State::Bindings => ("a row", "an object"),
-            State::ToText(_) => ("what a term says of itself", "a string"),
-            State::ToValue => (
+            JsonState::Start => ("a result set", "an object"),
+            JsonState::ToHead => ("head", "an object"),
+            JsonState::ToVariables => ("vars", "an array"),
+            JsonState::Variables => ("a variable", "a string"),
+            JsonState::ToLinks => ("link", "an array"),
+            JsonState::Links => ("a link", "a string"),
+            JsonState::ToBoolean => ("boolean", "true or false"),
+            JsonState::ToResults => ("results", "an object"),
+            JsonState::ToBindings => ("bindings", "an array"),
+            JsonState::Bindings => ("a row", "an object"),
+            JsonState::ToText(_) => ("a member of a term", "a string"),
+            JsonState::ToValue => (
                 "the value of a term",
-                "a string, or of a triple term an object",
+                "a string, or an object for a triple term",
             ),
             _ => ("a term", "an object"),
         };
@@ -462,21 +466,21 @@ impl Machine {
 
     fn root_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
         let depth = self.tokens.depth();
-        self.state = match key.text(text, &mut self.said)? {
-            b"head" if std::mem::take(&mut self.again) => State::Skip(depth, After::Root),
-            b"head" if self.has_head => return malformed(start, "the result set has a head twice"),
-            b"head" => State::ToHead,
+        self.state = match key.text(text, &mut self.unescaped)? {
+            b"head" if std::mem::take(&mut self.again) => JsonState::Skip(depth, After::Root),
+            b"head" if self.has_head => return malformed(start, "the result set has two heads"),
+            b"head" => JsonState::ToHead,
             b"results" if self.has_results => {
-                return malformed(start, "the result set has results twice");
+                return malformed(start, "the result set has two 'results'");
             }
             b"results" if self.boolean.is_some() => return malformed(start, BOTH),
-            b"results" => State::ToResults,
+            b"results" => JsonState::ToResults,
             b"boolean" if self.boolean.is_some() => {
-                return malformed(start, "the result set has a boolean twice");
+                return malformed(start, "the result set has two booleans");
             }
             b"boolean" if self.has_results => return malformed(start, BOTH),
-            b"boolean" => State::ToBoolean,
-            _ => State::Skip(depth, After::Root),
+            b"boolean" => JsonState::ToBoolean,
+            _ => JsonState::Skip(depth, After::Root),
         };
         Ok(())
     }
@@ -503,30 +507,30 @@ impl Machine {
             }
             None => {}
         }
-        self.state = State::End;
+        self.state = JsonState::End;
         Ok(())
     }
 
     #[inline]
     fn row_key(&mut self, text: &[u8], key: QuotedRange, start: usize) -> Read<()> {
-        let name = key.text(text, &mut self.said)?;
+        let name = key.text(text, &mut self.unescaped)?;
         let Some(column) = self.rows.variables.column(name, self.rows.next) else {
             let found = quote(name);
             return malformed(start, format!("the variable {found} is not in the head"));
         };
-        self.state = State::ToCell(column);
+        self.state = JsonState::ToCell(column);
         Ok(())
     }
 
     #[inline]
     fn term_key(&mut self, text: &[u8], key: QuotedRange) -> Read<()> {
-        self.state = match key.text(text, &mut self.said)? {
-            b"type" => State::ToText(Part::Type),
-            b"value" => State::ToValue,
-            b"datatype" => State::ToText(Part::Datatype),
-            b"xml:lang" => State::ToText(Part::Language),
-            b"its:dir" => State::ToText(Part::Direction),
-            _ => State::Skip(self.tokens.depth(), After::Term),
+        self.state = match key.text(text, &mut self.unescaped)? {
+            b"type" => JsonState::ToText(TermPart::Type),
+            b"value" => JsonState::ToValue,
+            b"datatype" => JsonState::ToText(TermPart::Datatype),
+            b"xml:lang" => JsonState::ToText(TermPart::Language),
+            b"its:dir" => JsonState::ToText(TermPart::Direction),
+            _ => JsonState::Skip(self.tokens.depth(), After::Term),
         };
         Ok(())
     }
@@ -535,23 +539,23 @@ impl Machine {
     fn term_text(
         &mut self,
         text: &[u8],
-        part: Part,
+        part: TermPart,
         quoted: QuotedRange,
         start: usize,
     ) -> Read<()> {
-        let said = quoted.text(text, &mut self.said)?;
+        let decoded = quoted.text(text, &mut self.unescaped)?;
         let from = self.texts.len();
-        self.texts.extend_from_slice(said);
+        self.texts.extend_from_slice(decoded);
         let to = self.texts.len();
         if let Some(frame) = self.frames.last_mut() {
             let slot = &mut frame.texts[part as usize];
-            if slot.is_some() || (part == Part::Value && frame.triple.is_some()) {
+            if slot.is_some() || (part == TermPart::Value && frame.triple.is_some()) {
                 let name = PARTS[part as usize];
-                return malformed(start, format!("a term has its {name} twice"));
+                return malformed(start, format!("'{name}' occurs twice in a term"));
             }
             *slot = Some((from, to));
         }
-        self.state = State::Term;
+        self.state = JsonState::Term;
         Ok(())
     }
 
@@ -569,21 +573,21 @@ impl Machine {
                 .map(|parts| &mut parts[frame.position]);
             match part {
                 Some(part) if *part == TermId::DEFAULT_GRAPH => *part = id,
-                _ => return malformed(start, "a triple term has a part twice"),
+                _ => return malformed(start, "a part of a triple term occurs twice"),
             }
-            self.state = State::Parts;
+            self.state = JsonState::Parts;
             return Ok(());
         }
         if !self.rows.set(self.column, id) {
             let name = quote(self.rows.variables.name(self.column).as_bytes());
-            return malformed(start, format!("a row has a term for {name} twice"));
+            return malformed(start, format!("a row has two terms for {name}"));
         }
-        self.state = State::Row;
+        self.state = JsonState::Row;
         Ok(())
     }
 
     #[inline]
-    fn finish_term(&mut self, frame: &Frame, start: usize) -> Read<TermId> {
+    fn finish_term(&mut self, frame: &TermFrame, start: usize) -> Read<TermId> {
         let texts = std::mem::take(&mut self.texts);
         let result = self.make_term(frame, &texts, start);
         self.texts = texts;
@@ -591,9 +595,9 @@ impl Machine {
     }
 
     #[inline]
-    fn make_term(&mut self, frame: &Frame, texts: &[u8], start: usize) -> Read<TermId> {
-        let get = |part: Part| frame.texts[part as usize].map(|(from, to)| &texts[from..to]);
-        let Some(kind) = get(Part::Type) else {
+    fn make_term(&mut self, frame: &TermFrame, texts: &[u8], start: usize) -> Read<TermId> {
+        let get = |part: TermPart| frame.texts[part as usize].map(|(from, to)| &texts[from..to]);
+        let Some(kind) = get(TermPart::Type) else {
             return malformed(start, "a term has no type");
         };
         if kind == b"triple" {
@@ -608,8 +612,8 @@ impl Machine {
             };
             return self.rows.triple(parts).map_err(|error| limit(start, error));
         }
-        let Some(value) = get(Part::Value) else {
-            return malformed(start, "a term has no value that is a string");
+        let Some(value) = get(TermPart::Value) else {
+            return malformed(start, "a term has no string as its value");
         };
         let literal = matches!(kind, b"literal" | b"typed-literal");
         let made = match kind {
@@ -617,9 +621,9 @@ impl Machine {
             b"bnode" => self.rows.bnode(value),
             _ if literal => {
                 let kind = literal_kind(
-                    get(Part::Language),
-                    get(Part::Direction),
-                    get(Part::Datatype),
+                    get(TermPart::Language),
+                    get(TermPart::Direction),
+                    get(TermPart::Datatype),
                 );
                 match kind {
                     Ok(kind) => self.rows.literal(value, kind),
@@ -630,7 +634,9 @@ impl Machine {
                 let found = quote(other);
                 return malformed(
                     start,
-                    format!("the type of a term is uri, literal, bnode or triple, not {found}"),
+                    format!(
+                        "the type of a term must be uri, literal, bnode or triple, not {found}"
+                    ),
                 );
             }
         };
@@ -638,7 +644,7 @@ impl Machine {
     }
 }
 
-const BOTH: &str = "the result set has a boolean and results; it is of ASK or of SELECT";
+const BOTH: &str = "the result set has both a boolean (of ASK) and results (of SELECT)";
 const LANG_STRINGS: [&[u8]; 2] = [
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
     b"http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString",
@@ -650,7 +656,7 @@ pub(super) fn literal_kind<'a>(
     language: Option<&'a [u8]>,
     direction: Option<&[u8]>,
     datatype: Option<&'a [u8]>,
-) -> Result<Kind<'a>, Reason> {
+) -> Result<ResultLiteralKind<'a>, Reason> {
     let language = language.filter(|language| !language.is_empty());
     let direction = match direction {
         None => 0,
@@ -665,18 +671,18 @@ pub(super) fn literal_kind<'a>(
         }
     };
     match (language, datatype) {
-        (None, None) => Ok(Kind::Plain),
-        (None, Some(datatype)) => Ok(Kind::Datatype(datatype)),
+        (None, None) => Ok(ResultLiteralKind::Plain),
+        (None, Some(datatype)) => Ok(ResultLiteralKind::Datatype(datatype)),
         (Some(language), datatype) => match datatype {
             Some(datatype) if !LANG_STRINGS.contains(&datatype) => {
                 Err("a literal has a language and a datatype".into())
             }
-            _ => Ok(Kind::Language(language, direction)),
+            _ => Ok(ResultLiteralKind::Language(language, direction)),
         },
     }
 }
 
-impl Grammar for Machine {
+impl Grammar for JsonResultMachine {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
@@ -703,7 +709,7 @@ impl Grammar for Machine {
     }
 
     fn take(&mut self) -> Option<ResultBatch> {
-        self.rows.take(self.state == State::End)
+        self.rows.take(self.state == JsonState::End)
     }
 
     fn take_part(&mut self) -> ResultBatch {
@@ -713,7 +719,7 @@ impl Grammar for Machine {
     fn reset(&mut self) {
         self.rows.reset();
         self.tokens = JsonTokenizer::new(AROUND + 2 * self.max_depth);
-        self.state = State::Start;
+        self.state = JsonState::Start;
         self.at = 0;
         self.offset = 0;
         self.links = Vec::new();

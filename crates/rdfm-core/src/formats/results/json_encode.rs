@@ -1,6 +1,6 @@
 //! Encoder for result sets in JSON: one row per line.
 
-use super::text_encode::{Form, Stop};
+use super::text_encode::{RowError, TextForm};
 use crate::codec::refuse::Refused;
 use crate::model::record::ResultHead;
 use crate::model::table::TermTable;
@@ -9,7 +9,7 @@ use crate::syntax::json::write::string;
 
 /// Writes JSON.
 #[derive(Default)]
-pub(super) struct Json {
+pub(super) struct JsonForm {
     /// Names of the columns as JSON, with the colon.
     keys: Vec<Vec<u8>>,
     /// Whether the row already has a cell.
@@ -40,7 +40,7 @@ fn text(table: &TermTable, term: Term, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-impl Form for Json {
+impl TextForm for JsonForm {
     const LINKS: bool = true;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
@@ -94,7 +94,7 @@ impl Form for Json {
         id: TermId,
         most: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RowError> {
         let term = table.term(id);
         match term.kind {
             TermKind::Iri => {
@@ -110,7 +110,7 @@ impl Form for Json {
                 let names = [&b"{\"subject\":"[..], b",\"predicate\":", b",\"object\":"];
                 for (name, part) in names.into_iter().zip(table.triple(term)) {
                     if out.len() > most {
-                        return Err(Stop::TooLong);
+                        return Err(RowError::TooLong);
                     }
                     out.extend_from_slice(name);
                     self.term(table, part, most, out)?;

@@ -7,6 +7,6 @@ const GROUP: &str = "SPARQL results";
 /// Whether writing CSV, which loses information, is allowed.
 pub const LOSSY: OptionSpec = OptionSpec::switch(
     "lossy",
-    "Write CSV of results although it does not say what a term is: IRIs, blank nodes and literals become their texts.",
+    "Write SPARQL results as CSV, which loses the kinds of terms: IRIs, blank nodes and literals become plain text.",
 )
 .group(GROUP);

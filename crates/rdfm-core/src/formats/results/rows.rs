@@ -24,7 +24,7 @@ const SHARED_LITERAL: usize = 24;
 
 /// The kind of a literal, apart from its lexical form.
 #[derive(Clone, Copy)]
-pub(super) enum Kind<'a> {
+pub(super) enum ResultLiteralKind<'a> {
     Plain,
     Datatype(&'a [u8]),
     /// Language, and direction as flags.
@@ -35,7 +35,7 @@ pub(super) enum Kind<'a> {
 pub(super) type Added = Result<TermId, LimitExceeded>;
 
 /// Builds rows.
-pub(super) struct Rows {
+pub(super) struct RowBuilder {
     pub builder: ResultBuilder,
     pub variables: Variables,
     cache: Cache,
@@ -51,7 +51,7 @@ pub(super) struct Rows {
     taken: bool,
 }
 
-impl Rows {
+impl RowBuilder {
     pub fn new(limits: Limits) -> Self {
         Self {
             builder: ResultBuilder::new(limits),
@@ -191,11 +191,13 @@ impl Rows {
 
     /// Adds a literal.
     #[inline]
-    pub fn literal(&mut self, lexical: &[u8], kind: Kind<'_>) -> Added {
+    pub fn literal(&mut self, lexical: &[u8], kind: ResultLiteralKind<'_>) -> Added {
         let (kind, aux, direction) = match kind {
-            Kind::Plain | Kind::Datatype(XSD_STRING) => (TermKind::Literal, TermId(0), 0),
-            Kind::Datatype(iri) => (TermKind::TypedLiteral, self.iri(iri)?, 0),
-            Kind::Language(tag, direction) => {
+            ResultLiteralKind::Plain | ResultLiteralKind::Datatype(XSD_STRING) => {
+                (TermKind::Literal, TermId(0), 0)
+            }
+            ResultLiteralKind::Datatype(iri) => (TermKind::TypedLiteral, self.iri(iri)?, 0),
+            ResultLiteralKind::Language(tag, direction) => {
                 let tag = self.simple(TermKind::Language, tag, scan::language)?;
                 (TermKind::LangLiteral, tag, direction)
             }

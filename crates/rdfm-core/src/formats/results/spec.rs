@@ -1,8 +1,8 @@
 //! The result set formats.
 
-use super::binary::BinaryReader;
+use super::binary::ResultBinaryReader;
 use super::options::LOSSY;
-use super::table_encode::{Csv, Tsv};
+use super::table_encode::{CsvForm, TsvForm};
 use super::{binary_encode, csv, json, json_encode, text_encode, tsv, xml, xml_encode};
 use crate::codec::carries::Carries;
 use crate::codec::input;
@@ -32,7 +32,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     reads: &[BOUNDS],
     writes: &[&[VALUES]],
     decoder: |values, _| {
-        let reader = BinaryReader::new(true, &limits(values));
+        let reader = ResultBinaryReader::new(true, &limits(values));
         Ok(input::decoder(THRIFT.name, reader))
     },
     encoder: |values, _| Ok(binary_encode::thrift(values)),
@@ -48,7 +48,7 @@ pub static PROTOBUF: FormatSpec = FormatSpec {
     media_types: &["application/sparql-results+protobuf"],
     aliases: &["srp"],
     decoder: |values, _| {
-        let reader = BinaryReader::new(false, &limits(values));
+        let reader = ResultBinaryReader::new(false, &limits(values));
         Ok(input::decoder(PROTOBUF.name, reader))
     },
     encoder: |values, _| Ok(binary_encode::protobuf(values)),
@@ -66,7 +66,7 @@ pub static JSON: FormatSpec = FormatSpec {
     writes: &[],
     decoder: |values, _| Ok(json::decoder(JSON.name, values)),
     encoder: |values, _| {
-        let form = json_encode::Json::default();
+        let form = json_encode::JsonForm::default();
         Ok(text_encode::encoder(&JSON, values, form))
     },
     ..THRIFT
@@ -103,7 +103,7 @@ pub static TSV: FormatSpec = FormatSpec {
     binary: false,
     writes: &[],
     decoder: |values, _| Ok(tsv::decoder(TSV.name, values)),
-    encoder: |values, _| Ok(text_encode::encoder(&TSV, values, Tsv)),
+    encoder: |values, _| Ok(text_encode::encoder(&TSV, values, TsvForm)),
     ..THRIFT
 };
 
@@ -126,7 +126,7 @@ pub static CSV: FormatSpec = FormatSpec {
     writes: &[&[LOSSY]],
     decoder: |values, _| Ok(csv::decoder(CSV.name, values)),
     encoder: |values, _| {
-        let form = Csv {
+        let form = CsvForm {
             lossy: values.switch(&LOSSY),
         };
         Ok(text_encode::encoder(&CSV, values, form))

@@ -1,13 +1,13 @@
 //! Result sets as text tables: a line of variables, then one line per row.
 //!
-//! - In: validated text that grows at its end, and a [`Dialect`].
+//! - In: validated text that grows at its end, and a [`TableDialect`].
 //! - Out: one message per line.
 //! - Cost: linear; memory contains one line. The scan of an incomplete line continues where it
 //!   stopped.
 //! - Law: LF or CRLF ends a line; the last line may lack it.
 
 use super::head::other_length;
-use super::rows::Rows;
+use super::rows::RowBuilder;
 use crate::codec::Noticed;
 use crate::model::batch::ResultBatch;
 use crate::model::builder::ResultBuilder;
@@ -21,7 +21,7 @@ use crate::syntax::text::grammar::{
 
 /// Progress of the scan of an incomplete line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct LineScan {
     /// Number of bytes scanned from its start.
     pub at: usize,
     /// Whether the scan is inside quotes.
@@ -29,28 +29,28 @@ pub(super) struct Scan {
 }
 
 /// The syntax of lines and cells.
-pub(super) trait Dialect: Send + 'static {
+pub(super) trait TableDialect: Send + 'static {
     /// Returns the line feed that ends the line at `start`, or `None` if it is not buffered yet.
-    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize>;
+    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize>;
 
     /// Reads the names of variables.
-    fn names(&mut self, text: &[u8], start: usize, rows: &mut Rows) -> Read<()>;
+    fn names(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
     /// Reads the cells of a line, up to the end of `text`, into the open row.
-    fn cells(&mut self, text: &[u8], start: usize, rows: &mut Rows) -> Read<()>;
+    fn cells(&mut self, text: &[u8], start: usize, rows: &mut RowBuilder) -> Read<()>;
 
     /// Whether a cell would continue after the end of the line.
-    fn is_cut(scan: Scan) -> bool;
+    fn is_cut(scan: LineScan) -> bool;
 
     /// Returns notes about the data that was read.
     fn notes(&self) -> Vec<String>;
 }
 
 /// Decodes a table.
-pub(super) struct Table<D> {
+pub(super) struct TableDecoder<D> {
     dialect: D,
-    rows: Rows,
-    scan: Scan,
+    rows: RowBuilder,
+    scan: LineScan,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
@@ -58,12 +58,12 @@ pub(super) struct Table<D> {
     done: bool,
 }
 
-impl<D: Dialect> Table<D> {
+impl<D: TableDialect> TableDecoder<D> {
     pub fn new(dialect: D, limits: Limits) -> Self {
         Self {
             dialect,
-            rows: Rows::new(limits),
-            scan: Scan::default(),
+            rows: RowBuilder::new(limits),
+            scan: LineScan::default(),
             at: 0,
             offset: 0,
             has_head: false,
@@ -86,7 +86,7 @@ impl<D: Dialect> Table<D> {
                     return Ok(Pause::Need);
                 }
             };
-            self.scan = Scan::default();
+            self.scan = LineScan::default();
             self.check_length(start, end)?;
             let before = end.checked_sub(1).filter(|&at| at >= start);
             let carriage = before.is_some_and(|at| text[at] == b'\r');
@@ -152,7 +152,7 @@ impl<D: Dialect> Table<D> {
     }
 }
 
-impl<D: Dialect> Grammar for Table<D> {
+impl<D: TableDialect> Grammar for TableDecoder<D> {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
@@ -182,7 +182,7 @@ impl<D: Dialect> Grammar for Table<D> {
 
     fn reset(&mut self) {
         self.rows.reset();
-        self.scan = Scan::default();
+        self.scan = LineScan::default();
         self.at = 0;
         self.offset = 0;
         self.has_head = false;

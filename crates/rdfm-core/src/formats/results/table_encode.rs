@@ -1,7 +1,7 @@
 //! Encoders for result sets in TSV and CSV: one row per line.
 
 use super::head::refuse_boolean;
-use super::text_encode::{Form, Stop};
+use super::text_encode::{RowError, TextForm};
 use crate::codec::refuse::Refused;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::record::ResultHead;
@@ -11,9 +11,9 @@ use crate::model::term::{TermId, TermKind};
 use crate::model::write::Style;
 
 /// Writes TSV: terms as in N-Triples.
-pub(super) struct Tsv;
+pub(super) struct TsvForm;
 
-impl Form for Tsv {
+impl TextForm for TsvForm {
     const LINKS: bool = false;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
@@ -22,7 +22,7 @@ impl Form for Tsv {
             if name.contains(['\t', '\n', '\r']) {
                 let name = quote(name.as_bytes());
                 let reason = Reason::from(format!(
-                    "the variable {name} has a tab or a line end in its name, which TSV cannot hold"
+                    "the variable {name} contains a tab or a line break, which TSV cannot represent"
                 ));
                 return Err((ErrorClass::Unsupported, reason.lacking(Feature::AnyText)));
             }
@@ -48,7 +48,7 @@ impl Form for Tsv {
         id: TermId,
         most: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RowError> {
         let style = Style {
             most,
             ..Style::CANONICAL
@@ -66,7 +66,7 @@ impl Form for Tsv {
 }
 
 /// Writes CSV: the texts of terms, if that is requested.
-pub(super) struct Csv {
+pub(super) struct CsvForm {
     pub lossy: bool,
 }
 
@@ -87,16 +87,16 @@ fn field(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-impl Form for Csv {
+impl TextForm for CsvForm {
     const LINKS: bool = false;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
         refuse_boolean(head)?;
         if !self.lossy {
             let reason = Reason::new(
-                "CSV of results does not say what a term is: an IRI, a blank node, a literal, its datatype or language",
+                "CSV cannot distinguish IRIs, blank nodes and literals, and has no datatypes or languages",
             )
-            .with(Remedy::write("lossy", "true", "writes it all the same"));
+            .with(Remedy::write("lossy", "true", "writes it anyway"));
             return Err((ErrorClass::Unsupported, reason));
         }
         for (at, name) in head.variables.iter().enumerate() {
@@ -124,14 +124,14 @@ impl Form for Csv {
         id: TermId,
         most: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RowError> {
         let term = table.term(id);
         let text = table.text_of(term);
         match term.kind {
             TermKind::Bnode => field(&[b"_:", text].concat(), out),
             TermKind::TripleTerm => {
                 let start = out.len();
-                Tsv.term(table, id, most, out)?;
+                TsvForm.term(table, id, most, out)?;
                 let written = out.split_off(start);
                 field(&written, out);
             }

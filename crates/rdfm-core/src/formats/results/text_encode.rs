@@ -1,7 +1,7 @@
 //! Code shared by the encoders of result sets as text: the head, the rows, and the limit of the
 //! text.
 //!
-//! - In: batches, and a [`Form`].
+//! - In: batches, and a [`TextForm`].
 //! - Out: the log.
 //! - Cost: a term is written once per batch and copied from there. The text of a batch may not
 //!   exceed [`MAX_TEXT`].
@@ -19,10 +19,10 @@ use crate::model::record::ResultHead;
 use crate::model::remedy::Reason;
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
-use crate::syntax::text::encode::{MAX_TEXT, Memo, too_long};
+use crate::syntax::text::encode::{MAX_TEXT, TextMemo, too_long};
 
 /// Reason why a row cannot be written.
-pub(super) enum Stop {
+pub(super) enum RowError {
     /// A term that the format cannot represent.
     Refused(Reason),
     /// Text above the size limit.
@@ -30,7 +30,7 @@ pub(super) enum Stop {
 }
 
 /// A text format.
-pub(super) trait Form: Send + 'static {
+pub(super) trait TextForm: Send + 'static {
     /// Whether the head contains links; otherwise they are omitted.
     const LINKS: bool;
 
@@ -50,7 +50,7 @@ pub(super) trait Form: Send + 'static {
         id: TermId,
         most: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop>;
+    ) -> Result<(), RowError>;
 
     /// Writes the text after a cell.
     fn end_cell(&mut self, _out: &mut Vec<u8>) {}
@@ -63,14 +63,14 @@ pub(super) trait Form: Send + 'static {
 }
 
 /// Creates an encoder for a new log.
-pub(super) fn encoder<F: Form>(
+pub(super) fn encoder<F: TextForm>(
     format: &'static FormatSpec,
     values: &Values,
     form: F,
 ) -> Box<dyn Encoder> {
     let writer = FormWriter {
         form,
-        memo: Memo::default(),
+        memo: TextMemo::default(),
         columns: 0,
         ask: false,
         links: 0,
@@ -80,10 +80,10 @@ pub(super) fn encoder<F: Form>(
     Box::new(MessageLoop::new(format, values, writer))
 }
 
-/// Writes a [`Form`].
+/// Writes a [`TextForm`].
 struct FormWriter<F> {
     form: F,
-    memo: Memo,
+    memo: TextMemo,
     columns: usize,
     ask: bool,
     /// Number of links that were omitted.
@@ -93,9 +93,14 @@ struct FormWriter<F> {
     most: usize,
 }
 
-impl<F: Form> FormWriter<F> {
+impl<F: TextForm> FormWriter<F> {
     #[inline]
-    fn row(&mut self, table: &TermTable, row: &[TermId], out: &mut Vec<u8>) -> Result<(), Stop> {
+    fn row(
+        &mut self,
+        table: &TermTable,
+        row: &[TermId],
+        out: &mut Vec<u8>,
+    ) -> Result<(), RowError> {
         self.form.begin_row(self.number == 0, out);
         for (column, &id) in row.iter().enumerate() {
             let bound = id != TermId::DEFAULT_GRAPH;
@@ -110,7 +115,7 @@ impl<F: Form> FormWriter<F> {
             }
             self.form.end_cell(out);
             if out.len() > self.most {
-                return Err(Stop::TooLong);
+                return Err(RowError::TooLong);
             }
         }
         self.form.end_row(out);
@@ -124,7 +129,7 @@ impl<F: Form> FormWriter<F> {
     }
 }
 
-impl<F: Form> Writer for FormWriter<F> {
+impl<F: TextForm> Writer for FormWriter<F> {
     type Record = TermId;
 
     fn head(&mut self, head: &Head<TermId>, out: &mut Vec<u8>) -> Refused<()> {
@@ -160,8 +165,8 @@ impl<F: Form> Writer for FormWriter<F> {
         }
         self.row(batch.table(), row, out)
             .map_err(|stop| match stop {
-                Stop::Refused(reason) => (ErrorClass::Unsupported, reason),
-                Stop::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
+                RowError::Refused(reason) => (ErrorClass::Unsupported, reason),
+                RowError::TooLong => (ErrorClass::Limit, too_long(MAX_TEXT)),
             })
     }
 

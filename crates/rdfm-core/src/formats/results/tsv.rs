@@ -5,24 +5,24 @@
 use memchr::memchr;
 
 use super::head::other_length;
-use super::rows::Rows;
-use super::table::{Dialect, Scan, Table};
+use super::rows::RowBuilder;
+use super::table::{LineScan, TableDecoder, TableDialect};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
 use crate::model::error::quote;
-use crate::syntax::ntriples::Statements;
+use crate::syntax::ntriples::StatementReader;
 use crate::syntax::text::grammar::{self, GrammarError, Read, malformed};
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
     let limits = limits(values);
-    let terms = Statements::of_cells(limits.max_depth);
-    grammar::decoder(name, Table::new(Tsv { terms }, limits), false)
+    let terms = StatementReader::of_cells(limits.max_depth);
+    grammar::decoder(name, TableDecoder::new(TsvDialect { terms }, limits), false)
 }
 
-struct Tsv {
-    terms: Statements,
+struct TsvDialect {
+    terms: StatementReader,
 }
 
 /// Returns the end of the cell that begins at a position.
@@ -30,14 +30,14 @@ fn cell_end(text: &[u8], start: usize) -> usize {
     memchr(b'\t', &text[start..]).map_or(text.len(), |length| start + length)
 }
 
-impl Dialect for Tsv {
-    fn line_end(text: &[u8], start: usize, scan: &mut Scan) -> Option<usize> {
+impl TableDialect for TsvDialect {
+    fn line_end(text: &[u8], start: usize, scan: &mut LineScan) -> Option<usize> {
         let from = start + scan.at;
         scan.at = text.len() - start;
         memchr(b'\n', &text[from..]).map(|length| from + length)
     }
 
-    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+    fn names(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         loop {
             let end = cell_end(text, start);
             let name = match &text[start..end] {
@@ -59,7 +59,7 @@ impl Dialect for Tsv {
     }
 
     #[inline]
-    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut Rows) -> Read<()> {
+    fn cells(&mut self, text: &[u8], mut start: usize, rows: &mut RowBuilder) -> Read<()> {
         let columns = rows.variables.len();
         let mut column = 0;
         loop {
@@ -89,7 +89,7 @@ impl Dialect for Tsv {
         malformed(text.len(), other_length(column, columns))
     }
 
-    fn is_cut(_: Scan) -> bool {
+    fn is_cut(_: LineScan) -> bool {
         false
     }
 

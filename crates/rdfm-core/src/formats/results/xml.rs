@@ -6,7 +6,7 @@
 //! - Law: elements of other namespaces are skipped with their content; a DOCTYPE is rejected.
 
 use super::json::literal_kind;
-use super::rows::{Kind, Rows};
+use super::rows::{ResultLiteralKind, RowBuilder};
 use crate::codec::Decoder;
 use crate::codec::options::limits;
 use crate::codec::values::Values;
@@ -18,10 +18,10 @@ use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach, limit};
-use crate::syntax::xml::scope::Scope;
+use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{
-    self, Attribute, Name, Read, Scan, Token, XML, append_lines, check_characters, entities, fail,
-    malformed,
+    self, Attribute, Read, TokenScan, XML, XmlName, XmlToken, append_lines, check_characters,
+    entities, fail, malformed,
 };
 
 /// The namespace of the format.
@@ -33,12 +33,12 @@ const AROUND: usize = 8;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
-    grammar::decoder(name, Machine::new(limits(values)), false)
+    grammar::decoder(name, XmlResultMachine::new(limits(values)), false)
 }
 
 /// An element of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
+enum ResultElement {
     Sparql,
     Head,
     Variable,
@@ -57,7 +57,7 @@ enum Element {
     Foreign,
 }
 
-impl Element {
+impl ResultElement {
     const fn of(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"sparql" => Self::Sparql,
@@ -105,8 +105,8 @@ impl Element {
 }
 
 /// An open element.
-struct Open {
-    element: Element,
+struct OpenElement {
+    element: ResultElement,
     /// Start of its name among those of the open elements.
     name: usize,
     /// Mark of the namespaces in scope around it.
@@ -114,15 +114,15 @@ struct Open {
 }
 
 /// Decodes a result set.
-struct Machine {
-    rows: Rows,
-    scan: Scan,
+struct XmlResultMachine {
+    rows: RowBuilder,
+    scan: TokenScan,
     /// Index of the first unread byte of the text, and byte offset of the text in the log.
     at: usize,
     offset: u64,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     names: Vec<u8>,
-    scope: Scope,
+    scope: NamespaceScope,
     /// Whether names without a prefix are names of the format.
     plain: bool,
     attributes: Vec<Attribute>,
@@ -147,17 +147,17 @@ struct Machine {
     max_depth: usize,
 }
 
-impl Machine {
+impl XmlResultMachine {
     fn new(limits: Limits) -> Self {
         let max_depth = limits.max_depth as usize;
         Self {
-            rows: Rows::new(limits),
-            scan: Scan::default(),
+            rows: RowBuilder::new(limits),
+            scan: TokenScan::default(),
             at: 0,
             offset: 0,
             open: Vec::new(),
             names: Vec::new(),
-            scope: Scope::default(),
+            scope: NamespaceScope::default(),
             plain: false,
             attributes: Vec::new(),
             begun: false,
@@ -183,10 +183,10 @@ impl Machine {
         loop {
             let start = self.at;
             if self.plain
-                && self.innermost() == Some(Element::Result)
+                && self.innermost() == Some(ResultElement::Result)
                 && self.quick_binding(text)?
             {
-                self.scan = Scan::default();
+                self.scan = TokenScan::default();
                 continue;
             }
             let next = xml::next(text, start, &mut self.scan);
@@ -250,43 +250,40 @@ impl Machine {
         })
     }
 
-    fn innermost(&self) -> Option<Element> {
+    fn innermost(&self) -> Option<ResultElement> {
         self.open.last().map(|open| open.element)
     }
 
     #[inline]
-    fn token(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
+    fn token(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.at;
         match token {
-            Token::Start => self.start(text, end, end - 1),
-            Token::Empty => {
+            XmlToken::Start => self.start(text, end, end - 1),
+            XmlToken::Empty => {
                 self.start(text, end, end - 2)?;
                 self.end_element(start)
             }
-            Token::End => self.end(text, end),
-            Token::Text => match self.innermost() {
-                Some(Element::Foreign) => check_characters(text, start, end),
+            XmlToken::End => self.end(text, end),
+            XmlToken::Text => match self.innermost() {
+                Some(ResultElement::Foreign) => check_characters(text, start, end),
                 Some(element) if element.has_text() => self.characters(text, start, end),
                 _ => self.space(text, start, end),
             },
-            Token::CData => match self.innermost() {
-                Some(Element::Foreign) => check_characters(text, start, end),
+            XmlToken::CData => match self.innermost() {
+                Some(ResultElement::Foreign) => check_characters(text, start, end),
                 Some(element) if element.has_text() => {
                     let (from, to) = (start + 9, end - 3);
                     check_characters(text, from, to)?;
                     self.push(text, from, to, true)
                 }
-                _ => malformed(start, "CDATA where no text belongs"),
+                _ => malformed(start, "CDATA is not allowed here"),
             },
-            Token::Doctype => malformed(
-                start,
-                "a DOCTYPE, which result sets do not have; what it would declare is not read",
-            ),
-            Token::Comment => {
+            XmlToken::Doctype => malformed(start, "a DOCTYPE is not supported in result sets"),
+            XmlToken::Comment => {
                 self.begun = true;
                 check_characters(text, start, end)
             }
-            Token::Instruction => {
+            XmlToken::Instruction => {
                 let declaration = xml::is_declaration(&text[start..end]);
                 if declaration && self.begun {
                     return malformed(start, "an XML declaration is allowed at the start only");
@@ -340,7 +337,7 @@ impl Machine {
             return Err(self.too_large(start));
         }
         let mut from = start;
-        let trims = !cdata && self.innermost() != Some(Element::Literal);
+        let trims = !cdata && self.innermost() != Some(ResultElement::Literal);
         if trims && self.text.is_empty() {
             while from < end && is(text[from], SPACE) {
                 from += 1;
@@ -366,7 +363,7 @@ impl Machine {
     }
 
     /// Returns the namespace of a name; attributes without a prefix have none.
-    fn namespace(&self, text: &[u8], name: &Name, is_attribute: bool) -> Read<&[u8]> {
+    fn namespace(&self, text: &[u8], name: &XmlName, is_attribute: bool) -> Read<&[u8]> {
         let prefix = name.prefix(text);
         if prefix.is_empty() && is_attribute {
             return Ok(b"");
@@ -399,15 +396,15 @@ impl Machine {
             return Ok(false);
         };
         let made = match found.element {
-            Element::Uri => self.rows.iri(found.text),
-            Element::Bnode => self.rows.bnode(found.text),
+            ResultElement::Uri => self.rows.iri(found.text),
+            ResultElement::Bnode => self.rows.bnode(found.text),
             _ => self.rows.literal(found.text, found.kind),
         };
         let id = made.map_err(|error| limit(start + found.end_tag, error))?;
         if !self.rows.set(column, id) {
             let name = quote(self.rows.variables.name(column).as_bytes());
             let end = start + found.length - b"</binding>".len();
-            return malformed(end, format!("a row has a term for {name} twice"));
+            return malformed(end, format!("a row has two terms for {name}"));
         }
         self.at = start + found.length;
         Ok(true)
@@ -429,7 +426,7 @@ impl Machine {
         result
     }
 
-    fn open_element(&mut self, text: &[u8], name: &Name, attributes: &[Attribute]) -> Read<()> {
+    fn open_element(&mut self, text: &[u8], name: &XmlName, attributes: &[Attribute]) -> Read<()> {
         let start = self.at;
         let scope = self.scope.mark();
         for (at, attribute) in attributes.iter().enumerate() {
@@ -450,7 +447,7 @@ impl Machine {
                 } else {
                     attribute.name.local(text)
                 };
-                if self.scope.bytes() + Scope::size(prefix, &value) > self.rows.most() {
+                if self.scope.bytes() + NamespaceScope::size(prefix, &value) > self.rows.most() {
                     return Err(self.too_large(attribute.name.start));
                 }
                 self.scope.bind(prefix, &value);
@@ -460,10 +457,10 @@ impl Machine {
             self.find_plain();
         }
         let around = self.innermost();
-        let mut element = Element::Foreign;
-        if around != Some(Element::Foreign) && self.namespace(text, name, false)? == RESULTS {
+        let mut element = ResultElement::Foreign;
+        if around != Some(ResultElement::Foreign) && self.namespace(text, name, false)? == RESULTS {
             let local = name.local(text);
-            let found = Element::of(local).filter(|element| element.fits(around));
+            let found = ResultElement::of(local).filter(|element| element.fits(around));
             let Some(found) = found else {
                 let shown = quote(local);
                 return malformed(
@@ -493,7 +490,7 @@ impl Machine {
             return fail(start, ErrorClass::Limit, Reason::limit(reason, "max_depth"));
         }
         self.begin(text, element, attributes)?;
-        self.open.push(Open {
+        self.open.push(OpenElement {
             element,
             name: self.names.len(),
             scope,
@@ -516,17 +513,17 @@ impl Machine {
     }
 
     /// Begins an element.
-    fn begin(&mut self, text: &[u8], element: Element, attributes: &[Attribute]) -> Read<()> {
+    fn begin(&mut self, text: &[u8], element: ResultElement, attributes: &[Attribute]) -> Read<()> {
         let start = self.at;
         match element {
-            Element::Sparql | Element::Foreign => {}
-            Element::Head => {
+            ResultElement::Sparql | ResultElement::Foreign => {}
+            ResultElement::Head => {
                 if self.has_head {
-                    return malformed(start, "the result set has a head twice");
+                    return malformed(start, "the result set has two heads");
                 }
                 self.has_head = true;
             }
-            Element::Variable => {
+            ResultElement::Variable => {
                 let name = self.required(text, attributes, "name")?;
                 if !self.rows.charge_head(&name) {
                     return Err(self.too_large(start));
@@ -535,31 +532,31 @@ impl Machine {
                     return malformed(start, reason);
                 }
             }
-            Element::Link => {
+            ResultElement::Link => {
                 let link = self.required(text, attributes, "href")?;
                 if !self.rows.charge_head(&link) {
                     return Err(self.too_large(start));
                 }
                 self.links.push(link);
             }
-            Element::Boolean | Element::Results => {
+            ResultElement::Boolean | ResultElement::Results => {
                 if !self.has_head {
                     return malformed(start, "expected the element head first");
                 }
                 if self.has_results || self.boolean.is_some() {
                     return malformed(
                         start,
-                        "the result set has results or a boolean already; it has one of them, once",
+                        "the result set already has results or a boolean; it can have only one of them",
                     );
                 }
-                if element == Element::Results {
+                if element == ResultElement::Results {
                     self.has_results = true;
                     let links = std::mem::take(&mut self.links);
                     self.rows.set_head(None, links);
                 }
             }
-            Element::Result => self.rows.begin(self.offset + start as u64),
-            Element::Binding => {
+            ResultElement::Result => self.rows.begin(self.offset + start as u64),
+            ResultElement::Binding => {
                 let name = attributes
                     .iter()
                     .find(|attribute| attribute.name.whole(text) == b"name");
@@ -579,11 +576,14 @@ impl Machine {
                 self.column = column;
                 self.term = None;
             }
-            Element::Uri | Element::Bnode | Element::Literal | Element::Triple => {
+            ResultElement::Uri
+            | ResultElement::Bnode
+            | ResultElement::Literal
+            | ResultElement::Triple => {
                 if self.term.is_some() {
-                    return malformed(start, "a second term, where one belongs");
+                    return malformed(start, "found a second term, expected only one");
                 }
-                if element == Element::Triple {
+                if element == ResultElement::Triple {
                     if self.triples.len() >= self.max_depth {
                         let most = self.max_depth;
                         let reason = format!(
@@ -594,17 +594,17 @@ impl Machine {
                     }
                     self.triples.push([None; 3]);
                 }
-                if element == Element::Literal {
+                if element == ResultElement::Literal {
                     self.literal_attributes(text, attributes)?;
                 }
             }
-            Element::Part(part) => {
+            ResultElement::Part(part) => {
                 let full = self
                     .triples
                     .last()
                     .is_some_and(|parts| parts[part].is_some());
                 if full {
-                    return malformed(start, "a triple term has a part twice");
+                    return malformed(start, "a part of a triple term occurs twice");
                 }
                 self.term = None;
             }
@@ -646,14 +646,14 @@ impl Machine {
             Some(open) => malformed(
                 start,
                 format!(
-                    "expected the end tag of {}, found that of {}",
+                    "expected the end tag of {}, found the end tag of {}",
                     quote(&self.names[open.name..]),
                     quote(name)
                 ),
             ),
             None => malformed(
                 start,
-                format!("the end tag of {}, which is not open", quote(name)),
+                format!("found the end tag of {}, which is not open", quote(name)),
             ),
         }
     }
@@ -669,27 +669,27 @@ impl Machine {
             self.find_plain();
         }
         match open.element {
-            Element::Head
-            | Element::Variable
-            | Element::Link
-            | Element::Results
-            | Element::Foreign => {}
-            Element::Sparql => {
+            ResultElement::Head
+            | ResultElement::Variable
+            | ResultElement::Link
+            | ResultElement::Results
+            | ResultElement::Foreign => {}
+            ResultElement::Sparql => {
                 if self.boolean.is_none() && !self.has_results {
                     return malformed(start, "the result set has neither results nor a boolean");
                 }
                 self.done = true;
             }
-            Element::Boolean => {
-                let said = self.text[..self.kept].to_vec();
-                self.boolean = Some(match &*said {
+            ResultElement::Boolean => {
+                let content = self.text[..self.kept].to_vec();
+                self.boolean = Some(match &*content {
                     b"true" | b"1" => true,
                     b"false" | b"0" => false,
                     other => {
                         let shown = quote(other);
                         return malformed(
                             start,
-                            format!("the boolean is true or false, not {shown}"),
+                            format!("the boolean must be true or false, not {shown}"),
                         );
                     }
                 });
@@ -697,17 +697,17 @@ impl Machine {
                 let links = std::mem::take(&mut self.links);
                 self.rows.set_head(self.boolean, links);
             }
-            Element::Result => self.rows.end().map_err(|error| limit(start, error))?,
-            Element::Binding => {
+            ResultElement::Result => self.rows.end().map_err(|error| limit(start, error))?,
+            ResultElement::Binding => {
                 let Some(term) = self.term.take() else {
                     return malformed(start, "a binding has no term");
                 };
                 if !self.rows.set(self.column, term) {
                     let name = quote(self.rows.variables.name(self.column).as_bytes());
-                    return malformed(start, format!("a row has a term for {name} twice"));
+                    return malformed(start, format!("a row has two terms for {name}"));
                 }
             }
-            Element::Part(part) => {
+            ResultElement::Part(part) => {
                 let term = self.term.take();
                 if term.is_none() {
                     return malformed(start, "a part of a triple term has no term");
@@ -724,12 +724,12 @@ impl Machine {
         Ok(())
     }
 
-    fn make_term(&mut self, element: Element, start: usize) -> Read<TermId> {
+    fn make_term(&mut self, element: ResultElement, start: usize) -> Read<TermId> {
         let text = &self.text[..self.kept];
         let made = match element {
-            Element::Uri => self.rows.iri(text),
-            Element::Bnode => self.rows.bnode(text),
-            Element::Triple => {
+            ResultElement::Uri => self.rows.iri(text),
+            ResultElement::Bnode => self.rows.bnode(text),
+            ResultElement::Triple => {
                 let Some([Some(s), Some(p), Some(o)]) = self.triples.pop() else {
                     return malformed(start, "a triple term without subject, predicate and object");
                 };
@@ -754,8 +754,8 @@ impl Machine {
 /// A binding without white space, references and other special cases.
 struct Quick<'a> {
     name: &'a [u8],
-    element: Element,
-    kind: Kind<'a>,
+    element: ResultElement,
+    kind: ResultLiteralKind<'a>,
     text: &'a [u8],
     /// Start of the term's end tag, and length of the entire binding.
     end_tag: usize,
@@ -768,44 +768,44 @@ impl<'a> Quick<'a> {
     fn find(text: &'a [u8]) -> Option<Self> {
         let (name, rest) = quoted(text.strip_prefix(b"<binding name=")?)?;
         let rest = rest.strip_prefix(b">")?;
-        let mut kind = Kind::Plain;
+        let mut kind = ResultLiteralKind::Plain;
         let (element, rest, end): (_, _, &[u8]) = if let Some(rest) = rest.strip_prefix(b"<uri>") {
-            (Element::Uri, rest, b"</uri></binding>")
+            (ResultElement::Uri, rest, b"</uri></binding>")
         } else if let Some(rest) = rest.strip_prefix(b"<bnode>") {
-            (Element::Bnode, rest, b"</bnode></binding>")
+            (ResultElement::Bnode, rest, b"</bnode></binding>")
         } else {
             let mut rest = rest.strip_prefix(b"<literal")?;
             if let Some(value) = rest.strip_prefix(b" datatype=") {
-                let (datatype, behind) = quoted(value)?;
-                (kind, rest) = (Kind::Datatype(datatype), behind);
+                let (datatype, remaining) = quoted(value)?;
+                (kind, rest) = (ResultLiteralKind::Datatype(datatype), remaining);
             } else if let Some(value) = rest.strip_prefix(b" xml:lang=") {
-                let (tag, behind) = quoted(value)?;
+                let (tag, remaining) = quoted(value)?;
                 kind = literal_kind(Some(tag), None, None).ok()?;
-                rest = behind;
+                rest = remaining;
             }
             (
-                Element::Literal,
+                ResultElement::Literal,
                 rest.strip_prefix(b">")?,
                 b"</literal></binding>",
             )
         };
-        let (said, rest) = rest.split_at(memchr::memchr(b'<', rest)?);
-        let trimmed = element != Element::Literal
+        let (content, rest) = rest.split_at(memchr::memchr(b'<', rest)?);
+        let trimmed = element != ResultElement::Literal
             && matches!(
-                (said.first(), said.last()),
+                (content.first(), content.last()),
                 (Some(b' '), _) | (_, Some(b' '))
             );
-        let behind = rest.strip_prefix(end)?;
-        if trimmed || !is_simple(said) {
+        let remaining = rest.strip_prefix(end)?;
+        if trimmed || !is_simple(content) {
             return None;
         }
         Some(Self {
             name,
             element,
             kind,
-            text: said,
+            text: content,
             end_tag: text.len() - rest.len(),
-            length: text.len() - behind.len(),
+            length: text.len() - remaining.len(),
         })
     }
 }
@@ -854,7 +854,7 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
     let Some(length) = memchr::memchr(b';', &text[start..end.min(start + 64)]) else {
         return malformed(
             start,
-            "'&' begins a reference, which ends with ';'; alone it is written &amp;",
+            "'&' begins a reference, which must end with ';'; write a literal '&' as &amp;",
         );
     };
     let name = &text[start + 1..start + length];
@@ -864,15 +864,15 @@ fn reference(text: &[u8], at: &mut usize, end: usize) -> Read<char> {
         None => malformed(
             start,
             format!(
-                "the reference {} is to no character; without a DOCTYPE there are &lt; &gt; &amp; &quot; &apos; and \
-                 numbers of characters",
+                "the reference {} does not name a character; without a DOCTYPE, only &lt; &gt; &amp; &quot; \
+                 &apos; and character numbers are allowed",
                 quote(&text[start..*at])
             ),
         ),
     }
 }
 
-impl Grammar for Machine {
+impl Grammar for XmlResultMachine {
     type Record = TermId;
 
     fn run(&mut self, text: &[u8], reach: Reach) -> Result<Pause, Box<GrammarError>> {
@@ -902,7 +902,7 @@ impl Grammar for Machine {
 
     fn reset(&mut self) {
         self.rows.reset();
-        self.scan = Scan::default();
+        self.scan = TokenScan::default();
         self.at = 0;
         self.offset = 0;
         self.open.clear();

@@ -1,6 +1,6 @@
 //! Encoder for result sets in XML: one row per line.
 
-use super::text_encode::{Form, Stop};
+use super::text_encode::{RowError, TextForm};
 use super::xml::{ITS, RESULTS};
 use crate::codec::refuse::Refused;
 use crate::model::error::{ErrorClass, quote};
@@ -19,7 +19,7 @@ pub(super) struct Xml {
 
 /// The context of a text, which determines its escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EscapeContext {
     /// Text of a literal.
     Literal,
     /// Text of an IRI or a label, around which readers skip white space.
@@ -28,11 +28,13 @@ enum Place {
 }
 
 /// Appends a text, escaped. The error names a character that XML does not allow.
-fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
+fn escape(text: &[u8], place: EscapeContext, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Some(at) = not_xml(text) {
         let found = quote(text);
         let c = code_point(&text[at..]);
-        let reason = Reason::from(format!("XML holds no character {c}, found in {found}"));
+        let reason = Reason::from(format!(
+            "XML cannot represent the character {c}, found in {found}"
+        ));
         return Err(reason.lacking(Feature::AnyText));
     }
     let mut from = 0;
@@ -42,9 +44,9 @@ fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
             b'>' => b"&gt;",
             b'&' => b"&amp;",
             b'\r' => b"&#xD;",
-            b'"' if place == Place::Attribute => b"&quot;",
-            b' ' | b'\n' | b'\t' if place != Place::Literal => match byte {
-                b' ' if place == Place::Attribute => continue,
+            b'"' if place == EscapeContext::Attribute => b"&quot;",
+            b' ' | b'\n' | b'\t' if place != EscapeContext::Literal => match byte {
+                b' ' if place == EscapeContext::Attribute => continue,
                 b' ' => b"&#x20;",
                 b'\n' => b"&#xA;",
                 _ => b"&#x9;",
@@ -59,11 +61,11 @@ fn escape(text: &[u8], place: Place, out: &mut Vec<u8>) -> Result<(), Reason> {
     Ok(())
 }
 
-fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
+fn element(name: &str, text: &[u8], out: &mut Vec<u8>) -> Result<(), RowError> {
     out.push(b'<');
     out.extend_from_slice(name.as_bytes());
     out.push(b'>');
-    escape(text, Place::Trimmed, out).map_err(Stop::Refused)?;
+    escape(text, EscapeContext::Trimmed, out).map_err(RowError::Refused)?;
     out.extend_from_slice(b"</");
     out.extend_from_slice(name.as_bytes());
     out.push(b'>');
@@ -74,7 +76,7 @@ fn attribute(name: &str, value: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> 
     out.push(b' ');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"=\"");
-    escape(value, Place::Attribute, out)?;
+    escape(value, EscapeContext::Attribute, out)?;
     out.push(b'"');
     Ok(())
 }
@@ -128,13 +130,13 @@ impl Xml {
             }
         }
         out.push(b'>');
-        escape(table.text_of(term), Place::Literal, out)?;
+        escape(table.text_of(term), EscapeContext::Literal, out)?;
         out.extend_from_slice(b"</literal>");
         Ok(())
     }
 }
 
-impl Form for Xml {
+impl TextForm for Xml {
     const LINKS: bool = true;
 
     fn head(&mut self, head: &ResultHead, out: &mut Vec<u8>) -> Refused<()> {
@@ -160,7 +162,7 @@ impl Form for Xml {
         id: TermId,
         most: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), RowError> {
         let term = table.term(id);
         let text = table.text_of(term);
         match term.kind {
@@ -171,7 +173,7 @@ impl Form for Xml {
                 let names = ["subject", "predicate", "object"];
                 for (name, part) in names.into_iter().zip(table.triple(term)) {
                     if out.len() > most {
-                        return Err(Stop::TooLong);
+                        return Err(RowError::TooLong);
                     }
                     out.push(b'<');
                     out.extend_from_slice(name.as_bytes());
@@ -184,7 +186,7 @@ impl Form for Xml {
                 out.extend_from_slice(b"</triple>");
                 Ok(())
             }
-            _ => Self::literal(table, id, out).map_err(Stop::Refused),
+            _ => Self::literal(table, id, out).map_err(RowError::Refused),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::machine::Machine;
+use super::machine::TurtleMachine;
 use super::terms::LogTerms;
 use crate::codec::input::Skipped;
 use crate::codec::options::{BASE, LENIENT, limits};
@@ -28,7 +28,7 @@ pub(super) fn decoder(
     let parts = opening.parts == Parts::Always;
     let asked = Asked::of(values);
     let turtle = Turtle {
-        machine: Machine::new(
+        machine: TurtleMachine::new(
             BatchBuilder::new(limits(values)),
             Dialects::new(&asked),
             LogTerms::new(values.text(&BASE), values.switch(&LENIENT))?,
@@ -43,7 +43,7 @@ pub(super) fn decoder(
 struct Turtle {
     /// Options for the dialect.
     asked: Asked,
-    machine: Machine,
+    machine: TurtleMachine,
 }
 
 impl Grammar for Turtle {

@@ -19,7 +19,9 @@ use crate::model::write::{
     Style, direction, term_error, write_escaped, write_iri, write_language, write_term,
 };
 use crate::syntax::prefixes::{Declared, Prefixes};
-use crate::syntax::text::encode::{Layout, Memo, Statements, Stop, TextWriter, holds_labels};
+use crate::syntax::text::encode::{
+    StatementError, StatementWriter, TextLayout, TextMemo, TextWriter, holds_labels,
+};
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -33,14 +35,14 @@ pub(super) fn encoder(
     values: &Values,
     source: Option<&Source>,
 ) -> Made<dyn Encoder> {
-    let layout = Layout::of(values, source)?;
+    let layout = TextLayout::of(values, source)?;
     let blocks = Blocks {
         graphs: format.carries.graphs,
         lenient: values.switch(&LENIENT),
         prefixes: Prefixes::default(),
-        terms: Memo::default(),
-        predicates: Memo::default(),
-        ends: Memo::default(),
+        terms: TextMemo::default(),
+        predicates: TextMemo::default(),
+        ends: TextMemo::default(),
         open: None,
         carried: None,
     };
@@ -53,11 +55,11 @@ struct Blocks {
     graphs: bool,
     lenient: bool,
     prefixes: Prefixes,
-    terms: Memo,
+    terms: TextMemo,
     /// Separate from `terms`, because a predicate may be written as `a`.
-    predicates: Memo,
+    predicates: TextMemo,
     /// The end of literals from the closing quote on, by datatype or language.
-    ends: Memo,
+    ends: TextMemo,
     /// The last quad. Its statement and block are still open.
     open: Option<Quad>,
     /// The last quad as canonical text, kept between parts of a message because ids change.
@@ -139,7 +141,7 @@ impl Blocks {
         quad: &Quad,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let graph = self.graph(quad);
         let named = graph != TermId::DEFAULT_GRAPH;
         match self.shares(table, quad) {
@@ -182,7 +184,7 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if self.predicates.copy(id, out) {
             return Ok(());
         }
@@ -204,7 +206,7 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if self.terms.copy(id, out) {
             return Ok(());
         }
@@ -222,12 +224,12 @@ impl Blocks {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let term = table.term(id);
         if term.kind != TermKind::TripleTerm
             && let Some(error) = term_error(table, id, self.lenient)
         {
-            return Err(Stop::Term(error));
+            return Err(StatementError::Term(error));
         }
         match term.kind {
             TermKind::Iri => self.iri(table, term, out),
@@ -236,7 +238,7 @@ impl Blocks {
                 out.extend_from_slice(style.open);
                 for part in table.triple(term) {
                     if out.len() > style.most {
-                        return Err(Stop::TooLong);
+                        return Err(StatementError::TooLong);
                     }
                     self.new_term(table, part, style, out)?;
                     out.push(b' ');
@@ -333,7 +335,7 @@ fn digits(text: &[u8]) -> (usize, &[u8]) {
     (count, &text[count..])
 }
 
-impl Statements for Blocks {
+impl StatementWriter for Blocks {
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();
         self.terms.begin_batch(terms, out);
@@ -365,11 +367,11 @@ impl Statements for Blocks {
         message: usize,
         style: Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         for quad in batch.message(message) {
             self.quad(batch.table(), quad, &style, out)?;
             if out.len() > style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         Ok(())

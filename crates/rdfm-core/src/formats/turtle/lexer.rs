@@ -1,14 +1,14 @@
 //! The tokens of Turtle and TriG with more than one byte.
 //!
 //! - In: valid UTF-8 text, the start of a token, and how far it was already scanned.
-//! - Out: the end of the token and its parts; or [`Stop`].
+//! - Out: the end of the token and its parts; or [`TokenError`].
 //! - Cost: one pass over a token. Scanning of a partial token resumes where it stopped.
 //! - Law: a token depends on its own bytes and the few after it, not on how they were cut.
 
 use memchr::{memchr, memchr2};
 
 use crate::model::chars::{
-    DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, is, is_letter, is_name, no_language_tag,
+    DIGIT, ESCAPE, HEX, IRI, LETTER, NAME, describe_invalid_language_tag, is, is_letter, is_name,
 };
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
@@ -17,7 +17,7 @@ use crate::syntax::text::grammar::GrammarError;
 
 /// Why no token was read.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum TokenError {
     /// The token is incomplete. The bytes before `scanned` need not be scanned again.
     Need {
         /// Index in the text.
@@ -30,9 +30,9 @@ pub(super) enum Stop {
 }
 
 /// A token, or why there is none.
-pub(super) type Lexed<T> = Result<T, Stop>;
+pub(super) type Lexed<T> = Result<T, TokenError>;
 
-impl Stop {
+impl TokenError {
     pub fn need(scanned: usize) -> Self {
         Self::Need { scanned, phase: 0 }
     }
@@ -58,19 +58,19 @@ pub(super) fn iri_end(text: &[u8], start: usize, from: usize) -> Lexed<usize> {
     match memchr2(b'>', b'\n', &text[from..]) {
         Some(length) if text[from + length] == b'>' => Ok(from + length + 1),
         Some(length) => Err(iri_error(text, start, from + length)),
-        None => Err(Stop::need(text.len())),
+        None => Err(TokenError::need(text.len())),
     }
 }
 
 /// Returns the error for an `IRIREF` without an end before `limit`.
 #[cold]
-pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> Stop {
+pub(super) fn iri_error(text: &[u8], start: usize, limit: usize) -> TokenError {
     let body = &text[start + 1..limit];
     let bad = body
         .iter()
         .position(|&byte| byte != b'\\' && !is(byte, IRI))
         .map_or(limit, |length| start + 1 + length);
-    Stop::malformed(bad, bad_iri_text(text, bad))
+    TokenError::malformed(bad, bad_iri_text(text, bad))
 }
 
 /// Describes a character that is not allowed in an IRI.
@@ -126,7 +126,7 @@ pub(super) fn string(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed
         }
         (Some(&first), Some(_)) if first == mark => Ok(empty),
         (Some(&first), None) if first == mark && eof => Ok(empty),
-        (Some(&first), None) if first == mark => Err(Stop::need(start)),
+        (Some(&first), None) if first == mark => Err(TokenError::need(start)),
         _ => short_string(text, start, from, mark),
     }
 }
@@ -139,7 +139,7 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
     loop {
         at = special(text, at, mark);
         match text.get(at) {
-            None => return Err(Stop::need(at)),
+            None => return Err(TokenError::need(at)),
             Some(&byte) if byte == mark => {
                 if resumed {
                     escaped = memchr(b'\\', &text[first..at]).is_some();
@@ -156,13 +156,13 @@ fn short_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text>
             }
             Some(b'\\') => {
                 if at + 1 >= text.len() {
-                    return Err(Stop::need(at));
+                    return Err(TokenError::need(at));
                 }
                 escaped = true;
                 at += 2;
             }
             Some(b'\n' | b'\r') => {
-                return Err(Stop::malformed(
+                return Err(TokenError::malformed(
                     at,
                     "the string is not closed on its line; \
                      for several lines use three quotation marks, or write \\n",
@@ -217,12 +217,12 @@ fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> 
     let mut at = from.max(first);
     loop {
         match memchr2(mark, b'\\', text.get(at..).unwrap_or_default()) {
-            None => return Err(Stop::need(text.len().max(at))),
+            None => return Err(TokenError::need(text.len().max(at))),
             Some(length) => at += length,
         }
         if text[at] == b'\\' {
             if at + 1 >= text.len() {
-                return Err(Stop::need(at));
+                return Err(TokenError::need(at));
             }
             at += 2;
             continue;
@@ -240,8 +240,8 @@ fn long_string(text: &[u8], start: usize, from: usize, mark: u8) -> Lexed<Text> 
                     long: true,
                 });
             }
-            (Some(&one), None) if one == mark => return Err(Stop::need(at)),
-            (None, _) => return Err(Stop::need(at)),
+            (Some(&one), None) if one == mark => return Err(TokenError::need(at)),
+            (None, _) => return Err(TokenError::need(at)),
             _ => at += 1,
         }
     }
@@ -283,7 +283,7 @@ fn unescape(
             b'U' => 8,
             _ => {
                 let Some(byte) = simple(kind) else {
-                    return Err(Stop::malformed(
+                    return Err(TokenError::malformed(
                         offset + at,
                         format!(
                             "unknown escape '\\{}; write a backslash as '\\\\'",
@@ -302,7 +302,7 @@ fn unescape(
             .and_then(|hex| std::str::from_utf8(hex).ok())
             .and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let Some(code) = code else {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 offset + at,
                 format!(
                     "expected {digits} hexadecimal digits after '\\{}'",
@@ -311,7 +311,7 @@ fn unescape(
             ));
         };
         let Some(c) = char::from_u32(code) else {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 offset + at,
                 format!(
                     "the escape '\\{}{code:0digits$X}' is not a character",
@@ -328,7 +328,7 @@ fn unescape(
 
 /// A prefixed name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name {
+pub(super) struct NameToken {
     /// Index of the colon.
     pub colon: usize,
     /// Index after the name.
@@ -341,7 +341,7 @@ pub(super) struct Name {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Word {
     /// A prefixed name.
-    Name(Name),
+    Name(NameToken),
     /// A word without a colon, possibly a keyword, with the index after it.
     Bare(usize),
 }
@@ -394,7 +394,7 @@ pub(super) fn word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<W
         {
             let end = skip_name(text, colon + 1);
             if end < text.len() && !in_name(text[end]) && text[colon + 1] != b'-' {
-                return Ok(Word::Name(Name {
+                return Ok(Word::Name(NameToken {
                     colon,
                     end,
                     escaped: false,
@@ -410,7 +410,7 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
     while let Some(&byte) = text.get(at) {
         if byte == b'\\' {
             if at + 1 >= text.len() && !eof {
-                return Err(Stop::need(at));
+                return Err(TokenError::need(at));
             }
             at += 1;
         } else if !in_name(byte) {
@@ -419,7 +419,7 @@ fn long_word(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Word> {
         at += 1;
     }
     if at >= text.len() && !eof {
-        return Err(Stop::need(text.len()));
+        return Err(TokenError::need(text.len()));
     }
     let run = at.min(text.len());
     if let Some(length) = prefix_end(&text[start..run]) {
@@ -442,8 +442,8 @@ fn prefix_end(run: &[u8]) -> Option<usize> {
 }
 
 /// Checks the local part of a name, whose bytes end at `run` or earlier.
-fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
-    let mut name = Name {
+fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<NameToken> {
+    let mut name = NameToken {
         colon,
         end: colon + 1,
         escaped: false,
@@ -462,7 +462,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
             b'%' => {
                 let digits = text.get(at + 1..at + 3).unwrap_or_default();
                 if digits.len() < 2 || !digits.iter().all(|&byte| is(byte, HEX)) {
-                    return Err(Stop::malformed(
+                    return Err(TokenError::malformed(
                         at,
                         "expected two hexadecimal digits after '%' in a name; write a bare '%' as '\\%'",
                     ));
@@ -472,7 +472,7 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
             b'\\' => {
                 let escaped = text.get(at + 1).copied().unwrap_or_default();
                 if !b"_~.-!$&'()*+,;=/?#@%".contains(&escaped) {
-                    return Err(Stop::malformed(
+                    return Err(TokenError::malformed(
                         at,
                         format!(
                             "the escape '\\{} is not allowed in a name; write the IRI in angle brackets",
@@ -511,8 +511,8 @@ fn local_end(text: &[u8], colon: usize, run: usize) -> Lexed<Name> {
 }
 
 #[cold]
-fn bad_name(text: &[u8], at: usize) -> Stop {
-    Stop::malformed(
+fn bad_name(text: &[u8], at: usize) -> TokenError {
+    TokenError::malformed(
         at,
         format!(
             "{} is not allowed here in a name; write the IRI in angle brackets",
@@ -548,9 +548,9 @@ pub(super) fn unescape_local(local: &[u8], out: &mut Vec<u8>) {
 pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<usize> {
     match text.get(start + 1) {
         Some(b':') => {}
-        None if !eof => return Err(Stop::need(start)),
+        None if !eof => return Err(TokenError::need(start)),
         _ => {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 start,
                 "expected ':' after '_' in a blank node label",
             ));
@@ -562,7 +562,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
         at += 1;
     }
     if at >= text.len() && !eof {
-        return Err(Stop::need(at));
+        return Err(TokenError::need(at));
     }
     let mut end = at;
     while end > first && text[end - 1] == b'.' {
@@ -580,7 +580,7 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
             is_name(c) || c == '.'
         };
         if !good {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 at,
                 format!(
                     "{} is not allowed here in a blank node label",
@@ -591,14 +591,14 @@ pub(super) fn label_end(text: &[u8], start: usize, from: usize, eof: bool) -> Le
         at += c.len_utf8();
     }
     if end == first {
-        return Err(Stop::malformed(start, "expected a label after '_:'"));
+        return Err(TokenError::malformed(start, "expected a label after '_:'"));
     }
     Ok(end)
 }
 
 /// A language tag with its base direction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Language {
+pub(super) struct LanguageToken {
     /// Index after the tag, which begins after the `@`.
     pub tag_end: usize,
     /// Index after the token.
@@ -608,7 +608,7 @@ pub(super) struct Language {
 }
 
 /// Lexes the `LANG_DIR` at `start`.
-pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<Language> {
+pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lexed<LanguageToken> {
     let end = at_word_end(text, start, from, eof)?;
     if text.get(end) == Some(&b'_') {
         return Err(underscored(text, start, end, eof));
@@ -620,7 +620,7 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
             b"ltr" => (length, flags::LTR),
             b"rtl" => (length, flags::RTL),
             other => {
-                return Err(Stop::malformed(
+                return Err(TokenError::malformed(
                     start + 1 + length,
                     format!("expected 'ltr' or 'rtl' after '--', found {}", quote(other)),
                 ));
@@ -628,9 +628,12 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
         },
     };
     if !crate::model::chars::is_language_tag(&body[..tag]) {
-        return Err(Stop::malformed(start, no_language_tag(&body[..tag])));
+        return Err(TokenError::malformed(
+            start,
+            describe_invalid_language_tag(&body[..tag]),
+        ));
     }
-    Ok(Language {
+    Ok(LanguageToken {
         tag_end: start + 1 + tag,
         end,
         direction,
@@ -639,14 +642,17 @@ pub(super) fn language(text: &[u8], start: usize, from: usize, eof: bool) -> Lex
 
 /// Returns the error for a language tag followed by an underscore.
 #[cold]
-fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> Stop {
+fn underscored(text: &[u8], start: usize, end: usize, eof: bool) -> TokenError {
     // Errors show fewer bytes than this.
     let near = &text[end..text.len().min(end + 64)];
     let more = near.iter().take_while(|&&byte| is(byte, NAME)).count();
     if more == near.len() && near.len() < 64 && !eof {
-        return Stop::need(end);
+        return TokenError::need(end);
     }
-    Stop::malformed(start, no_language_tag(&text[start + 1..end + more]))
+    TokenError::malformed(
+        start,
+        describe_invalid_language_tag(&text[start + 1..end + more]),
+    )
 }
 
 /// End of a word that begins with `@`.
@@ -656,39 +662,40 @@ pub(super) fn at_word_end(text: &[u8], start: usize, from: usize, eof: bool) -> 
         at += 1;
     }
     if at >= text.len() && !eof {
-        return Err(Stop::need(at));
+        return Err(TokenError::need(at));
     }
     Ok(at)
 }
 
 /// Kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum NumberKind {
     Integer,
     Decimal,
     Double,
 }
 
-/// Lexes the longest number at `start`. `phase` is that of an earlier [`Stop::Need`].
+/// Lexes the longest number at `start`. `phase` is that of an earlier [`TokenError::Need`].
 pub(super) fn number(
     text: &[u8],
     start: usize,
     from: usize,
     phase: u8,
     eof: bool,
-) -> Lexed<(Number, usize)> {
+) -> Lexed<(NumberKind, usize)> {
     const FRACTION: u8 = 1;
     const EXPONENT: u8 = 2;
     let digits = start + usize::from(matches!(text[start], b'+' | b'-'));
     let mut at = from.max(digits);
-    let mut kind = [Number::Integer, Number::Decimal, Number::Double][usize::from(phase.min(2))];
+    let mut kind =
+        [NumberKind::Integer, NumberKind::Decimal, NumberKind::Double][usize::from(phase.min(2))];
     let mut phase = phase;
     loop {
         while at < text.len() && is(text[at], DIGIT) {
             at += 1;
         }
         let ahead = |by: usize| match text.get(at + by) {
-            None if !eof => Err(Stop::Need { scanned: at, phase }),
+            None if !eof => Err(TokenError::Need { scanned: at, phase }),
             other => Ok(other.copied().unwrap_or(b' ')),
         };
         let next = ahead(0)?;
@@ -697,7 +704,7 @@ pub(super) fn number(
         if phase == 0 && next == b'.' {
             let after = ahead(1)?;
             if is(after, DIGIT) {
-                (phase, kind) = (FRACTION, Number::Decimal);
+                (phase, kind) = (FRACTION, NumberKind::Decimal);
                 at += 1;
                 continue;
             }
@@ -713,12 +720,12 @@ pub(super) fn number(
             let signed = usize::from(matches!(sign, b'+' | b'-'));
             if is(ahead(by + signed)?, DIGIT) {
                 at += by + signed;
-                (phase, kind) = (EXPONENT, Number::Double);
+                (phase, kind) = (EXPONENT, NumberKind::Double);
                 continue;
             }
         }
         if at == digits {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 start,
                 format!("expected digits after {}", quote_char(text, start)),
             ));
@@ -755,28 +762,28 @@ mod tests {
         }
     }
 
-    fn number_of(text: &str) -> (Number, usize) {
+    fn number_of(text: &str) -> (NumberKind, usize) {
         number(text.as_bytes(), 0, 0, 0, true).unwrap()
     }
 
     #[test]
     fn numbers_are_as_long_as_possible() {
         for (text, kind, length) in [
-            ("1", Number::Integer, 1),
-            ("+1 ", Number::Integer, 2),
-            ("1.", Number::Integer, 1),
-            ("1.e", Number::Integer, 1),
-            ("1.e+", Number::Integer, 1),
-            ("1.e5", Number::Double, 4),
-            ("1.e-5x", Number::Double, 5),
-            ("1e", Number::Integer, 1),
-            ("1e:b", Number::Integer, 1),
-            ("1E0.5", Number::Double, 3),
-            ("-1.5.", Number::Decimal, 4),
-            (".5e", Number::Decimal, 2),
-            (".5e3", Number::Double, 4),
-            ("1.5e3.2", Number::Double, 5),
-            ("1.2.3", Number::Decimal, 3),
+            ("1", NumberKind::Integer, 1),
+            ("+1 ", NumberKind::Integer, 2),
+            ("1.", NumberKind::Integer, 1),
+            ("1.e", NumberKind::Integer, 1),
+            ("1.e+", NumberKind::Integer, 1),
+            ("1.e5", NumberKind::Double, 4),
+            ("1.e-5x", NumberKind::Double, 5),
+            ("1e", NumberKind::Integer, 1),
+            ("1e:b", NumberKind::Integer, 1),
+            ("1E0.5", NumberKind::Double, 3),
+            ("-1.5.", NumberKind::Decimal, 4),
+            (".5e", NumberKind::Decimal, 2),
+            (".5e3", NumberKind::Double, 4),
+            ("1.5e3.2", NumberKind::Double, 5),
+            ("1.2.3", NumberKind::Decimal, 3),
         ] {
             assert_eq!(number_of(text), (kind, length), "{text}");
         }
@@ -793,11 +800,11 @@ mod tests {
             let pieces = loop {
                 match number(&bytes[..end], 0, from, phase, end == bytes.len()) {
                     Ok(found) => break found,
-                    Err(Stop::Need {
+                    Err(TokenError::Need {
                         scanned,
                         phase: reached,
                     }) => (from, phase) = (scanned, reached),
-                    Err(Stop::Error(error)) => unreachable!("{error:?}"),
+                    Err(TokenError::Error(error)) => unreachable!("{error:?}"),
                 }
                 end += 1;
             };

@@ -1,6 +1,6 @@
 //! The grammar of Turtle and TriG as a push-down automaton. Parsing can pause at every token.
 //!
-//! - In: valid UTF-8 text that grows at its end ([`Machine::run`]).
+//! - In: valid UTF-8 text that grows at its end ([`TurtleMachine::run`]).
 //! - Out: quads, namespaces and message ends in the [`BatchBuilder`].
 //! - Cost: linear in the text. Memory is bounded by a small frame per open bracket.
 //! - Law: no backtracking and no recursion. If the text ends inside a token, only that token is
@@ -23,7 +23,7 @@ use literals::Pending;
 
 use rustc_hash::FxHashMap;
 
-use super::lexer::{self, Lexed, Stop, Word};
+use super::lexer::{self, Lexed, TokenError, Word};
 use super::terms::{KnownIri, LogTerms, limit};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
@@ -88,7 +88,7 @@ enum End {
 
 /// An open bracket or statement. Ids that are not yet set are 0.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct BracketFrame {
     state: ParserState,
     end: End,
     subject: TermId,
@@ -99,7 +99,7 @@ struct Frame {
 
 const NONE: TermId = TermId::DEFAULT_GRAPH;
 
-impl Frame {
+impl BracketFrame {
     const fn new(state: ParserState) -> Self {
         Self {
             state,
@@ -122,7 +122,7 @@ impl Frame {
 
 /// The syntax of a node, which determines what may follow a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum NodeSyntax {
     Term,
     Collection,
     PropertyList,
@@ -148,12 +148,12 @@ const fn position(state: ParserState) -> (u8, &'static str) {
         ParserState::ReifiedSubject => (IRIS | BNODES | REIFIED, "a subject after '<<'"),
         ParserState::ReifiedObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS | REIFIED,
-            "an object (no list) in '<< >>'",
+            "an object (not a list) in '<< >>'",
         ),
         ParserState::TermSubject => (IRIS | BNODES, "an IRI or blank node after '<<('"),
         ParserState::TermObject => (
             IRIS | BNODES | LITERALS | TRIPLE_TERMS,
-            "an object (no list) in '<<( )>>'",
+            "an object (not a list) in '<<( )>>'",
         ),
         ParserState::GraphName => (IRIS | BNODES, "a graph name after GRAPH"),
         ParserState::Reifier | ParserState::ReifiedReifier => (IRIS | BNODES, "a reifier"),
@@ -162,7 +162,7 @@ const fn position(state: ParserState) -> (u8, &'static str) {
 }
 
 /// State of a log between two tokens.
-pub(super) struct Machine {
+pub(super) struct TurtleMachine {
     /// Index in the text of the next token.
     pub pos: usize,
     /// Offset of the text in the log.
@@ -172,8 +172,8 @@ pub(super) struct Machine {
     pub builder: BatchBuilder,
     pub dialects: Dialects,
     terms: LogTerms,
-    top: Frame,
-    below: Vec<Frame>,
+    top: BracketFrame,
+    below: Vec<BracketFrame>,
     depth: u32,
     graph: TermId,
     in_graph: bool,
@@ -192,10 +192,10 @@ pub(super) struct Machine {
     delimiter: (Met, u64),
     unescaped: Vec<u8>,
     /// The search for the next delimiter after an error.
-    search: Option<Box<skip::Search>>,
+    search: Option<Box<skip::DelimiterSearch>>,
 }
 
-impl Machine {
+impl TurtleMachine {
     pub fn new(
         builder: BatchBuilder,
         dialects: Dialects,
@@ -210,7 +210,7 @@ impl Machine {
             builder,
             dialects,
             terms,
-            top: Frame::new(ParserState::Statement),
+            top: BracketFrame::new(ParserState::Statement),
             below: Vec::new(),
             depth: 0,
             graph: NONE,
@@ -237,7 +237,7 @@ impl Machine {
         self.blank = true;
         self.dialects = dialects;
         self.terms.reset();
-        self.top = Frame::new(ParserState::Statement);
+        self.top = BracketFrame::new(ParserState::Statement);
         self.below.clear();
         self.depth = 0;
         self.graph = NONE;
@@ -262,12 +262,12 @@ impl Machine {
             }
             match self.step(text) {
                 Ok(()) => {}
-                Err(Stop::Error(error)) => return self.choose_error(text, error),
+                Err(TokenError::Error(error)) => return self.choose_error(text, error),
                 // A comment ended a message and with it the batch.
-                Err(Stop::Need { .. }) if self.full => {
+                Err(TokenError::Need { .. }) if self.full => {
                     return Ok(Pause::Full);
                 }
-                Err(Stop::Need { scanned, phase }) => {
+                Err(TokenError::Need { scanned, phase }) => {
                     if (text.len() - self.pos) as u64 > self.max_token() {
                         return Err(Box::new(self.token_too_long()));
                     }
@@ -352,7 +352,7 @@ impl Machine {
     // --- frames ---
 
     #[inline]
-    fn push(&mut self, frame: Frame) {
+    fn push(&mut self, frame: BracketFrame) {
         self.below.push(std::mem::replace(&mut self.top, frame));
     }
 
@@ -361,14 +361,14 @@ impl Machine {
         self.top = self
             .below
             .pop()
-            .unwrap_or(Frame::new(ParserState::Statement));
+            .unwrap_or(BracketFrame::new(ParserState::Statement));
     }
 
     /// Opens a bracket.
-    fn nest(&mut self, frame: Frame) -> Lexed<()> {
+    fn nest(&mut self, frame: BracketFrame) -> Lexed<()> {
         let max = self.builder.limits().max_depth;
         if self.depth >= max {
-            return Err(Stop::error(
+            return Err(TokenError::error(
                 self.pos,
                 ErrorClass::Limit,
                 Reason::limit(
@@ -440,7 +440,7 @@ impl Machine {
 
     /// Passes a node to the top frame, which expects one.
     #[inline]
-    fn deliver(&mut self, node: TermId, written: Written) -> Lexed<()> {
+    fn deliver(&mut self, node: TermId, written: NodeSyntax) -> Lexed<()> {
         match self.top.state {
             ParserState::Object => {
                 self.top.object = node;
@@ -450,12 +450,12 @@ impl Machine {
             }
             ParserState::Statement => {
                 let state = match written {
-                    Written::Term if self.in_graph => ParserState::Verb,
-                    Written::Term => ParserState::VerbOrGraph,
-                    Written::Collection => ParserState::Verb,
-                    Written::PropertyList | Written::Reified => ParserState::VerbOrNone,
+                    NodeSyntax::Term if self.in_graph => ParserState::Verb,
+                    NodeSyntax::Term => ParserState::VerbOrGraph,
+                    NodeSyntax::Collection => ParserState::Verb,
+                    NodeSyntax::PropertyList | NodeSyntax::Reified => ParserState::VerbOrNone,
                 };
-                self.push(Frame::list(state, End::Dot, node));
+                self.push(BracketFrame::list(state, End::Dot, node));
             }
             ParserState::Item => {
                 let mut cell = self.top.subject;
@@ -475,7 +475,7 @@ impl Machine {
             ParserState::Reifier => {
                 self.top.reifier = node;
                 self.top.state = ParserState::AfterObject;
-                let Frame {
+                let BracketFrame {
                     subject,
                     predicate,
                     object,
@@ -516,7 +516,7 @@ impl Machine {
             self.open();
         }
         self.pos = end;
-        self.deliver(node, Written::Term)
+        self.deliver(node, NodeSyntax::Term)
     }
 
     // --- tokens ---
@@ -562,7 +562,7 @@ impl Machine {
                     return self.value(text, byte);
                 }
                 let reifier = self.anonymous()?;
-                self.deliver(reifier, Written::Term)
+                self.deliver(reifier, NodeSyntax::Term)
             }
             ParserState::ReifiedVerb | ParserState::TermVerb => {
                 let (predicate, end) = self.verb(text, byte, "a predicate")?;
@@ -608,7 +608,7 @@ impl Machine {
     /// Processes `>>`: the triple is reified.
     fn end_reified(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b">>", "'>>'")?;
-        let Frame {
+        let BracketFrame {
             subject,
             predicate,
             object,
@@ -620,13 +620,13 @@ impl Machine {
         }
         self.reify(reifier, [subject, predicate, object])?;
         self.unnest();
-        self.deliver(reifier, Written::Reified)
+        self.deliver(reifier, NodeSyntax::Reified)
     }
 
     /// Processes `)>>`.
     fn end_triple_term(&mut self, text: &[u8]) -> Lexed<()> {
         self.expect(text, b")>>", "')>>'")?;
-        let Frame {
+        let BracketFrame {
             subject,
             predicate,
             object,
@@ -634,7 +634,7 @@ impl Machine {
         } = self.top;
         let term = self.triple_term([subject, predicate, object])?;
         self.unnest();
-        self.deliver(term, Written::Term)
+        self.deliver(term, NodeSyntax::Term)
     }
 
     /// Consumes a fixed token.
@@ -645,7 +645,7 @@ impl Machine {
             return Ok(());
         }
         if token.starts_with(rest) && self.reach != Reach::End {
-            return Err(Stop::need(self.pos));
+            return Err(TokenError::need(self.pos));
         }
         self.unexpected(text, what)
     }
@@ -669,7 +669,7 @@ impl Machine {
     #[inline]
     fn check_length(&self, start: usize, end: usize) -> Lexed<()> {
         if (end - start) as u64 > self.max_token() {
-            return Err(Stop::Error(Box::new(self.token_too_long())));
+            return Err(TokenError::Error(Box::new(self.token_too_long())));
         }
         Ok(())
     }
@@ -687,7 +687,7 @@ impl Machine {
             match text.get(start + 1) {
                 Some(b'<') => return self.unexpected(text, expected),
                 Some(_) => {}
-                None => return Err(Stop::need(start)),
+                None => return Err(TokenError::need(start)),
             }
             let end = lexer::iri_end(text, start, self.resume(start).0)?;
             self.check_length(start, end)?;
@@ -743,7 +743,7 @@ impl Machine {
                     let (id, end) = self.iri(text, start, byte, expected)?;
                     self.node(id, end)
                 }
-                None => Err(Stop::need(start)),
+                None => Err(TokenError::need(start)),
             },
             b'"' | b'\'' if allowed & LITERALS != 0 => {
                 let from = self.resume(start).0;
@@ -765,7 +765,7 @@ impl Machine {
                 if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(ParserState::Anonymous))?;
+                self.nest(BracketFrame::new(ParserState::Anonymous))?;
                 self.top.subject = self.anonymous()?;
                 self.pos += 1;
                 Ok(())
@@ -774,14 +774,14 @@ impl Machine {
                 if self.top.state == ParserState::Statement {
                     self.open();
                 }
-                self.nest(Frame::new(ParserState::Collection))?;
+                self.nest(BracketFrame::new(ParserState::Collection))?;
                 self.pos += 1;
                 Ok(())
             }
             b'0'..=b'9' | b'+' | b'-' if allowed & LITERALS != 0 => self.number(text),
             b'.' if allowed & LITERALS != 0 => match text.get(start + 1) {
                 Some(b'0'..=b'9') => self.number(text),
-                None if !self.eof() => Err(Stop::need(start)),
+                None if !self.eof() => Err(TokenError::need(start)),
                 _ => self.unexpected(text, expected),
             },
             _ if starts_word(byte) => {
@@ -812,7 +812,7 @@ impl Machine {
     /// Processes `<<` or `<<(`.
     fn double_angle(&mut self, text: &[u8], allowed: u8, expected: &str) -> Lexed<()> {
         let (state, kind, length) = match text.get(self.pos + 2) {
-            None if !self.eof() => return Err(Stop::need(self.pos)),
+            None if !self.eof() => return Err(TokenError::need(self.pos)),
             Some(b'(') => (ParserState::TermSubject, TRIPLE_TERMS, 3),
             _ => (ParserState::ReifiedSubject, REIFIED, 2),
         };
@@ -822,7 +822,7 @@ impl Machine {
         if self.top.state == ParserState::Statement {
             self.open();
         }
-        self.nest(Frame::new(state))?;
+        self.nest(BracketFrame::new(state))?;
         self.pos += length;
         Ok(())
     }
@@ -835,7 +835,7 @@ impl Machine {
         if byte == b']' {
             self.pos += 1;
             self.unnest();
-            return self.deliver(node, Written::Term);
+            return self.deliver(node, NodeSyntax::Term);
         }
         let below = self
             .below
@@ -846,8 +846,8 @@ impl Machine {
         }
         // The bracket stays open: only the frame changes.
         self.pop();
-        self.deliver(node, Written::PropertyList)?;
-        self.push(Frame::list(ParserState::Verb, End::Bracket, node));
+        self.deliver(node, NodeSyntax::PropertyList)?;
+        self.push(BracketFrame::list(ParserState::Verb, End::Bracket, node));
         Ok(())
     }
 
@@ -857,12 +857,12 @@ impl Machine {
             self.pos += 1;
             self.unnest();
             let nil = self.known(KnownIri::Nil)?;
-            return self.deliver(nil, Written::Collection);
+            return self.deliver(nil, NodeSyntax::Collection);
         }
         let cell = self.anonymous()?;
         self.pop();
-        self.deliver(cell, Written::Collection)?;
-        self.push(Frame::list(ParserState::Item, End::Dot, cell));
+        self.deliver(cell, NodeSyntax::Collection)?;
+        self.push(BracketFrame::list(ParserState::Item, End::Dot, cell));
         Ok(())
     }
 
@@ -921,7 +921,7 @@ impl Machine {
             }
             b'{' => {
                 self.expect(text, b"{|", "'{|', ';', ',' or the end of the statement")?;
-                let Frame {
+                let BracketFrame {
                     subject,
                     predicate,
                     object,
@@ -933,7 +933,11 @@ impl Machine {
                     self.reify(reifier, [subject, predicate, object])?;
                 }
                 self.top.reifier = NONE;
-                self.nest(Frame::list(ParserState::Verb, End::Annotation, reifier))
+                self.nest(BracketFrame::list(
+                    ParserState::Verb,
+                    End::Annotation,
+                    reifier,
+                ))
             }
             _ => {
                 if self.end_list(text, byte)? {
@@ -986,7 +990,7 @@ impl Machine {
     /// Processes the `{` after a subject, which is therefore a graph name.
     fn graph_block(&mut self) -> Lexed<()> {
         if !self.quads_format {
-            return self.no_graphs();
+            return self.graph_block_error();
         }
         self.pos += 1;
         self.graph = self.top.subject;
@@ -1000,7 +1004,7 @@ impl Machine {
     fn statement(&mut self, text: &[u8], byte: u8) -> Lexed<()> {
         match byte {
             b'@' => self.at_directive(text),
-            b'{' if !self.quads_format => self.no_graphs(),
+            b'{' if !self.quads_format => self.graph_block_error(),
             b'{' if !self.in_graph => {
                 self.open();
                 self.pos += 1;
@@ -1039,7 +1043,7 @@ fn starts_word(byte: u8) -> bool {
 fn starts_reifier(text: &[u8], pos: usize, byte: u8, reach: Reach) -> Lexed<bool> {
     match byte {
         b'<' => match text.get(pos + 1) {
-            None if reach != Reach::End => Err(Stop::need(pos)),
+            None if reach != Reach::End => Err(TokenError::need(pos)),
             next => Ok(next != Some(&b'<')),
         },
         b'_' | b'[' => Ok(true),

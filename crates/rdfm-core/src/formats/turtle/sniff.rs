@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use crate::codec::sniff::{Sniff, head};
 use crate::syntax::text::sniff::{
-    Line, after_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
+    LineKind, after_iri, is_blank, is_control, is_space, is_xml, line_kind, lines, trim_start,
 };
 
 /// Checks that the text contains a directive of Turtle or, at the end, begins like a statement, and
@@ -27,10 +27,10 @@ pub fn sniff(bytes: &[u8], complete: bool) -> Sniff {
         }
         match line_kind(line) {
             _ if !line_format => {}
-            Line::Triple => triples = true,
-            Line::Quad => return Sniff::No,
-            Line::Directive => {}
-            Line::Other => line_format = false,
+            LineKind::Triple => triples = true,
+            LineKind::Quad => return Sniff::No,
+            LineKind::Directive => {}
+            LineKind::Other => line_format = false,
         }
     }
     let begins = complete

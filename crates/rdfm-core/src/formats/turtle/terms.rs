@@ -12,7 +12,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::lexer::{Lexed, Stop, bad_iri_text, unescape_iri, unescape_local};
+use super::lexer::{Lexed, TokenError, bad_iri_text, unescape_iri, unescape_local};
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{IRI, is};
 use crate::model::error::{ErrorClass, LimitExceeded, quote};
@@ -74,7 +74,7 @@ struct CacheSlot {
     message: u32,
 }
 
-struct Namespace {
+struct PrefixNamespace {
     iri: Box<[u8]>,
     /// Unique while cache entries may refer to it.
     key: u32,
@@ -90,7 +90,7 @@ pub(super) struct LogTerms {
     prefix_of_name: FxHashMap<Box<[u8]>, usize>,
     /// Short prefix names, packed, with the index of each prefix.
     prefix_slots: [(u64, u32); PREFIX_SLOTS],
-    namespaces: Vec<Namespace>,
+    namespaces: Vec<PrefixNamespace>,
     namespace_of_iri: FxHashMap<Box<[u8]>, usize>,
     namespace_bytes: usize,
     /// Bytes of the IRIs of all prefixes, with repetitions.
@@ -113,8 +113,8 @@ pub(super) struct LogTerms {
 
 /// Converts a limit error of the builder to an error at a byte.
 #[cold]
-pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> Stop {
-    Stop::error(at, ErrorClass::Limit, exceeded.0)
+pub(super) fn limit(at: usize, exceeded: LimitExceeded) -> TokenError {
+    TokenError::error(at, ErrorClass::Limit, exceeded.0)
 }
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -223,13 +223,13 @@ impl LogTerms {
     }
 
     #[cold]
-    fn undeclared(&self, prefix: &[u8], start: usize) -> Stop {
+    fn undeclared(&self, prefix: &[u8], start: usize) -> TokenError {
         let shown = quote(prefix);
         let reason = Reason::from(format!(
             "the prefix {shown} is not declared; declare it with PREFIX {} <…> before it is used",
             shown.trim_matches('\'')
         ));
-        Stop::malformed(start, reason.perhaps_declared_in(self.skipped))
+        TokenError::malformed(start, reason.perhaps_declared_in(self.skipped))
     }
 
     /// Ends a message.
@@ -370,13 +370,16 @@ impl LogTerms {
         if let Some(length) = raw.iter().position(|&byte| !is(byte, IRI)) {
             let bad = start + 1 + length;
             if text[bad] != b'\\' {
-                return Err(Stop::malformed(bad, bad_iri_text(text, bad)));
+                return Err(TokenError::malformed(bad, bad_iri_text(text, bad)));
             }
             self.scratch.clear();
             unescape_iri(raw, start + 1, &mut self.scratch)?;
             let bad = self.scratch.iter().position(|&byte| !is(byte, IRI));
             if let (Some(bad), false) = (bad, self.lenient) {
-                return Err(Stop::malformed(start, bad_iri_text(&self.scratch, bad)));
+                return Err(TokenError::malformed(
+                    start,
+                    bad_iri_text(&self.scratch, bad),
+                ));
             }
             iri = &self.scratch;
             // Escaped by a lenient writer; no base applies to it.
@@ -394,11 +397,11 @@ impl LogTerms {
         match resolve(iri, base, lenient, &mut self.resolved) {
             Ok(true) => Ok((self.resolved.as_bytes(), flags::PLAIN)),
             Ok(false) => Ok((iri, flags::PLAIN)),
-            Err(reason) if lacks => Err(Stop::malformed(
+            Err(reason) if lacks => Err(TokenError::malformed(
                 start,
                 reason.perhaps_declared_in(self.skipped),
             )),
-            Err(reason) => Err(Stop::malformed(start, reason)),
+            Err(reason) => Err(TokenError::malformed(start, reason)),
         }
     }
 
@@ -412,7 +415,7 @@ impl LogTerms {
     ) -> Lexed<&'a [u8]> {
         let (iri, _) = self.resolve(text, start, end)?;
         match iri.iter().position(|&byte| !is(byte, IRI)) {
-            Some(bad) => Err(Stop::malformed(start, bad_iri_text(iri, bad))),
+            Some(bad) => Err(TokenError::malformed(start, bad_iri_text(iri, bad))),
             None => Ok(iri),
         }
     }
@@ -424,7 +427,7 @@ impl LogTerms {
         builder: &mut BatchBuilder,
         text: &[u8],
         start: usize,
-        name: super::lexer::Name,
+        name: super::lexer::NameToken,
     ) -> Lexed<TermId> {
         let local = &text[name.colon + 1..name.end];
         let Some(namespace) = self.namespace_of(text, start, name.colon) else {
@@ -549,7 +552,7 @@ impl LogTerms {
         }
         let at = self.namespaces.len();
         self.namespace_bytes += iri.len();
-        self.namespaces.push(Namespace {
+        self.namespaces.push(PrefixNamespace {
             iri: iri.clone(),
             key: self.next_key,
         });
@@ -569,7 +572,7 @@ impl LogTerms {
     /// Drops namespaces without a prefix. The others keep their keys, so that cached names stay
     /// valid.
     fn forget_unbound(&mut self) {
-        let mut old: Vec<Option<Namespace>> = std::mem::take(&mut self.namespaces)
+        let mut old: Vec<Option<PrefixNamespace>> = std::mem::take(&mut self.namespaces)
             .into_iter()
             .map(Some)
             .collect();
@@ -599,7 +602,7 @@ impl LogTerms {
                 self.base_lost = false;
                 Ok(())
             }
-            Err(error) => Err(Stop::malformed(
+            Err(error) => Err(TokenError::malformed(
                 start,
                 format!("the base {shown} is not a valid absolute IRI ({error})"),
             )),

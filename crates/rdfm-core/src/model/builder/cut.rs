@@ -18,7 +18,7 @@ use crate::model::namespaces::NamespaceChange;
 use crate::model::record::Record;
 use crate::model::table::{Span, TermTable};
 use crate::model::term::{TermId, TermKind};
-use crate::model::written::Written;
+use crate::model::written::WrittenSize;
 
 impl<R: Record> LogBuilder<R> {
     /// Returns the completed messages, or `None` if there are none. Do not call while a message is
@@ -138,7 +138,7 @@ impl<R: Record> LogBuilder<R> {
             (self.terms_hint + self.terms_hint / 8).min(self.limits.batch_bytes / 8),
         );
         let table = std::mem::replace(&mut self.table, room);
-        self.written = Written::new::<R>(&self.limits);
+        self.written = WrittenSize::new::<R>(&self.limits);
         let messages = self.message_ends.len() as u32;
         let waiting = self
             .namespace_changes

@@ -35,8 +35,8 @@ enum Check {
     Float,
     /// An integer between optional bounds.
     Integer(Option<numbers::Bound>, Option<numbers::Bound>),
-    Moment(times::Shape),
-    Duration(times::Parts),
+    Moment(times::DateTimeShape),
+    Duration(times::DurationParts),
     Hex,
     Base64,
     Normalized,
@@ -120,7 +120,7 @@ const fn integer(least: &'static str, most: &'static str) -> Check {
 }
 
 const fn moment(shape: &'static str) -> Check {
-    Check::Moment(times::Shape::new(shape))
+    Check::Moment(times::DateTimeShape::new(shape))
 }
 
 /// The datatypes of XML Schema.
@@ -173,17 +173,17 @@ static KNOWN: &[DatatypeRule] = &[
     known("xsd:gDay", moment("D"), "a day such as ---31"),
     known(
         "xsd:duration",
-        Check::Duration(times::Parts::All),
+        Check::Duration(times::DurationParts::All),
         "a duration such as P1Y2M3DT4H5M6.7S",
     ),
     known(
         "xsd:yearMonthDuration",
-        Check::Duration(times::Parts::YearsAndMonths),
+        Check::Duration(times::DurationParts::YearsAndMonths),
         "a duration such as P1Y2M",
     ),
     known(
         "xsd:dayTimeDuration",
-        Check::Duration(times::Parts::DaysAndTimes),
+        Check::Duration(times::DurationParts::DaysAndTimes),
         "a duration such as P3DT4H5M6.7S",
     ),
     known(

@@ -2,7 +2,7 @@
 
 /// The components of a date or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape(u8);
+pub struct DateTimeShape(u8);
 
 const YEAR: u8 = 1;
 const MONTH: u8 = 2;
@@ -10,7 +10,7 @@ const DAY: u8 = 4;
 const TIME: u8 = 8;
 const ZONE: u8 = 16;
 
-impl Shape {
+impl DateTimeShape {
     /// Parses letters: year, month, day, time, required time zone.
     pub const fn new(parts: &str) -> Self {
         let parts = parts.as_bytes();
@@ -35,7 +35,7 @@ impl Shape {
 
 /// The components that a duration may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Parts {
+pub enum DurationParts {
     All,
     YearsAndMonths,
     DaysAndTimes,
@@ -82,12 +82,12 @@ impl<'a> Cursor<'a> {
 }
 
 #[inline]
-pub fn is_moment(text: &[u8], shape: Shape) -> bool {
+pub fn is_moment(text: &[u8], shape: DateTimeShape) -> bool {
     moment(text, shape).is_some()
 }
 
 #[inline]
-fn moment(text: &[u8], shape: Shape) -> Option<()> {
+fn moment(text: &[u8], shape: DateTimeShape) -> Option<()> {
     let mut at = Cursor(text);
     // A day without month may be up to 31, and February without a year has 29 days.
     let (mut leap, mut month) = (true, 1);
@@ -163,24 +163,24 @@ fn zone(mut at: Cursor) -> Option<()> {
     (at.0.is_empty() && (hour < 14 || (hour == 14 && minute == 0))).then_some(())
 }
 
-pub fn is_duration(text: &[u8], parts: Parts) -> bool {
+pub fn is_duration(text: &[u8], parts: DurationParts) -> bool {
     duration(text, parts).is_some()
 }
 
-fn duration(text: &[u8], parts: Parts) -> Option<()> {
+fn duration(text: &[u8], parts: DurationParts) -> Option<()> {
     let mut at = Cursor(text);
     at.byte(b'-');
     at.byte(b'P').then_some(())?;
     let date: &[u8] = match parts {
-        Parts::All => b"YMD",
-        Parts::YearsAndMonths => b"YM",
-        Parts::DaysAndTimes => b"D",
+        DurationParts::All => b"YMD",
+        DurationParts::YearsAndMonths => b"YM",
+        DurationParts::DaysAndTimes => b"D",
     };
     let some_date = fields(&mut at, date, false)?;
     if at.0.is_empty() {
         return some_date.then_some(());
     }
-    if parts == Parts::YearsAndMonths {
+    if parts == DurationParts::YearsAndMonths {
         return None;
     }
     at.byte(b'T').then_some(())?;

@@ -61,7 +61,7 @@ pub struct ParseError {
     pub at: usize,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong.
+    /// Description of the error.
     pub reason: Reason,
 }
 
@@ -194,7 +194,7 @@ impl Tape {
         let twice = own.len() > 1 && (own.len() > FEW_KEYS || has_equal(own));
         self.marks.truncate(marks as usize);
         if twice {
-            return self.look_at_keys(open, source, bounds);
+            return self.check_keys(open, source, bounds);
         }
         Ok(())
     }
@@ -408,7 +408,7 @@ impl Tape {
     /// Checks the keys of an object that may have duplicates. If `bounds` allow them, the last one
     /// of each applies.
     #[cold]
-    fn look_at_keys(
+    fn check_keys(
         &mut self,
         object: u32,
         source: &[u8],

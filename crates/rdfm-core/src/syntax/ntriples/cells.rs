@@ -7,15 +7,15 @@
 
 use super::lex::{Lexed, byte, expected, skip_space};
 use super::short::begins_name;
-use super::statement::{Grammar, Statements};
+use super::statement::{StatementGrammar, StatementReader};
 use crate::model::builder::LogBuilder;
 use crate::model::record::Record;
 use crate::model::term::TermId;
 
-impl Statements {
+impl StatementReader {
     /// Creates a reader of cells.
     pub fn of_cells(max_depth: u32) -> Self {
-        Self::new(Grammar {
+        Self::new(StatementGrammar {
             graphs: false,
             generalized: true,
             lenient: true,

@@ -59,8 +59,8 @@ pub(crate) fn turtle(text: &[u8], at: usize, graphs: bool, reason: Reason) -> Re
     let length = rest
         .iter()
         .take_while(|&&byte| chars::is(byte, NAME) || matches!(byte, b'.' | b'@' | 0x80..));
-    let (word, behind) = rest.split_at(length.count());
-    let name = match behind {
+    let (word, remaining) = rest.split_at(length.count());
+    let name = match remaining {
         [b':', b'/', b'/', ..] => false,
         [b':', ..] => word.first() != Some(&b'_'),
         _ => [&b"@prefix"[..], b"prefix", b"@base", b"base"]
@@ -93,7 +93,7 @@ pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// A token with text between delimiters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quoted {
+pub(crate) struct QuotedToken {
     /// Position of the closing delimiter.
     pub end: usize,
     /// Whether it contains escapes.
@@ -104,10 +104,10 @@ pub(crate) struct Quoted {
 
 /// Lexes an IRI after its `<`. Escapes are checked but not decoded.
 #[inline]
-pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
+pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<QuotedToken> {
     let end = scan::iri_end(text, start);
     if byte(text, end) == b'>' {
-        return Ok(Quoted {
+        return Ok(QuotedToken {
             end,
             escaped: false,
             plain: true,
@@ -117,11 +117,11 @@ pub(crate) fn iri(text: &[u8], start: usize) -> Lexed<Quoted> {
 }
 
 #[cold]
-fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<Quoted> {
+fn iri_with_escapes(text: &[u8], mut at: usize) -> Lexed<QuotedToken> {
     loop {
         match text.get(at) {
             Some(b'>') => {
-                return Ok(Quoted {
+                return Ok(QuotedToken {
                     end: at,
                     escaped: true,
                     plain: false,
@@ -157,10 +157,10 @@ pub(crate) fn is_absolute(iri: &[u8]) -> bool {
 
 /// Lexes a string after its `"`. If it contains escapes, `decoded` is set to the decoded string.
 #[inline]
-pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<Quoted> {
+pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let end = scan::string_stop(text, start);
     if byte(text, end) == b'"' {
-        return Ok(Quoted {
+        return Ok(QuotedToken {
             end,
             escaped: false,
             plain: true,
@@ -174,7 +174,7 @@ fn string_with_care(
     start: usize,
     mut at: usize,
     decoded: &mut Vec<u8>,
-) -> Lexed<Quoted> {
+) -> Lexed<QuotedToken> {
     // `decoded` contains the text up to here.
     let mut copied = start;
     let (mut escaped, mut plain) = (false, true);
@@ -185,7 +185,7 @@ fn string_with_care(
                 if escaped {
                     decoded.extend_from_slice(&text[copied..at]);
                 }
-                return Ok(Quoted {
+                return Ok(QuotedToken {
                     end: at,
                     escaped,
                     plain: plain && !escaped,
@@ -394,7 +394,10 @@ pub(crate) fn tag(text: &[u8], start: usize, lenient: bool) -> Lexed<Tag> {
         let rest = text.get(next..).unwrap_or_default();
         let more = rest.iter().take_while(|&&byte| chars::is(byte, NAME));
         let end = next + more.count();
-        return fail(start, chars::no_language_tag(&text[start..end]));
+        return fail(
+            start,
+            chars::describe_invalid_language_tag(&text[start..end]),
+        );
     }
     if byte(text, at) == b'-' && (direction == 0 || chars::is(byte(text, next), NAME)) {
         return expected(text, at, "a base direction (--ltr or --rtl)");

@@ -12,4 +12,4 @@ mod statement;
 
 pub(crate) use short::{holds_label, string as other_string};
 pub use statement::{CellError, CellReader, parse_term};
-pub(crate) use statement::{Grammar, Statements};
+pub(crate) use statement::{StatementGrammar, StatementReader};

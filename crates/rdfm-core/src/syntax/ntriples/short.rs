@@ -6,9 +6,10 @@
 //! - Cost: linear in the text, and in the IRIs of prefixed names.
 
 use super::lex::{
-    Lexed, Quoted, byte, character, escape, expected, fail, found, iri, is_absolute, unescape_iri,
+    Lexed, QuotedToken, byte, character, escape, expected, fail, found, iri, is_absolute,
+    unescape_iri,
 };
-use super::statement::{Statements, limited, push, relative};
+use super::statement::{StatementReader, limited, push, relative};
 use crate::model::builder::LogBuilder;
 use crate::model::chars::{self, DIGIT, HEX, NAME, is_iri_text};
 use crate::model::error::quote;
@@ -82,7 +83,7 @@ pub(super) fn is_other_string(text: &[u8], at: usize) -> bool {
 
 /// Lexes a string in single or triple quotes. `decoded` is set to the decoded string, and the result
 /// is marked as escaped. The end is that of the last closing quote.
-pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<Quoted> {
+pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<QuotedToken> {
     let quote = byte(text, start);
     let long = byte(text, start + 1) == quote && byte(text, start + 2) == quote;
     decoded.clear();
@@ -118,7 +119,7 @@ pub(crate) fn string(text: &[u8], start: usize, decoded: &mut Vec<u8>) -> Lexed<
             }
             _ => {
                 let end = if long { at + 2 } else { at };
-                return Ok(Quoted {
+                return Ok(QuotedToken {
                     end,
                     escaped: true,
                     plain: false,
@@ -215,7 +216,7 @@ fn local(text: &[u8], start: usize, out: &mut Vec<u8>) -> Lexed<usize> {
     Ok(end)
 }
 
-impl Statements {
+impl StatementReader {
     /// Sets the IRI of a prefix, or removes the prefix.
     ///
     /// # Errors

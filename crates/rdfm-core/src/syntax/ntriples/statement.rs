@@ -14,7 +14,7 @@ use crate::model::remedy::{Feature, Reason, Remedy};
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 
-use super::lex::{self, LexError, Lexed, Quoted, byte, expected, fail, skip_space};
+use super::lex::{self, LexError, Lexed, QuotedToken, byte, expected, fail, skip_space};
 use super::short;
 use crate::syntax::cache::{Cache, Known, begins};
 
@@ -25,7 +25,7 @@ const SHARED_LITERAL: usize = 16;
 
 /// The accepted grammar.
 #[derive(Clone, Debug)]
-pub(crate) struct Grammar {
+pub(crate) struct StatementGrammar {
     /// Graph names (N-Quads).
     pub graphs: bool,
     /// Any term in any position, and `<< s p o >>`.
@@ -40,7 +40,7 @@ pub(crate) struct Grammar {
     pub short: bool,
 }
 
-impl Grammar {
+impl StatementGrammar {
     /// The grammar for single terms: accepts any.
     const fn of_terms(max_depth: u32) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Grammar {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
+enum TermPosition {
     Subject,
     Predicate,
     Object,
@@ -64,7 +64,7 @@ enum Position {
     Alone,
 }
 
-impl Position {
+impl TermPosition {
     const fn name(self) -> &'static str {
         match self {
             Self::Subject => "subject",
@@ -77,8 +77,8 @@ impl Position {
 }
 
 /// Reads statements into a batch.
-pub(crate) struct Statements {
-    pub(super) grammar: Grammar,
+pub(crate) struct StatementReader {
+    pub(super) grammar: StatementGrammar,
     pub(super) cache: Cache,
     subject: Known,
     predicate: TermId,
@@ -102,8 +102,8 @@ pub(crate) struct Statements {
     error: Option<Box<LexError>>,
 }
 
-impl Statements {
-    pub fn new(grammar: Grammar) -> Self {
+impl StatementReader {
+    pub fn new(grammar: StatementGrammar) -> Self {
         Self {
             cache: Cache::new(),
             ..Self::uncached(grammar)
@@ -111,7 +111,7 @@ impl Statements {
     }
 
     /// Creates a reader without caches, for single terms.
-    pub fn uncached(grammar: Grammar) -> Self {
+    pub fn uncached(grammar: StatementGrammar) -> Self {
         Self {
             grammar,
             cache: Cache::default(),
@@ -175,27 +175,27 @@ impl Statements {
     ) -> Lexed<(usize, Quad)> {
         let mut at = start;
         self.extra = 0;
-        let subject = self.place(builder, text, &mut at, Position::Subject, self.subject)?;
+        let subject = self.place(builder, text, &mut at, TermPosition::Subject, self.subject)?;
         self.subject = Known::new(builder, subject);
         at = skip_space(text, at);
         let guess = self.next_predicate;
-        let predicate = self.place(builder, text, &mut at, Position::Predicate, guess)?;
+        let predicate = self.place(builder, text, &mut at, TermPosition::Predicate, guess)?;
         let guess = self.follow_predicate(builder, predicate);
         at = skip_space(text, at);
-        let object = self.place(builder, text, &mut at, Position::Object, guess)?;
+        let object = self.place(builder, text, &mut at, TermPosition::Object, guess)?;
         self.follow_object(builder, object, guess);
         at = skip_space(text, at);
         let mut graph = TermId::DEFAULT_GRAPH;
         if byte(text, at) != b'.' && self.grammar.graphs {
             at = self.space(text, at);
             if byte(text, at) != b'.' {
-                graph = self.place(builder, text, &mut at, Position::Graph, self.graph)?;
+                graph = self.place(builder, text, &mut at, TermPosition::Graph, self.graph)?;
                 self.graph = Known::new(builder, graph);
                 at = self.space(text, at);
             }
         }
         if byte(text, at) != b'.' {
-            return self.no_dot(text, at, graph != TermId::DEFAULT_GRAPH);
+            return self.missing_dot_error(text, at, graph != TermId::DEFAULT_GRAPH);
         }
         let quad = Quad {
             subject,
@@ -220,7 +220,7 @@ impl Statements {
         start: usize,
     ) -> Lexed<(usize, TermId)> {
         let mut at = self.space(text, start);
-        let id = self.term(builder, text, &mut at, Position::Alone, Known::NONE)?;
+        let id = self.term(builder, text, &mut at, TermPosition::Alone, Known::NONE)?;
         Ok((at, id))
     }
 
@@ -274,7 +274,7 @@ impl Statements {
             let shown = crate::model::error::quote(text);
             return fail(0, format!("invalid UTF-8 in the term {shown}"));
         }
-        let (end, id) = self.unguessed(builder, text, 0, Position::Alone, guess);
+        let (end, id) = self.unguessed(builder, text, 0, TermPosition::Alone, guess);
         if id == TermId::DEFAULT_GRAPH {
             return self.take_error(end);
         }
@@ -296,7 +296,7 @@ impl Statements {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        position: Position,
+        position: TermPosition,
         guess: Known,
     ) -> Lexed<TermId> {
         if let Some(end) = guessed(builder, text, *at, guess) {
@@ -319,7 +319,7 @@ impl Statements {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         mut at: usize,
-        position: Position,
+        position: TermPosition,
         guess: Known,
     ) -> (usize, TermId) {
         match self.term(builder, text, &mut at, position, guess) {
@@ -340,7 +340,7 @@ impl Statements {
     }
 
     #[cold]
-    fn no_dot<T>(&self, text: &[u8], at: usize, graph: bool) -> Lexed<T> {
+    fn missing_dot_error<T>(&self, text: &[u8], at: usize, graph: bool) -> Lexed<T> {
         let after = if graph { "graph name" } else { "object" };
         let found = lex::found(text, at);
         let reason = Reason::from(format!("expected '.' after the {after}, found {found}"));
@@ -362,15 +362,15 @@ impl Statements {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        position: Position,
+        position: TermPosition,
         guess: Known,
     ) -> Lexed<TermId> {
         let anything = self.grammar.generalized;
         match byte(text, *at) {
-            b'"' if position == Position::Object || anything => {
+            b'"' if position == TermPosition::Object || anything => {
                 self.literal(builder, text, at, guess)
             }
-            b'_' if position != Position::Predicate || anything => {
+            b'_' if position != TermPosition::Predicate || anything => {
                 self.bnode(builder, text, at, guess)
             }
             b'<' if byte(text, *at + 1) == b'<' => {
@@ -393,21 +393,21 @@ impl Statements {
             }
             _ => {
                 let what = match position {
-                    Position::Subject => "an IRI or a blank node as subject",
-                    Position::Predicate => "an IRI as predicate",
-                    Position::Object => {
+                    TermPosition::Subject => "an IRI or a blank node as subject",
+                    TermPosition::Predicate => "an IRI as predicate",
+                    TermPosition::Object => {
                         "an IRI, a blank node, a literal or a triple term as object"
                     }
-                    Position::Graph => "'.' after the object, or a graph name",
-                    Position::Alone => "an IRI, a blank node, a literal or a triple term",
+                    TermPosition::Graph => "'.' after the object, or a graph name",
+                    TermPosition::Alone => "an IRI, a blank node, a literal or a triple term",
                 };
-                self.no_term(text, *at, what)
+                self.term_error(text, *at, what)
             }
         }
     }
 
     #[cold]
-    fn no_term<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
+    fn term_error<T>(&self, text: &[u8], at: usize, what: &str) -> Lexed<T> {
         let found = lex::found(text, at);
         let reason = Reason::from(format!("expected {what}, found {found}"));
         let reason = if self.grammar.alone || self.grammar.short {
@@ -542,7 +542,7 @@ impl Statements {
             lex::string(text, start, &mut self.string)?
         };
         let mut next = token.end + 1;
-        let mut record = Form {
+        let mut record = LiteralRecord {
             kind: TermKind::Literal,
             aux: 0,
             flags: if token.plain { flags::PLAIN } else { 0 },
@@ -557,7 +557,7 @@ impl Statements {
                 next = skip_space(text, suffix + 2);
                 let iri = byte(text, next) == b'<' && byte(text, next + 1) != b'<';
                 if !(iri || self.grammar.short && short::begins_name(text, next)) {
-                    return self.no_term(text, next, "an IRI as datatype");
+                    return self.term_error(text, next, "an IRI as datatype");
                 }
                 record = self.datatype(builder, text, &mut next, record)?;
             }
@@ -587,8 +587,8 @@ impl Statements {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        record: Form,
-    ) -> Lexed<Form> {
+        record: LiteralRecord,
+    ) -> Lexed<LiteralRecord> {
         let start = *at;
         let guess = self.datatype;
         let datatype = match guessed(builder, text, start, guess) {
@@ -613,7 +613,7 @@ impl Statements {
         {
             return expected(text, start, "a language tag instead of this datatype");
         }
-        Ok(Form {
+        Ok(LiteralRecord {
             kind: TermKind::TypedLiteral,
             aux: datatype.0,
             ..record
@@ -642,8 +642,8 @@ impl Statements {
         &mut self,
         builder: &mut LogBuilder<R>,
         raw: &[u8],
-        token: Quoted,
-        record: Form,
+        token: QuotedToken,
+        record: LiteralRecord,
         guess: Known,
     ) -> TermId {
         if token.escaped {
@@ -682,7 +682,7 @@ impl Statements {
         text: &[u8],
         at: &mut usize,
     ) -> Lexed<TermId> {
-        let mut stack = vec![Open::new(text, at)];
+        let mut stack = vec![OpenTripleTerm::new(text, at)];
         loop {
             let Some(open) = stack.last_mut() else {
                 return fail(*at, "expected a triple term");
@@ -717,7 +717,7 @@ impl Statements {
                 if stack.len() as u64 >= u64::from(self.grammar.max_depth) {
                     return too_deep(*at, self.grammar.max_depth);
                 }
-                stack.push(Open::new(text, at));
+                stack.push(OpenTripleTerm::new(text, at));
             } else {
                 let id = self.term(builder, text, at, position, Known::NONE)?;
                 open.add(id);
@@ -744,21 +744,21 @@ fn guessed<R: Record>(
 
 /// Fields of a literal's record in addition to its text.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct LiteralRecord {
     pub kind: TermKind,
     pub aux: u32,
     pub flags: u8,
 }
 
 /// A triple term that is not yet closed.
-struct Open {
+struct OpenTripleTerm {
     terms: [TermId; 3],
     filled: usize,
     /// Whether it is the RDF-star form `<< >>`.
     star: bool,
 }
 
-impl Open {
+impl OpenTripleTerm {
     fn new(text: &[u8], at: &mut usize) -> Self {
         let star = byte(text, *at + 2) != b'(';
         *at += if star { 2 } else { 3 };
@@ -769,11 +769,11 @@ impl Open {
         }
     }
 
-    fn position(&self) -> Option<Position> {
+    fn position(&self) -> Option<TermPosition> {
         match self.filled {
-            0 => Some(Position::Subject),
-            1 => Some(Position::Predicate),
-            2 => Some(Position::Object),
+            0 => Some(TermPosition::Subject),
+            1 => Some(TermPosition::Predicate),
+            2 => Some(TermPosition::Object),
             _ => None,
         }
     }
@@ -787,14 +787,19 @@ impl Open {
 }
 
 /// Whether a triple term may begin at `<<` in a position.
-fn check_triple_term(text: &[u8], at: usize, position: Position, grammar: &Grammar) -> Lexed<()> {
+fn check_triple_term(
+    text: &[u8],
+    at: usize,
+    position: TermPosition,
+    grammar: &StatementGrammar,
+) -> Lexed<()> {
     if grammar.max_depth == 0 {
         return too_deep(at, 0);
     }
     if grammar.generalized {
         return Ok(());
     }
-    if position != Position::Object {
+    if position != TermPosition::Object {
         return ungeneralized(at, "a triple term", position);
     }
     if byte(text, at + 2) != b'(' {
@@ -808,7 +813,7 @@ fn check_triple_term(text: &[u8], at: usize, position: Position, grammar: &Gramm
 }
 
 #[cold]
-fn ungeneralized<T>(at: usize, what: &str, position: Position) -> Lexed<T> {
+fn ungeneralized<T>(at: usize, what: &str, position: TermPosition) -> Lexed<T> {
     let position = position.name();
     unsupported(
         at,
@@ -899,7 +904,7 @@ pub fn parse_term<R: Record>(
     {
         return Ok(push(builder, TermKind::Iri, iri, 0, flags::PLAIN));
     }
-    let mut reader = Statements::uncached(Grammar::of_terms(max_depth));
+    let mut reader = StatementReader::uncached(StatementGrammar::of_terms(max_depth));
     let id = reader
         .cell(builder, text, Known::NONE)
         .map_err(|error| error.reason)?;
@@ -912,7 +917,7 @@ pub fn parse_term<R: Record>(
 /// Reads quads from separate terms in N-Triples form, as accepted by [`parse_term`], such as the
 /// cells of a table's rows. Recurring terms are mostly stored once.
 pub struct CellReader {
-    statements: Statements,
+    statements: StatementReader,
 }
 
 /// The error for the terms of a row that are not a quad.
@@ -922,7 +927,7 @@ pub struct CellError {
     pub part: usize,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong.
+    /// The reason.
     pub reason: Reason,
 }
 
@@ -930,7 +935,7 @@ impl CellReader {
     /// Creates a reader for triple terms no deeper than `max_depth`.
     pub fn new(max_depth: u32) -> Self {
         Self {
-            statements: Statements::new(Grammar::of_terms(max_depth)),
+            statements: StatementReader::new(StatementGrammar::of_terms(max_depth)),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::model::{Kind, Name, Value};
+use super::model::{NativeValue, PrefixedName, RawLiteralKind};
 use super::terms::BNODE_IRI;
 use super::values::of_literal;
 use crate::codec::refuse::{Refused, taken_for};
@@ -24,12 +24,12 @@ pub(crate) const MAX_BYTES: usize = 1 << 30;
 
 /// Position of an encoded term among those of the batch.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct TermPlace {
     start: u32,
     length: u32,
 }
 
-impl Place {
+impl TermPlace {
     #[inline]
     pub fn length(self) -> usize {
         self.length as usize
@@ -42,22 +42,22 @@ impl Place {
 }
 
 /// An encoding. Encoded terms can be copied into any position of any row.
-pub(crate) trait TermWriter: Send {
+pub(crate) trait BinaryTermWriter: Send {
     fn iri(out: &mut Vec<u8>, text: &[u8]);
-    fn name(out: &mut Vec<u8>, name: Name<'_>);
+    fn name(out: &mut Vec<u8>, name: PrefixedName<'_>);
     /// Writes a blank node. Its label begins with `apart`.
     fn bnode(out: &mut Vec<u8>, apart: &[u8], label: &[u8]);
-    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>);
-    fn value(out: &mut Vec<u8>, value: Value);
+    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>);
+    fn value(out: &mut Vec<u8>, value: NativeValue);
     /// Writes a triple term from terms that were encoded before it.
-    fn triple(terms: &mut Vec<u8>, parts: [Place; 3]);
+    fn triple(terms: &mut Vec<u8>, parts: [TermPlace; 3]);
 }
 
 /// The encoded terms of a batch.
 pub(crate) struct Encoded {
     pub bytes: Vec<u8>,
     /// The generation and position of each encoded term, by term id.
-    places: Vec<(u32, Place)>,
+    places: Vec<(u32, TermPlace)>,
     generation: u32,
     /// Whether numbers are written as native values.
     values: bool,
@@ -92,11 +92,11 @@ impl Encoded {
         self.bytes.clear();
         self.labelled.clear();
         if self.places.len() < terms {
-            self.places.resize(terms, (0, Place::default()));
+            self.places.resize(terms, (0, TermPlace::default()));
         }
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.places.fill((0, Place::default()));
+            self.places.fill((0, TermPlace::default()));
             self.generation = 1;
         }
     }
@@ -120,14 +120,22 @@ impl Encoded {
     /// # Errors
     /// If the encodings do not support it, or all terms together become too long.
     #[inline]
-    pub fn term<W: TermWriter>(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+    pub fn term<W: BinaryTermWriter>(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+    ) -> Refused<TermPlace> {
         match self.places.get(id.index()) {
             Some((generation, place)) if *generation == self.generation => Ok(*place),
             _ => self.new_term::<W>(table, id),
         }
     }
 
-    fn new_term<W: TermWriter>(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+    fn new_term<W: BinaryTermWriter>(
+        &mut self,
+        table: &TermTable,
+        id: TermId,
+    ) -> Refused<TermPlace> {
         let term = table.term(id);
         let text = table.text_of(term);
         // The parts of a triple term are encoded before it.
@@ -187,7 +195,7 @@ impl Encoded {
         if self.flat && holds_labels(term.kind) {
             self.labelled.push(id);
         }
-        let place = Place {
+        let place = TermPlace {
             start: start as u32,
             length: (self.bytes.len() - start) as u32,
         };
@@ -199,29 +207,33 @@ impl Encoded {
 }
 
 /// Returns the prefixed name that abbreviates an IRI.
-fn name<'a>(prefixes: Option<&'a Prefixes>, iri: &'a [u8]) -> Option<Name<'a>> {
+fn name<'a>(prefixes: Option<&'a Prefixes>, iri: &'a [u8]) -> Option<PrefixedName<'a>> {
     let (prefix, local) = prefixes?.split(iri)?;
-    Some(Name { prefix, local })
+    Some(PrefixedName { prefix, local })
 }
 
 /// Kind of a literal: everything except its lexical form.
-fn kind<'a>(prefixes: Option<&'a Prefixes>, table: &'a TermTable, term: Term) -> Kind<'a> {
+fn kind<'a>(
+    prefixes: Option<&'a Prefixes>,
+    table: &'a TermTable,
+    term: Term,
+) -> RawLiteralKind<'a> {
     match term.kind {
         TermKind::LangLiteral => {
             let tag = table.text(TermId(term.aux));
             if term.flags & flags::LTR != 0 {
-                Kind::Directed(tag, b"ltr")
+                RawLiteralKind::Directed(tag, b"ltr")
             } else if term.flags & flags::RTL != 0 {
-                Kind::Directed(tag, b"rtl")
+                RawLiteralKind::Directed(tag, b"rtl")
             } else {
-                Kind::Language(tag)
+                RawLiteralKind::Language(tag)
             }
         }
         TermKind::TypedLiteral => {
             let iri = table.text(TermId(term.aux));
-            name(prefixes, iri).map_or(Kind::Datatype(iri), Kind::DatatypeName)
+            name(prefixes, iri).map_or(RawLiteralKind::Datatype(iri), RawLiteralKind::DatatypeName)
         }
-        _ => Kind::Plain,
+        _ => RawLiteralKind::Plain,
     }
 }
 

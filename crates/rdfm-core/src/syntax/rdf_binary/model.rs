@@ -8,18 +8,18 @@ use crate::syntax::wire::{Checked, WireError, malformed};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
     Iri(&'a [u8]),
-    Name(Name<'a>),
+    Name(PrefixedName<'a>),
     Bnode(&'a [u8]),
-    Literal(&'a [u8], Kind<'a>),
-    Value(Value),
+    Literal(&'a [u8], RawLiteralKind<'a>),
+    Value(NativeValue),
     /// A triple term, as the bytes of its statement.
     Triple(&'a [u8]),
-    Open(Open),
+    Open(Placeholder),
 }
 
 /// A placeholder for a term, which data may not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Open {
+pub(crate) enum Placeholder {
     Variable,
     Any,
     /// An unbound variable.
@@ -27,7 +27,7 @@ pub(crate) enum Open {
     Repeat,
 }
 
-impl Open {
+impl Placeholder {
     /// Name in messages.
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,25 +41,25 @@ impl Open {
 
 /// A prefixed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Name<'a> {
+pub(crate) struct PrefixedName<'a> {
     pub prefix: &'a [u8],
     pub local: &'a [u8],
 }
 
 /// Kind of a literal: everything except its lexical form.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum RawLiteralKind<'a> {
     Plain,
     Language(&'a [u8]),
     /// Language and base direction.
     Directed(&'a [u8], &'a [u8]),
     Datatype(&'a [u8]),
-    DatatypeName(Name<'a>),
+    DatatypeName(PrefixedName<'a>),
 }
 
 /// A literal as a native value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum NativeValue {
     Integer(i64),
     Double(f64),
     /// A number, and how many times to divide it by ten.
@@ -102,7 +102,7 @@ impl<'a> Slots<'a> {
 
 /// Returns the error for a placeholder in data, which is valid only in patterns and results.
 #[cold]
-pub(crate) fn no_data(what: &str) -> WireError {
+pub(crate) fn placeholder_error(what: &str) -> WireError {
     malformed(format!(
         "{what} in place of a term; only patterns and query results may contain it"
     ))

@@ -6,9 +6,11 @@
 //! - Law: unknown fields are skipped. A field with the wrong wire type is an error, as is a
 //!   repeated field where protobuf would merge.
 
-use super::encode::{Place, TermWriter};
-use super::model::{Kind, Name, Open, Raw, Slots, Value, ambiguous, unset};
-use super::terms::TermReader;
+use super::encode::{BinaryTermWriter, TermPlace};
+use super::model::{
+    NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous, unset,
+};
+use super::terms::TripleTermReader;
 use crate::syntax::wire::{
     Checked, FIXED64, LENGTH, VARINT, Wire, from_zigzag, malformed, put_bytes, put_varint,
     to_zigzag, varint_size,
@@ -30,7 +32,7 @@ const TRIPLE_TERM: u8 = 0x32;
 /// Reads RDF Protobuf.
 pub(crate) struct Protobuf;
 
-impl TermReader for Protobuf {
+impl TripleTermReader for Protobuf {
     #[inline]
     fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
         statement(bytes, TRIPLE_FIELDS, slots)
@@ -83,8 +85,8 @@ pub(crate) fn term(bytes: &[u8]) -> Checked<Raw<'_>> {
             return Err(ambiguous("the term"));
         }
         term = Some(match field {
-            20 => Raw::Value(Value::Integer(from_zigzag(wire.varint()?))),
-            21 => Raw::Value(Value::Double(f64::from_le_bytes(wire.fixed64()?))),
+            20 => Raw::Value(NativeValue::Integer(from_zigzag(wire.varint()?))),
+            21 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.fixed64()?))),
             _ => message_term(field, wire.bytes()?)?,
         });
     }
@@ -99,11 +101,11 @@ fn message_term(field: u32, payload: &[u8]) -> Checked<Raw<'_>> {
         2 => Raw::Bnode(string(payload, "the blank node")?),
         3 => literal(payload)?,
         4 => Raw::Name(name(payload)?),
-        5 => Raw::Open(Open::Variable),
+        5 => Raw::Open(Placeholder::Variable),
         6 => Raw::Triple(payload),
-        7 => Raw::Open(Open::Any),
-        8 => Raw::Open(Open::Undef),
-        9 => Raw::Open(Open::Repeat),
+        7 => Raw::Open(Placeholder::Any),
+        8 => Raw::Open(Placeholder::Undef),
+        9 => Raw::Open(Placeholder::Repeat),
         _ => Raw::Value(decimal(payload)?),
     })
 }
@@ -133,15 +135,15 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
         }
         literal = Some(match field {
             2 => match wire.bytes()? {
-                [] => Kind::Plain, // as Jena reads it
-                language => Kind::Language(language),
+                [] => RawLiteralKind::Plain, // as Jena reads it
+                language => RawLiteralKind::Language(language),
             },
-            3 => Kind::Datatype(wire.bytes()?),
-            4 => Kind::DatatypeName(name(wire.bytes()?)?),
+            3 => RawLiteralKind::Datatype(wire.bytes()?),
+            4 => RawLiteralKind::DatatypeName(name(wire.bytes()?)?),
             5 => directed(wire.bytes()?)?,
             _ => {
                 wire.varint()?;
-                Kind::Plain
+                RawLiteralKind::Plain
             }
         });
     }
@@ -150,12 +152,13 @@ fn literal(bytes: &[u8]) -> Checked<Raw<'_>> {
 }
 
 /// Splits a language and direction such as `he--rtl`.
-fn directed(both: &[u8]) -> Checked<Kind<'_>> {
+fn directed(both: &[u8]) -> Checked<RawLiteralKind<'_>> {
     let direction = both.len().saturating_sub(3);
     match both.split_at(direction) {
-        (language, direction) if language.ends_with(b"--") => {
-            Ok(Kind::Directed(&language[..language.len() - 2], direction))
-        }
+        (language, direction) if language.ends_with(b"--") => Ok(RawLiteralKind::Directed(
+            &language[..language.len() - 2],
+            direction,
+        )),
         _ => Err(malformed(
             "expected a language with a base direction that ends in --ltr or --rtl",
         )),
@@ -163,12 +166,12 @@ fn directed(both: &[u8]) -> Checked<Kind<'_>> {
 }
 
 #[inline]
-fn name(bytes: &[u8]) -> Checked<Name<'_>> {
+fn name(bytes: &[u8]) -> Checked<PrefixedName<'_>> {
     let [prefix, local] = strings(bytes, "the prefixed name")?;
-    Ok(Name { prefix, local })
+    Ok(PrefixedName { prefix, local })
 }
 
-fn decimal(bytes: &[u8]) -> Checked<Value> {
+fn decimal(bytes: &[u8]) -> Checked<NativeValue> {
     let (mut value, mut scale) = (0, 0);
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
@@ -179,7 +182,7 @@ fn decimal(bytes: &[u8]) -> Checked<Value> {
             (field, kind) => wire.skip(field, kind)?,
         }
     }
-    Ok(Value::Decimal(value, scale))
+    Ok(NativeValue::Decimal(value, scale))
 }
 
 /// Returns the string in field 1.
@@ -240,7 +243,7 @@ pub(crate) fn put_length(out: &mut Vec<u8>, tag: u8, length: usize) {
 pub(crate) struct ProtobufTerms;
 
 /// A term is encoded as the length and the bytes of its message.
-impl TermWriter for ProtobufTerms {
+impl BinaryTermWriter for ProtobufTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {
         let size = text_size(text.len());
@@ -250,7 +253,7 @@ impl TermWriter for ProtobufTerms {
     }
 
     #[inline]
-    fn name(out: &mut Vec<u8>, name: Name<'_>) {
+    fn name(out: &mut Vec<u8>, name: PrefixedName<'_>) {
         let size = text_size(name.prefix.len()) + text_size(name.local.len());
         put_varint(out, field_size(size) as u64);
         put_length(out, NAME, size);
@@ -272,29 +275,34 @@ impl TermWriter for ProtobufTerms {
     }
 
     #[inline]
-    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>) {
-        let name_size = |name: Name<'_>| text_size(name.prefix.len()) + text_size(name.local.len());
+    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>) {
+        let name_size =
+            |name: PrefixedName<'_>| text_size(name.prefix.len()) + text_size(name.local.len());
         let kind_size = match kind {
-            Kind::Plain => 2,
-            Kind::Language(text) | Kind::Datatype(text) => field_size(text.len()),
-            Kind::Directed(language, direction) => field_size(language.len() + 2 + direction.len()),
-            Kind::DatatypeName(name) => field_size(name_size(name)),
+            RawLiteralKind::Plain => 2,
+            RawLiteralKind::Language(text) | RawLiteralKind::Datatype(text) => {
+                field_size(text.len())
+            }
+            RawLiteralKind::Directed(language, direction) => {
+                field_size(language.len() + 2 + direction.len())
+            }
+            RawLiteralKind::DatatypeName(name) => field_size(name_size(name)),
         };
         let size = text_size(lexical.len()) + kind_size;
         put_varint(out, field_size(size) as u64);
         put_length(out, LITERAL, size);
         put_text(out, 0x0a, lexical);
         match kind {
-            Kind::Plain => out.extend_from_slice(&[0x48, 1]),
-            Kind::Language(tag) => put_bytes(out, 0x12, tag),
-            Kind::Datatype(iri) => put_bytes(out, 0x1a, iri),
-            Kind::Directed(language, direction) => {
+            RawLiteralKind::Plain => out.extend_from_slice(&[0x48, 1]),
+            RawLiteralKind::Language(tag) => put_bytes(out, 0x12, tag),
+            RawLiteralKind::Datatype(iri) => put_bytes(out, 0x1a, iri),
+            RawLiteralKind::Directed(language, direction) => {
                 put_length(out, 0x2a, language.len() + 2 + direction.len());
                 out.extend_from_slice(language);
                 out.extend_from_slice(b"--");
                 out.extend_from_slice(direction);
             }
-            Kind::DatatypeName(name) => {
+            RawLiteralKind::DatatypeName(name) => {
                 put_length(out, 0x22, name_size(name));
                 put_text(out, 0x0a, name.prefix);
                 put_text(out, 0x12, name.local);
@@ -302,19 +310,19 @@ impl TermWriter for ProtobufTerms {
         }
     }
 
-    fn value(out: &mut Vec<u8>, value: Value) {
+    fn value(out: &mut Vec<u8>, value: NativeValue) {
         match value {
-            Value::Integer(number) => {
+            NativeValue::Integer(number) => {
                 let number = to_zigzag(number);
                 put_varint(out, 2 + varint_size(number) as u64);
                 out.extend_from_slice(&[0xa0, 1]);
                 put_varint(out, number);
             }
-            Value::Double(number) => {
+            NativeValue::Double(number) => {
                 out.extend_from_slice(&[10, 0xa9, 1]);
                 out.extend_from_slice(&number.to_le_bytes());
             }
-            Value::Decimal(number, scale) => {
+            NativeValue::Decimal(number, scale) => {
                 let (number, scale) = (to_zigzag(number), to_zigzag(i64::from(scale)));
                 let size = |value| {
                     if value == 0 {
@@ -337,7 +345,7 @@ impl TermWriter for ProtobufTerms {
         }
     }
 
-    fn triple(terms: &mut Vec<u8>, parts: [Place; 3]) {
+    fn triple(terms: &mut Vec<u8>, parts: [TermPlace; 3]) {
         let size = parts.iter().map(|part| 1 + part.length()).sum();
         put_varint(terms, field_size(size) as u64);
         put_length(terms, TRIPLE_TERM, size);

@@ -9,7 +9,7 @@
 use oxiri::Iri;
 use rustc_hash::FxHashMap;
 
-use super::model::{Kind, Name, Raw, Slots, Value, no_data};
+use super::model::{NativeValue, PrefixedName, Raw, RawLiteralKind, Slots, placeholder_error};
 use crate::model::builder::LogBuilder;
 use crate::model::error::{counted, quote};
 use crate::model::limits::Limits;
@@ -25,7 +25,7 @@ use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
 pub(crate) const BNODE_IRI: &[u8] = b"_:";
 
 /// The part of an encoding that is needed to decode nested terms.
-pub(crate) trait TermReader {
+pub(crate) trait TripleTermReader {
     /// Decodes the terms of a triple term into empty slots.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ pub(crate) trait TermReader {
 }
 
 /// State of a log.
-pub(crate) struct Terms<L: Record> {
+pub(crate) struct BinaryTerms<L: Record> {
     pub builder: LogBuilder<L>,
     cache: Cache,
     /// The previous term in each position.
@@ -46,7 +46,7 @@ pub(crate) struct Terms<L: Record> {
     scratch: Vec<u8>,
 }
 
-impl<L: Record> Terms<L> {
+impl<L: Record> BinaryTerms<L> {
     pub fn new(limits: &Limits) -> Self {
         Self {
             builder: LogBuilder::new(limits.clone()),
@@ -89,7 +89,7 @@ impl<L: Record> Terms<L> {
 
     /// Converts a term. Positions 0 to 3 remember the previous term; other positions do not.
     #[inline]
-    pub fn term<R: TermReader>(
+    pub fn term<R: TripleTermReader>(
         &mut self,
         raw: &Raw<'_>,
         position: usize,
@@ -110,7 +110,7 @@ impl<L: Record> Terms<L> {
             Raw::Name(name) => self.name(name, position),
             Raw::Value(value) => self.value(value),
             Raw::Triple(bytes) => self.triple::<R>(bytes, depth + 1),
-            Raw::Open(open) => Err(no_data(open.name())),
+            Raw::Open(open) => Err(placeholder_error(open.name())),
         }
     }
 
@@ -178,7 +178,7 @@ impl<L: Record> Terms<L> {
     }
 
     /// Writes the IRI of a prefixed name to `out`. Returns the length of its namespace.
-    fn expand(&self, name: Name<'_>, out: &mut Vec<u8>) -> Checked<usize> {
+    fn expand(&self, name: PrefixedName<'_>, out: &mut Vec<u8>) -> Checked<usize> {
         let Some(namespace) = self.prefixes.get(name.prefix) else {
             return Err(malformed(format!(
                 "the prefix {} is not declared",
@@ -194,7 +194,7 @@ impl<L: Record> Terms<L> {
         Ok(namespace.len())
     }
 
-    fn name(&mut self, name: Name<'_>, position: usize) -> Checked<TermId> {
+    fn name(&mut self, name: PrefixedName<'_>, position: usize) -> Checked<TermId> {
         self.with_scratch(|this, text| {
             let split = this.expand(name, text)?;
             if this.base.is_some() && !has_scheme(text) {
@@ -217,13 +217,13 @@ impl<L: Record> Terms<L> {
     }
 
     #[inline]
-    fn literal(&mut self, lexical: &[u8], kind: Kind<'_>) -> Checked<TermId> {
+    fn literal(&mut self, lexical: &[u8], kind: RawLiteralKind<'_>) -> Checked<TermId> {
         let plain =
             scan::lexical(lexical).ok_or_else(|| invalid_utf8(lexical, "a lexical form"))?;
         let (kind, aux, direction) = match kind {
-            Kind::Plain => (TermKind::Literal, TermId(0), 0),
-            Kind::Language(tag) => (TermKind::LangLiteral, self.language(tag)?, 0),
-            Kind::Directed(tag, direction) => {
+            RawLiteralKind::Plain => (TermKind::Literal, TermId(0), 0),
+            RawLiteralKind::Language(tag) => (TermKind::LangLiteral, self.language(tag)?, 0),
+            RawLiteralKind::Directed(tag, direction) => {
                 let direction = match direction {
                     b"ltr" => flags::LTR,
                     b"rtl" => flags::RTL,
@@ -236,8 +236,8 @@ impl<L: Record> Terms<L> {
                 };
                 (TermKind::LangLiteral, self.language(tag)?, direction)
             }
-            Kind::Datatype(iri) => self.datatype(iri)?,
-            Kind::DatatypeName(name) => self.with_scratch(|this, iri| {
+            RawLiteralKind::Datatype(iri) => self.datatype(iri)?,
+            RawLiteralKind::DatatypeName(name) => self.with_scratch(|this, iri| {
                 this.expand(name, iri)?;
                 this.datatype(iri)
             })?,
@@ -268,15 +268,15 @@ impl<L: Record> Terms<L> {
         self.found_or_added(TermKind::Language, tag, NO_SPLIT, usize::MAX, check)
     }
 
-    fn value(&mut self, value: Value) -> Checked<TermId> {
+    fn value(&mut self, value: NativeValue) -> Checked<TermId> {
         self.builder.charge(value.length())?;
         self.with_scratch(|this, lexical| {
             value.lexical(lexical);
-            this.literal(lexical, Kind::Datatype(value.datatype()))
+            this.literal(lexical, RawLiteralKind::Datatype(value.datatype()))
         })
     }
 
-    fn triple<R: TermReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
+    fn triple<R: TripleTermReader>(&mut self, bytes: &[u8], depth: u32) -> Checked<TermId> {
         if depth > self.max_depth {
             return Err(limit(Reason::limit(
                 format!(

@@ -6,9 +6,11 @@
 //! - Cost: each level of a triple term is skipped once before it is decoded.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
-use super::encode::{Place, TermWriter};
-use super::model::{Kind, Name, Open, Raw, Slots, Value, ambiguous, unset};
-use super::terms::TermReader;
+use super::encode::{BinaryTermWriter, TermPlace};
+use super::model::{
+    NativeValue, Placeholder, PrefixedName, Raw, RawLiteralKind, Slots, ambiguous, unset,
+};
+use super::terms::TripleTermReader;
 use crate::syntax::wire::{
     Checked, Varint, WireError, cut, from_zigzag, limit, long_varint, malformed, put_varint,
     to_zigzag,
@@ -36,16 +38,16 @@ const MAX_TRIPLES: u32 = 2 * 1002;
 /// Reads RDF Thrift.
 pub(crate) struct Thrift;
 
-impl TermReader for Thrift {
+impl TripleTermReader for Thrift {
     fn triple<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<()> {
-        statement(&mut Compact { rest: bytes }, 3, slots)
+        statement(&mut CompactReader { rest: bytes }, 3, slots)
     }
 }
 
 /// Decodes the terms of a statement with this number of fields into empty slots.
 #[inline]
 pub(crate) fn statement<'a>(
-    wire: &mut Compact<'a>,
+    wire: &mut CompactReader<'a>,
     fields: i16,
     slots: &mut Slots<'a>,
 ) -> Checked<()> {
@@ -76,7 +78,7 @@ pub(crate) fn statement<'a>(
 }
 
 /// Decodes a term.
-pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
+pub(crate) fn term<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     let mut term = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -98,17 +100,17 @@ pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
             2 => Raw::Bnode(wire.string("the blank node")?),
             3 => literal(wire)?,
             4 => Raw::Name(name(wire)?),
-            5 => open(wire, Open::Variable)?,
-            6 => open(wire, Open::Any)?,
-            7 => open(wire, Open::Undef)?,
-            8 => open(wire, Open::Repeat)?,
+            5 => open(wire, Placeholder::Variable)?,
+            6 => open(wire, Placeholder::Any)?,
+            7 => open(wire, Placeholder::Undef)?,
+            8 => open(wire, Placeholder::Repeat)?,
             9 => {
                 let whole = wire.rest;
                 wire.skip(STRUCT, MAX_TRIPLES)?;
                 Raw::Triple(&whole[..whole.len() - wire.rest.len()])
             }
-            10 => Raw::Value(Value::Integer(wire.zigzag()?)),
-            11 => Raw::Value(Value::Double(f64::from_le_bytes(wire.eight()?))),
+            10 => Raw::Value(NativeValue::Integer(wire.zigzag()?)),
+            11 => Raw::Value(NativeValue::Double(f64::from_le_bytes(wire.eight()?))),
             _ => Raw::Value(decimal(wire)?),
         });
     }
@@ -116,13 +118,13 @@ pub(crate) fn term<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
 }
 
 /// Skips a placeholder for a term, a struct whose content is irrelevant.
-fn open<'a>(wire: &mut Compact<'a>, what: Open) -> Checked<Raw<'a>> {
+fn open<'a>(wire: &mut CompactReader<'a>, what: Placeholder) -> Checked<Raw<'a>> {
     wire.skip(STRUCT, MAX_NESTING)?;
     Ok(Raw::Open(what))
 }
 
 #[inline]
-fn literal<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
+fn literal<'a>(wire: &mut CompactReader<'a>) -> Checked<Raw<'a>> {
     let mut lexical = None;
     let (mut language, mut direction, mut datatype) = (None, None, None);
     let mut last = 0;
@@ -134,23 +136,23 @@ fn literal<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
                 match field {
                     1 => lexical = Some(text),
                     2 => language = Some(text).filter(|text| !text.is_empty()), // as Jena reads it
-                    3 => datatype = Some(Kind::Datatype(text)),
+                    3 => datatype = Some(RawLiteralKind::Datatype(text)),
                     _ => direction = Some(text),
                 }
             }
             4 => {
                 expect(kind, STRUCT, field, "the literal")?;
-                datatype = Some(Kind::DatatypeName(name(wire)?));
+                datatype = Some(RawLiteralKind::DatatypeName(name(wire)?));
             }
             _ => wire.skip(kind, MAX_NESTING)?,
         }
     }
     let lexical = lexical.ok_or_else(|| unset("the lexical form of a literal"))?;
     let kind = match (language, direction, datatype) {
-        (None, None, None) => Kind::Plain,
+        (None, None, None) => RawLiteralKind::Plain,
         (None, None, Some(datatype)) => datatype,
-        (Some(language), None, None) => Kind::Language(language),
-        (Some(language), Some(direction), None) => Kind::Directed(language, direction),
+        (Some(language), None, None) => RawLiteralKind::Language(language),
+        (Some(language), Some(direction), None) => RawLiteralKind::Directed(language, direction),
         (None, Some(_), _) => return Err(malformed("a base direction without a language")),
         (Some(_), _, Some(_)) => return Err(ambiguous("the literal")),
     };
@@ -158,12 +160,12 @@ fn literal<'a>(wire: &mut Compact<'a>) -> Checked<Raw<'a>> {
 }
 
 #[inline]
-fn name<'a>(wire: &mut Compact<'a>) -> Checked<Name<'a>> {
+fn name<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixedName<'a>> {
     let [prefix, local] = wire.strings("the prefixed name")?;
-    Ok(Name { prefix, local })
+    Ok(PrefixedName { prefix, local })
 }
 
-fn decimal(wire: &mut Compact<'_>) -> Checked<Value> {
+fn decimal(wire: &mut CompactReader<'_>) -> Checked<NativeValue> {
     let (mut value, mut scale) = (None, None);
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -180,7 +182,7 @@ fn decimal(wire: &mut Compact<'_>) -> Checked<Value> {
         }
     }
     match (value, scale) {
-        (Some(value), Some(scale)) => Ok(Value::Decimal(value, scale)),
+        (Some(value), Some(scale)) => Ok(NativeValue::Decimal(value, scale)),
         _ => Err(unset("value or scale of a decimal")),
     }
 }
@@ -200,11 +202,11 @@ pub(crate) fn expect(kind: u8, expected: u8, field: i16, what: &str) -> Checked<
 }
 
 /// A cursor over bytes of the compact protocol.
-pub(crate) struct Compact<'a> {
+pub(crate) struct CompactReader<'a> {
     pub rest: &'a [u8],
 }
 
-impl<'a> Compact<'a> {
+impl<'a> CompactReader<'a> {
     /// Returns the next field of a struct and its type; `None` at the end of the struct.
     #[inline]
     pub fn field(&mut self, last: &mut i16) -> Checked<Option<(i16, u8)>> {
@@ -400,7 +402,7 @@ pub(crate) fn put_binary(out: &mut Vec<u8>, header: u8, text: &[u8]) {
 
 /// A term is encoded as a field whose number is the previous one plus 1, which applies to all
 /// positions.
-impl TermWriter for ThriftTerms {
+impl BinaryTermWriter for ThriftTerms {
     #[inline]
     fn iri(out: &mut Vec<u8>, text: &[u8]) {
         out.extend_from_slice(&[0x1c, 0x1c]);
@@ -409,7 +411,7 @@ impl TermWriter for ThriftTerms {
     }
 
     #[inline]
-    fn name(out: &mut Vec<u8>, name: Name<'_>) {
+    fn name(out: &mut Vec<u8>, name: PrefixedName<'_>) {
         out.extend_from_slice(&[0x1c, 0x4c]);
         put_binary(out, 0x18, name.prefix);
         put_binary(out, 0x18, name.local);
@@ -426,18 +428,18 @@ impl TermWriter for ThriftTerms {
     }
 
     #[inline]
-    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: Kind<'_>) {
+    fn literal(out: &mut Vec<u8>, lexical: &[u8], kind: RawLiteralKind<'_>) {
         out.extend_from_slice(&[0x1c, 0x3c]);
         put_binary(out, 0x18, lexical);
         match kind {
-            Kind::Plain => {}
-            Kind::Language(tag) => put_binary(out, 0x18, tag),
-            Kind::Directed(tag, direction) => {
+            RawLiteralKind::Plain => {}
+            RawLiteralKind::Language(tag) => put_binary(out, 0x18, tag),
+            RawLiteralKind::Directed(tag, direction) => {
                 put_binary(out, 0x18, tag);
                 put_binary(out, 0x38, direction);
             }
-            Kind::Datatype(iri) => put_binary(out, 0x28, iri),
-            Kind::DatatypeName(name) => {
+            RawLiteralKind::Datatype(iri) => put_binary(out, 0x28, iri),
+            RawLiteralKind::DatatypeName(name) => {
                 out.push(0x3c);
                 put_binary(out, 0x18, name.prefix);
                 put_binary(out, 0x18, name.local);
@@ -447,18 +449,18 @@ impl TermWriter for ThriftTerms {
         out.extend_from_slice(&[0, 0]);
     }
 
-    fn value(out: &mut Vec<u8>, value: Value) {
+    fn value(out: &mut Vec<u8>, value: NativeValue) {
         out.push(0x1c);
         match value {
-            Value::Integer(number) => {
+            NativeValue::Integer(number) => {
                 out.push(0xa6);
                 put_varint(out, to_zigzag(number));
             }
-            Value::Double(number) => {
+            NativeValue::Double(number) => {
                 out.push(0xb7);
                 out.extend_from_slice(&number.to_le_bytes());
             }
-            Value::Decimal(number, scale) => {
+            NativeValue::Decimal(number, scale) => {
                 out.extend_from_slice(&[0xcc, 0x16]);
                 put_varint(out, to_zigzag(number));
                 out.push(0x15);
@@ -469,7 +471,7 @@ impl TermWriter for ThriftTerms {
         out.push(0);
     }
 
-    fn triple(terms: &mut Vec<u8>, parts: [Place; 3]) {
+    fn triple(terms: &mut Vec<u8>, parts: [TermPlace; 3]) {
         terms.extend_from_slice(&[0x1c, 0x9c]);
         for part in parts {
             terms.extend_from_within(part.range());

@@ -1,13 +1,13 @@
 //! Converts numbers between native values and lexical forms.
 //!
-//! - In: a [`Value`], or a lexical form and its datatype.
+//! - In: a [`NativeValue`], or a lexical form and its datatype.
 //! - Out: the lexical form and datatype, canonical for integers and doubles; a decimal keeps its
 //!   scale. Or the value, if it preserves the lexical form exactly.
-//! - Law: [`Value::lexical`] and Jena restore the same lexical form from a value of [`of_literal`].
+//! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of [`of_literal`].
 
 use std::io::Write as _;
 
-use super::model::Value;
+use super::model::NativeValue;
 
 pub(crate) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 pub(crate) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
@@ -16,7 +16,7 @@ pub(crate) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 /// Doubles represent all integers below this number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-impl Value {
+impl NativeValue {
     /// The IRI of the datatype.
     pub fn datatype(self) -> &'static [u8] {
         match self {
@@ -86,11 +86,11 @@ fn decimal(number: i64, scale: i32, out: &mut Vec<u8>) {
 }
 
 /// Returns the value of a literal, if both rdfm and Jena restore the lexical form from it.
-pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
+pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<NativeValue> {
     let text = std::str::from_utf8(lexical).ok()?;
     let value = match datatype {
-        INTEGER => Value::Integer(text.parse().ok()?),
-        DOUBLE => Value::Double(match text {
+        INTEGER => NativeValue::Integer(text.parse().ok()?),
+        DOUBLE => NativeValue::Double(match text {
             "INF" => f64::INFINITY,
             "-INF" => f64::NEG_INFINITY,
             _ => text.parse().ok()?,
@@ -98,7 +98,7 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
         DECIMAL => {
             let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
             let number = [whole, fraction].concat().parse().ok()?;
-            Value::Decimal(number, i32::try_from(fraction.len()).ok()?)
+            NativeValue::Decimal(number, i32::try_from(fraction.len()).ok()?)
         }
         _ => return None,
     };
@@ -110,10 +110,10 @@ pub(crate) fn of_literal(lexical: &[u8], datatype: &[u8]) -> Option<Value> {
 /// Whether Java, and therefore Jena, produces the same lexical form. For doubles, Java writes `1.5`
 /// and `Infinity`, and uses exponents only below 0.001 and from ten million on. Before Java 19,
 /// some digits differ. Integers have the same digits in all versions.
-fn is_same_in_java(value: Value) -> bool {
+fn is_same_in_java(value: NativeValue) -> bool {
     match value {
-        Value::Integer(_) | Value::Decimal(..) => true,
-        Value::Double(number) => {
+        NativeValue::Integer(_) | NativeValue::Decimal(..) => true,
+        NativeValue::Double(number) => {
             number.is_nan() || (number.fract() == 0.0 && (1e7..MAX_EXACT).contains(&number.abs()))
         }
     }
@@ -124,7 +124,7 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
     use super::*;
 
-    fn shown(value: Value) -> String {
+    fn render(value: NativeValue) -> String {
         let mut out = Vec::new();
         value.lexical(&mut out);
         assert!(out.len() <= value.length(), "{value:?}");
@@ -134,28 +134,31 @@ mod tests {
     #[test]
     fn values_have_the_lexical_forms_of_their_datatypes() {
         for (value, text) in [
-            (Value::Integer(0), "0"),
-            (Value::Integer(i64::MIN), "-9223372036854775808"),
-            (Value::Double(0.0), "0.0E0"),
-            (Value::Double(-0.0), "-0.0E0"),
-            (Value::Double(1e7), "1.0E7"),
-            (Value::Double(-12.5), "-1.25E1"),
-            (Value::Double(9e-4), "9.0E-4"),
-            (Value::Double(f64::MIN_POSITIVE), "2.2250738585072014E-308"),
-            (Value::Double(f64::INFINITY), "INF"),
-            (Value::Double(f64::NEG_INFINITY), "-INF"),
-            (Value::Double(f64::NAN), "NaN"),
-            (Value::Decimal(15, 1), "1.5"),
-            (Value::Decimal(150, 2), "1.50"),
-            (Value::Decimal(-15, 2), "-0.15"),
-            (Value::Decimal(5, 3), "0.005"),
-            (Value::Decimal(0, 1), "0.0"),
-            (Value::Decimal(5, 0), "5"),
-            (Value::Decimal(-5, -2), "-500"),
-            (Value::Decimal(0, -2), "0"),
-            (Value::Decimal(i64::MIN, 18), "-9.223372036854775808"),
+            (NativeValue::Integer(0), "0"),
+            (NativeValue::Integer(i64::MIN), "-9223372036854775808"),
+            (NativeValue::Double(0.0), "0.0E0"),
+            (NativeValue::Double(-0.0), "-0.0E0"),
+            (NativeValue::Double(1e7), "1.0E7"),
+            (NativeValue::Double(-12.5), "-1.25E1"),
+            (NativeValue::Double(9e-4), "9.0E-4"),
+            (
+                NativeValue::Double(f64::MIN_POSITIVE),
+                "2.2250738585072014E-308",
+            ),
+            (NativeValue::Double(f64::INFINITY), "INF"),
+            (NativeValue::Double(f64::NEG_INFINITY), "-INF"),
+            (NativeValue::Double(f64::NAN), "NaN"),
+            (NativeValue::Decimal(15, 1), "1.5"),
+            (NativeValue::Decimal(150, 2), "1.50"),
+            (NativeValue::Decimal(-15, 2), "-0.15"),
+            (NativeValue::Decimal(5, 3), "0.005"),
+            (NativeValue::Decimal(0, 1), "0.0"),
+            (NativeValue::Decimal(5, 0), "5"),
+            (NativeValue::Decimal(-5, -2), "-500"),
+            (NativeValue::Decimal(0, -2), "0"),
+            (NativeValue::Decimal(i64::MIN, 18), "-9.223372036854775808"),
         ] {
-            assert_eq!(shown(value), text);
+            assert_eq!(render(value), text);
         }
     }
 
@@ -204,7 +207,10 @@ mod tests {
         for (datatype, values, others) in cases {
             for text in values {
                 let value = of_literal(text.as_bytes(), datatype).unwrap();
-                assert_eq!((shown(value).as_str(), value.datatype()), (*text, datatype));
+                assert_eq!(
+                    (render(value).as_str(), value.datatype()),
+                    (*text, datatype)
+                );
             }
             for text in others {
                 assert_eq!(of_literal(text.as_bytes(), datatype), None, "{text}");

@@ -153,7 +153,7 @@ impl Dialects {
         let before = (self.first.is_none(), self.met, self.announced);
         let met = self.meet(delimiter, open);
         if self.first.is_none() && met == Ok(Met::Ends) {
-            self.first = self.shown();
+            self.first = self.observed();
         }
         if before != (self.first.is_none(), self.met, self.announced) {
             self.rebuild_header(None);
@@ -230,7 +230,7 @@ impl Dialects {
         matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
     }
 
-    /// Whether the dialect is known from the log or from options.
+    /// Whether the log or an option has determined the dialect.
     pub fn is_known(&self) -> bool {
         self.asked.is_some() || self.announced || self.met.is_some()
     }
@@ -246,7 +246,7 @@ impl Dialects {
     }
 
     /// The dialect announced or used so far.
-    fn shown(&self) -> Option<Dialect> {
+    fn observed(&self) -> Option<Dialect> {
         match self.met {
             _ if self.announced => Some(Dialect::Directive),
             Some(Delimiter::Comment) => Some(Dialect::Comment),
@@ -263,7 +263,7 @@ impl Dialects {
 
     /// Rebuilds the header if it changed.
     fn rebuild_header(&mut self, label: Option<&str>) {
-        let shown = self.shown();
+        let shown = self.observed();
         let dialect = self.first.or(shown);
         let changes_dialect = self.first.is_some_and(|first| Some(first) != shown);
         let known = &self.header;
@@ -283,7 +283,7 @@ impl Dialects {
 
     /// Marks the end of the log. `open` states whether a message is open.
     pub fn end(&mut self, open: bool) {
-        self.end.get_or_insert(match self.shown() {
+        self.end.get_or_insert(match self.observed() {
             _ if open => LogEnd::Content,
             Some(_) => LogEnd::Delimiter,
             None => LogEnd::Start,

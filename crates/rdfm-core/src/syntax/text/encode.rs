@@ -1,7 +1,7 @@
 //! Shared part of the encoders of text formats: delimiters, style, and the limit of the output
 //! size.
 //!
-//! - In: batches, and [`Statements`] that write the quads of a message.
+//! - In: batches, and [`StatementWriter`] that write the quads of a message.
 //! - Out: the log.
 //! - Cost: the text of a batch may not exceed [`MAX_TEXT`], however often its terms repeat long
 //!   texts.
@@ -26,7 +26,7 @@ use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.
-pub trait Statements: Send {
+pub trait StatementWriter: Send {
     /// Whether a message may come in parts.
     const PARTS: bool = true;
 
@@ -46,7 +46,7 @@ pub trait Statements: Send {
         message: usize,
         style: Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop>;
+    ) -> Result<(), StatementError>;
 
     /// Ends the message and all open statements.
     fn end_message(&mut self, _out: &mut Vec<u8>) {}
@@ -66,7 +66,7 @@ pub trait Statements: Send {
 
 /// Why a message cannot be written.
 #[derive(Clone, Copy, Debug)]
-pub enum Stop {
+pub enum StatementError {
     /// A term that the grammar does not allow.
     Term(TermError),
     /// An IRI that readers would interpret as a blank node.
@@ -77,7 +77,7 @@ pub enum Stop {
     TooLong,
 }
 
-impl Stop {
+impl StatementError {
     /// Returns the class and reason. `max_text` is the maximum size of a batch.
     #[cold]
     pub fn explain(self, table: &TermTable, max_text: usize) -> (ErrorClass, Reason) {
@@ -85,7 +85,8 @@ impl Stop {
             Self::Term(error) => (ErrorClass::Unsupported, describe(table, error)),
             Self::Bnode(id) => {
                 let iri = quote(table.text(id));
-                let text = format!("readers of the format take the IRI {iri} for a blank node");
+                let text =
+                    format!("readers of the format would read the IRI {iri} as a blank node");
                 (ErrorClass::Unsupported, text.into())
             }
             Self::DefaultGraph(id) => taken_for(table.text(id), "the default graph"),
@@ -95,7 +96,7 @@ impl Stop {
 }
 
 /// How the messages of a text log are written, independent of the syntax of statements.
-pub struct Layout {
+pub struct TextLayout {
     /// The delimiters between messages.
     pub delimiters: Delimiters,
     /// The style of terms.
@@ -104,7 +105,7 @@ pub struct Layout {
     pub flat: bool,
 }
 
-impl Layout {
+impl TextLayout {
     /// Creates the layout for a dialect, from the options or the source.
     ///
     /// # Errors
@@ -148,19 +149,19 @@ impl Layout {
 pub struct TextWriter<S> {
     /// Whether the format has message boundaries.
     boundaries: bool,
-    layout: Layout,
+    layout: TextLayout,
     /// State of the delimiters before the open message.
     before: DelimiterPlace,
     statements: S,
     max_text: usize,
 }
 
-impl<S: Statements> TextWriter<S> {
+impl<S: StatementWriter> TextWriter<S> {
     /// Returns an encoder at the start of a log.
     pub fn encoder(
         format: &'static FormatSpec,
         values: &Values,
-        layout: Layout,
+        layout: TextLayout,
         statements: S,
     ) -> MessageLoop<Self> {
         let writer = Self {
@@ -180,7 +181,7 @@ impl<S: Statements> TextWriter<S> {
     }
 }
 
-impl<S: Statements> Writer for TextWriter<S> {
+impl<S: StatementWriter> Writer for TextWriter<S> {
     type Record = Quad;
 
     const NAMESPACES_BEFORE: bool = true;
@@ -262,7 +263,7 @@ impl<S: Statements> Writer for TextWriter<S> {
 
     fn lost_if_empty(&self) -> Option<&'static str> {
         self.layout.flat.then_some(
-            "an empty message without delimiters is read as no message; message_per_file=true reads each file as one",
+            "without delimiters, readers will not find an empty message; message_per_file=true reads each file as one",
         )
     }
 
@@ -306,7 +307,7 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
         .with(unchanged)
         .lacking(Feature::AnyIri),
         TermError::Language(id) => Reason::from(format!(
-            "{} is not a valid language tagand cannot be escaped",
+            "{} is not a valid language tag and cannot be escaped",
             quote(table.text(id))
         ))
         .lacking(Feature::AnyLanguage),
@@ -317,26 +318,26 @@ pub(crate) fn describe(table: &TermTable, error: TermError) -> Reason {
 ///
 /// Cost: 12 bytes per term. Forgetting all of them is one addition.
 #[derive(Default)]
-pub struct Memo {
-    entries: Vec<Entry>,
+pub struct TextMemo {
+    entries: Vec<MemoEntry>,
     generation: u32,
     base: usize,
 }
 
 /// Position of a written term.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct MemoEntry {
     generation: u32,
     start: u32,
     length: u32,
 }
 
-impl Memo {
+impl TextMemo {
     /// Begins a batch with this many terms at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.base = out.len();
         if self.entries.len() < terms {
-            self.entries.resize(terms, Entry::default());
+            self.entries.resize(terms, MemoEntry::default());
         }
         self.forget();
     }
@@ -345,7 +346,7 @@ impl Memo {
     pub fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.entries.fill(Entry::default());
+            self.entries.fill(MemoEntry::default());
             self.generation = 1;
         }
     }
@@ -367,7 +368,7 @@ impl Memo {
     #[inline]
     pub fn keep(&mut self, id: TermId, start: usize, out: &[u8]) {
         if let Some(entry) = self.entries.get_mut(id.index()) {
-            *entry = Entry {
+            *entry = MemoEntry {
                 generation: self.generation,
                 start: (start - self.base) as u32,
                 length: (out.len() - start) as u32,

@@ -18,7 +18,7 @@ use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::{ErrorClass, LimitExceeded};
 use crate::model::remedy::Reason;
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// An error at a byte of the text.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct GrammarError {
     pub at: usize,
     /// The error class.
     pub class: ErrorClass,
-    /// What is wrong, what was expected, and what would help.
+    /// The cause, what was expected, and remedies.
     pub reason: Reason,
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn decoder<G: Grammar + 'static>(
         valid: 0,
         invalid: false,
         done: false,
-        lines: Lines::default(),
+        lines: LinePosition::default(),
         here: 0,
         parts,
         skipped: None,
@@ -180,7 +180,7 @@ struct TextReader<G> {
     done: bool,
     /// Position in the log of the byte at index `here`: the first buffered byte, or the one at
     /// which reading continued after an error. The latter keeps the cost of many errors linear.
-    lines: Lines,
+    lines: LinePosition,
     here: usize,
     parts: bool,
     /// The bytes skipped so far, while skipping after an error.
@@ -249,7 +249,7 @@ impl<G: Grammar> Reader for TextReader<G> {
         self.valid = 0;
         self.invalid = false;
         self.done = false;
-        self.lines = Lines::default();
+        self.lines = LinePosition::default();
         self.here = 0;
         self.skipped = None;
     }

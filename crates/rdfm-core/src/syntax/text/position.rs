@@ -1,7 +1,7 @@
 //! Lines and columns of a text log, without storing its text.
 //!
-//! - In: the bytes that a reader has consumed, in order ([`Lines::advance`]).
-//! - Out: line and column of a byte, on demand for errors ([`Lines::position`]).
+//! - In: the bytes that a reader has consumed, in order ([`LinePosition::advance`]).
+//! - Out: line and column of a byte, on demand for errors ([`LinePosition::position`]).
 //! - Cost: one scan for line ends per consumed byte. Columns are counted only for errors.
 //! - Law: LF, CRLF and a lone CR end a line. A column counts characters, from 1.
 
@@ -11,7 +11,7 @@ use crate::model::remedy::Reason;
 
 /// Position of the first byte that was not consumed.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct LinePosition {
     offset: u64,
     line: u64,
     /// Number of consumed characters of the current line.
@@ -20,7 +20,7 @@ pub struct Lines {
     after_cr: bool,
 }
 
-impl Default for Lines {
+impl Default for LinePosition {
     fn default() -> Self {
         Self {
             offset: 0,
@@ -31,7 +31,7 @@ impl Default for Lines {
     }
 }
 
-impl Lines {
+impl LinePosition {
     /// Starts at an offset in the log, with unknown line.
     pub fn at(offset: u64) -> Self {
         Self {
@@ -128,7 +128,7 @@ mod tests {
             }
         }
         for cut in 0..=text.len() {
-            let mut lines = Lines::default();
+            let mut lines = LinePosition::default();
             lines.advance(&text[..cut]);
             assert_eq!(lines.offset(), cut as u64);
             for (at, position) in expected.iter().enumerate().skip(cut) {

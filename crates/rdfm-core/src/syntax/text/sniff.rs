@@ -51,7 +51,7 @@ pub(crate) fn is_blank(line: &[u8]) -> bool {
 
 /// Kind of a line of N-Triples or N-Quads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum LineKind {
     /// Three terms and a dot, which is also valid in Turtle.
     Triple,
     /// Four terms and a dot, which is valid only in N-Quads.
@@ -63,12 +63,12 @@ pub(crate) enum Line {
 }
 
 /// Returns the kind of a line that is not blank.
-pub(crate) fn line_kind(line: &[u8]) -> Line {
+pub(crate) fn line_kind(line: &[u8]) -> LineKind {
     match count_terms(line) {
-        Some(3) => Line::Triple,
-        Some(4) => Line::Quad,
-        _ if is_line_directive(line) => Line::Directive,
-        _ => Line::Other,
+        Some(3) => LineKind::Triple,
+        Some(4) => LineKind::Quad,
+        _ if is_line_directive(line) => LineKind::Directive,
+        _ => LineKind::Other,
     }
 }
 
@@ -180,37 +180,40 @@ mod tests {
     #[test]
     fn kinds_of_lines() {
         for (line, kind) in [
-            ("<a> <b> <c> .", Line::Triple),
-            (" \t<a><b>_:c .#d", Line::Triple),
-            ("<a> <b> _:c.", Line::Triple),
-            ("<a> <b> _:c.d.", Line::Triple),
-            ("<a> <b> _:c. .", Line::Other),
-            (r#"<a> <b> "c \" . \\"@en-x <g> ."#, Line::Quad),
-            (r#"<a> <b> "c"^^<d> _:g . # e"#, Line::Quad),
-            ("<a> <b> <<( <a> <b> <<(<a> <b> _:c)>> )>> .", Line::Triple),
-            ("<<<a> <b> <c>>> <b> <c> <g> .", Line::Quad),
-            ("MESSAGE", Line::Directive),
-            (" MESSAGE # x", Line::Directive),
-            ("VERSION \"1.2\"", Line::Directive),
-            ("VERSION '1.2' # x", Line::Directive),
-            ("VERSION\"1.2\"", Line::Other),
-            ("VERSION '1.2\"", Line::Other),
-            ("MESSAGES", Line::Other),
-            ("<a> <b> .", Line::Other),
-            ("<a> <b> <c> <d> <e> .", Line::Other),
-            ("<a> <b> <c>", Line::Other),
-            ("<a> <b> <c> ;", Line::Other),
-            ("<a> <b> <c> . <d>", Line::Other),
-            ("<a> <b> <c d> .", Line::Other),
-            ("<a> <b> \"c .", Line::Other),
-            ("<a> <b> \"c\\", Line::Other),
-            ("<a> <b> \"c\"^^<d .", Line::Other),
-            ("<a> <b> \"c\"@ .", Line::Other),
-            ("<a> <b> _:. .", Line::Other),
-            ("<a> <b> <<( <a> <b> _:c .", Line::Other),
-            ("<a> <b> <c> )>> .", Line::Other),
-            ("a <b> <c> .", Line::Other),
-            ("", Line::Other),
+            ("<a> <b> <c> .", LineKind::Triple),
+            (" \t<a><b>_:c .#d", LineKind::Triple),
+            ("<a> <b> _:c.", LineKind::Triple),
+            ("<a> <b> _:c.d.", LineKind::Triple),
+            ("<a> <b> _:c. .", LineKind::Other),
+            (r#"<a> <b> "c \" . \\"@en-x <g> ."#, LineKind::Quad),
+            (r#"<a> <b> "c"^^<d> _:g . # e"#, LineKind::Quad),
+            (
+                "<a> <b> <<( <a> <b> <<(<a> <b> _:c)>> )>> .",
+                LineKind::Triple,
+            ),
+            ("<<<a> <b> <c>>> <b> <c> <g> .", LineKind::Quad),
+            ("MESSAGE", LineKind::Directive),
+            (" MESSAGE # x", LineKind::Directive),
+            ("VERSION \"1.2\"", LineKind::Directive),
+            ("VERSION '1.2' # x", LineKind::Directive),
+            ("VERSION\"1.2\"", LineKind::Other),
+            ("VERSION '1.2\"", LineKind::Other),
+            ("MESSAGES", LineKind::Other),
+            ("<a> <b> .", LineKind::Other),
+            ("<a> <b> <c> <d> <e> .", LineKind::Other),
+            ("<a> <b> <c>", LineKind::Other),
+            ("<a> <b> <c> ;", LineKind::Other),
+            ("<a> <b> <c> . <d>", LineKind::Other),
+            ("<a> <b> <c d> .", LineKind::Other),
+            ("<a> <b> \"c .", LineKind::Other),
+            ("<a> <b> \"c\\", LineKind::Other),
+            ("<a> <b> \"c\"^^<d .", LineKind::Other),
+            ("<a> <b> \"c\"@ .", LineKind::Other),
+            ("<a> <b> _:. .", LineKind::Other),
+            ("<a> <b> <<( <a> <b> _:c .", LineKind::Other),
+            ("<a> <b> <c> )>> .", LineKind::Other),
+            ("a <b> <c> .", LineKind::Other),
+            ("", LineKind::Other),
         ] {
             assert_eq!(line_kind(line.as_bytes()), kind, "{line}");
         }

@@ -10,28 +10,28 @@ use crate::model::table::TermTable;
 use crate::model::term::{Term, TermId, TermKind, flags};
 use crate::model::write::{Style, direction, term_error, write_escaped};
 use crate::syntax::ntriples::holds_label;
-use crate::syntax::text::encode::{Memo, Stop, holds_labels};
+use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
 
 /// Writes terms.
-pub(crate) struct TermWriter {
+pub(crate) struct TextTermWriter {
     /// Whether IRIs are escaped if necessary.
     lenient: bool,
     /// Whether blank nodes are written as `<_:label>`.
     quoted: bool,
-    memo: Memo,
+    memo: TextMemo,
     /// The end of literals from the closing quote on, by datatype or language.
-    ends: Memo,
+    ends: TextMemo,
 }
 
-impl TermWriter {
+impl TextTermWriter {
     /// Creates a writer. It escapes IRIs if `lenient`, and writes blank nodes as `<_:label>` if
     /// `quoted`.
     pub fn new(lenient: bool, quoted: bool) -> Self {
         Self {
             lenient,
             quoted,
-            memo: Memo::default(),
-            ends: Memo::default(),
+            memo: TextMemo::default(),
+            ends: TextMemo::default(),
         }
     }
 
@@ -49,7 +49,7 @@ impl TermWriter {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if self.memo.copy(id, out) {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl TermWriter {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let term = table.term(id);
         let text = table.text_of(term);
         let plain = term.flags & flags::PLAIN != 0;
@@ -106,7 +106,7 @@ impl TermWriter {
         term: Term,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if term.kind == TermKind::Literal {
             out.extend_from_slice(b"\" ");
             return Ok(());
@@ -115,7 +115,7 @@ impl TermWriter {
         let tagged = term.kind == TermKind::LangLiteral;
         if !self.ends.copy(id, out) {
             if let Some(error) = term_error(table, id, self.lenient) {
-                return Err(Stop::Term(error));
+                return Err(StatementError::Term(error));
             }
             let start = out.len();
             out.extend_from_slice(if tagged { b"\"" } else { b"\"^^" });
@@ -135,7 +135,7 @@ impl TermWriter {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let start = out.len();
         self.check_and_write(table, id, style, out)?;
         out.push(b' ');
@@ -153,7 +153,7 @@ impl TermWriter {
         id: TermId,
         style: &Style,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let term = table.term(id);
         if self.quoted && term.kind == TermKind::Bnode {
             let plain = term.flags & flags::PLAIN != 0;
@@ -164,10 +164,10 @@ impl TermWriter {
         }
         if term.kind != TermKind::TripleTerm {
             if let Some(error) = term_error(table, id, self.lenient) {
-                return Err(Stop::Term(error));
+                return Err(StatementError::Term(error));
             }
             if self.quoted && term.kind == TermKind::Iri && is_bnode_iri(table.text_of(term)) {
-                return Err(Stop::Bnode(id));
+                return Err(StatementError::Bnode(id));
             }
             style.write(table, id, out);
             return Ok(());
@@ -175,7 +175,7 @@ impl TermWriter {
         out.extend_from_slice(style.open);
         for part in table.triple(term) {
             if out.len() > style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
             self.check_and_write(table, part, style, out)?;
             out.push(b' ');

@@ -24,7 +24,7 @@ pub(crate) struct Entities {
 
 /// The context of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextContext {
     Content,
     /// An attribute value, in which white space becomes spaces.
     Attribute,
@@ -53,7 +53,7 @@ impl Entities {
         &self,
         text: &[u8],
         range: (usize, usize),
-        place: Place,
+        place: TextContext,
         most: u64,
         out: &mut Vec<u8>,
     ) -> Read<usize> {
@@ -72,7 +72,7 @@ impl Entities {
                 .position(|&byte| {
                     byte == b'&'
                         || byte == b'\r'
-                        || (place == Place::Attribute && matches!(byte, b'\n' | b'\t'))
+                        || (place == TextContext::Attribute && matches!(byte, b'\n' | b'\t'))
                 })
                 .unwrap_or(end - at);
             room(at, out, special + 1)?;
@@ -84,7 +84,7 @@ impl Entities {
             if text[at] != b'&' {
                 // CRLF and a lone CR are line ends, like LF.
                 let crlf = text[at] == b'\r' && at + 1 < end && text[at + 1] == b'\n';
-                out.push(if place == Place::Attribute {
+                out.push(if place == TextContext::Attribute {
                     b' '
                 } else {
                     b'\n'
@@ -93,16 +93,19 @@ impl Entities {
                 continue;
             }
             let Some(length) = memchr(b';', &text[at..end]) else {
-                return malformed(at, "'&' begins no entity; it is written &amp;");
+                return malformed(at, "'&' does not begin an entity; write it as &amp;");
             };
             let mut name = &text[at + 1..at + length];
             let mut next = at + length + 1;
-            if place == Place::Entity {
+            if place == TextContext::Entity {
                 match name.strip_prefix(b"#").and_then(character) {
                     Some('<') => return markup(at),
                     Some('&') => {
                         let Some(length) = memchr(b';', &text[next..end]) else {
-                            return malformed(at, "'&' begins no entity; it is written &amp;");
+                            return malformed(
+                                at,
+                                "'&' does not begin an entity; write it as &amp;",
+                            );
                         };
                         name = &text[next..next + length];
                         next += length + 1;
@@ -114,7 +117,7 @@ impl Entities {
                 let Some(c) = character(number) else {
                     return malformed(
                         at,
-                        format!("{} names no character of XML", quote(&text[at..next])),
+                        format!("{} is not an XML character", quote(&text[at..next])),
                     );
                 };
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -125,7 +128,7 @@ impl Entities {
                 room(at, out, text.len())?;
                 let from = out.len();
                 out.extend_from_slice(text);
-                if place == Place::Attribute {
+                if place == TextContext::Attribute {
                     for byte in &mut out[from..] {
                         *byte = if is(*byte, SPACE) { b' ' } else { *byte };
                     }
@@ -144,26 +147,25 @@ impl Entities {
                 at,
                 ErrorClass::Unsupported,
                 format!(
-                    "the entity {} is outside the document, and such entities are never loaded; write its \
-                     text into the document",
+                    "the entity {} is external, and external entities are never loaded; write its text into the document",
                     quote(name)
                 ),
             ),
             None if is_nc_name(name) => malformed(
                 at,
                 format!(
-                    "the entity {} is not declared; a DOCTYPE declares it, or '&' is written &amp;",
+                    "the entity {} is not declared; declare it in a DOCTYPE, or write '&' as &amp;",
                     quote(name)
                 ),
             ),
-            None => malformed(at, "'&' begins no entity; it is written &amp;"),
+            None => malformed(at, "'&' does not begin an entity; write it as &amp;"),
         }
     }
 
     /// Reads the declarations of the DOCTYPE between `start` and `end`.
     pub fn declare(&mut self, text: &[u8], start: usize, end: usize, most: u64) -> Read<()> {
         let Some(open) = bracket(&text[start..end]) else {
-            return Ok(()); // what it names is outside the document
+            return Ok(()); // it names only an external subset
         };
         let mut at = start + open + 1;
         loop {
@@ -187,7 +189,7 @@ impl Entities {
                     ErrorClass::Unsupported,
                     format!(
                         "expected a declaration or ']' in the DOCTYPE, found {}; parameter entities are \
-                         not read",
+                         not supported",
                         quote(rest)
                     ),
                 );
@@ -205,7 +207,7 @@ impl Entities {
         };
         let mut at = skip(start + 8);
         if at > start + 8 && text[at] == b'%' {
-            return skip_declaration(text, start, end); // parameter entities are not read
+            return skip_declaration(text, start, end); // parameter entities are not supported
         }
         let from = at;
         while at < end && !is(text[at], SPACE) && !matches!(text[at], b'>' | b'"' | b'\'') {
@@ -240,7 +242,7 @@ impl Entities {
         if !self.texts.contains_key(name) {
             let mut value = Vec::new();
             let left = most.saturating_sub(self.bytes);
-            self.expand(text, range, Place::Entity, left, &mut value)
+            self.expand(text, range, TextContext::Entity, left, &mut value)
                 .map_err(|mut error| {
                     if error.class == ErrorClass::Limit {
                         error.at = start;
@@ -260,10 +262,7 @@ impl Entities {
         }
         at = skip(range.1 + 1);
         if text[at] != b'>' {
-            return malformed(
-                at,
-                format!("expected '>' behind the entity {}", quote(name)),
-            );
+            return malformed(at, format!("expected '>' after the entity {}", quote(name)));
         }
         Ok(at + 1)
     }
@@ -274,7 +273,7 @@ fn markup<T>(at: usize) -> Read<T> {
     fail(
         at,
         ErrorClass::Unsupported,
-        "an entity holds markup; only entities of text are read",
+        "an entity contains markup; only text entities are supported",
     )
 }
 
@@ -382,7 +381,7 @@ mod tests {
         }
     }
 
-    fn expanded(entities: &Entities, text: &str, place: Place) -> Result<String, Reason> {
+    fn expanded(entities: &Entities, text: &str, place: TextContext) -> Result<String, Reason> {
         let mut out = Vec::new();
         entities
             .expand(text.as_bytes(), (0, text.len()), place, 1000, &mut out)
@@ -397,18 +396,18 @@ mod tests {
                 .unwrap();
         let text = "a\r\nb\rc\td &amp;&lt;&gt;&quot;&apos;&#65;&#x42;&x;&y;&#10;";
         assert_eq!(
-            expanded(&entities, text, Place::Content).unwrap(),
+            expanded(&entities, text, TextContext::Content).unwrap(),
             "a\nb\nc\td &<>\"'ABX&X&y\n"
         );
         assert_eq!(
-            expanded(&entities, "a\r\nb\tc&#9;", Place::Attribute).unwrap(),
+            expanded(&entities, "a\r\nb\tc&#9;", TextContext::Attribute).unwrap(),
             "a b c\t"
         );
         let again = "<!ENTITY b '&#38;amp; &#38;#60;&amp;&lt;&#62;\n&#x9;'><!ENTITY c '&#38;b;'>";
         let entities = declared(&format!("<!DOCTYPE a [{again}]>")).unwrap();
         for (place, text) in [
-            (Place::Content, "& <&<>\n\t"),
-            (Place::Attribute, "& <&<>  "),
+            (TextContext::Content, "& <&<>\n\t"),
+            (TextContext::Attribute, "& <&<>  "),
         ] {
             assert_eq!(expanded(&entities, "&b;", place).unwrap(), text);
             assert_eq!(expanded(&entities, "&c;", place).unwrap(), text);
@@ -416,12 +415,12 @@ mod tests {
         for (text, part) in [
             ("a & b", "&amp;"),
             ("&z;", "'z' is not declared"),
-            ("&#0;", "names no character"),
-            ("&#xFFFF;", "names no character"),
-            ("&#+65;", "names no character"),
+            ("&#0;", "is not an XML character"),
+            ("&#xFFFF;", "is not an XML character"),
+            ("&#+65;", "is not an XML character"),
             ("a\x01", "U+0001"),
         ] {
-            let error = expanded(&entities, text, Place::Content).unwrap_err();
+            let error = expanded(&entities, text, TextContext::Content).unwrap_err();
             assert!(error.text().contains(part), "{error}");
         }
     }
@@ -444,13 +443,16 @@ mod tests {
         );
         let outside =
             declared("<!DOCTYPE a SYSTEM '[' [<!ENTITY x SYSTEM 'file:///x]'>]>").unwrap();
-        let error = expanded(&outside, "&x;", Place::Content).unwrap_err();
+        let error = expanded(&outside, "&x;", TextContext::Content).unwrap_err();
         assert!(error.text().contains("never loaded"), "{error}");
         for (doctype, part) in [
             ("<!DOCTYPE a [<!ENTITY a '&a;'>]>", "'a' is not declared"),
-            ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "holds markup"),
-            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "holds markup"),
-            ("<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>", "begins no entity"),
+            ("<!DOCTYPE a [<!ENTITY a '<b/>'>]>", "contains markup"),
+            ("<!DOCTYPE a [<!ENTITY a '&#x3C;b/>'>]>", "contains markup"),
+            (
+                "<!DOCTYPE a [<!ENTITY a 'a&#38;b'>]>",
+                "does not begin an entity",
+            ),
             ("<!DOCTYPE a [%p;]>", "parameter entities"),
         ] {
             let error = declared(doctype).err().unwrap();

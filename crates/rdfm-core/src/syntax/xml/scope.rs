@@ -13,13 +13,13 @@ type Undone = (Box<[u8]>, Option<Box<[u8]>>);
 
 /// Bindings of prefixes, undone at the end of each element.
 #[derive(Default)]
-pub(crate) struct Scope {
+pub(crate) struct NamespaceScope {
     current: FxHashMap<Box<[u8]>, Box<[u8]>>,
     undo: Vec<Undone>,
     bytes: u64,
 }
 
-impl Scope {
+impl NamespaceScope {
     /// Removes all bindings.
     pub fn clear(&mut self) {
         self.current.clear();
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn declarations_are_undone_with_their_element() {
-        let mut scope = Scope::default();
+        let mut scope = NamespaceScope::default();
         scope.bind(b"a", b"http://a/");
         let mark = scope.mark();
         let bytes = scope.bytes();

@@ -794,8 +794,8 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         assert_eq!(found.class(), ErrorClass::Malformed);
         assert!(
             found.reason().contains(&format!(
-                "a name entry of id 0 would continue the name table from before frame 1, which repeats the stream \
-                 options at byte {}; two Jelly files joined with cat?",
+                "a name entry of id 0 would continue the name table from before a frame that repeats the stream \
+                 options, at byte {}; two Jelly files joined with cat?",
                 log.len()
             )),
             "{}",

@@ -581,7 +581,7 @@ fn logs_of_messages_are_rejected() {
     assert!(
         error
             .to_string()
-            .contains("Jelly-Patch is for logs of patches, not of messages"),
+            .contains("Jelly-Patch can represent only patches, not messages"),
         "{error}"
     );
 }

@@ -24,7 +24,7 @@ const DEPTH: usize = 100;
 const FEW_BYTES: usize = 1 << 14;
 
 /// A filter expression.
-pub(super) struct Filter {
+pub(super) struct FilterExpression {
     expression: sparopt::algebra::Expression,
     evaluator: QueryEvaluator,
     /// False for a variable, a constant, or a choice between them: `spareval` returns these as
@@ -36,7 +36,7 @@ pub(super) struct Filter {
     uses: usize,
 }
 
-impl Filter {
+impl FilterExpression {
     /// Creates a filter. `number` returns the numbers of the variables in scope. Returns `None` if
     /// the value depends on more than terms.
     pub(super) fn new(
@@ -103,7 +103,7 @@ impl Filter {
     }
 
     /// Whether the expression is true for the terms of its variables.
-    pub(super) fn holds(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
+    pub(super) fn is_true(&self, terms: impl IntoIterator<Item = Option<Term>>) -> bool {
         let mut length = 0;
         let given = self.given(terms, &mut length);
         let evaluate = || {

@@ -12,7 +12,7 @@ use oxrdf::{Term, Variable};
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::{GroundTerm, NamedNodePattern, TermPattern, TriplePattern};
 
-use super::filters::{self, Filter};
+use super::filters::{self, FilterExpression};
 
 /// Maximum nesting depth of patterns.
 const DEPTH: usize = 100;
@@ -56,16 +56,16 @@ pub(super) struct Table {
 }
 
 /// A part of a group.
-pub(super) enum Part {
+pub(super) enum GroupPart {
     Quads(QuadPattern),
     Values(Table),
     /// A filter whose result depends only on variables that have a value whenever the group
     /// matches. It may be tested as soon as they are bound.
-    Free(Filter),
+    Free(FilterExpression),
     /// A filter that must be tested at this point.
-    Here(Filter),
+    Here(FilterExpression),
     /// Assignment of the value of an expression to a variable.
-    Extend(Filter, u32),
+    Extend(FilterExpression, u32),
     /// Nothing matches.
     Never,
     Optional(Vec<Self>),
@@ -120,7 +120,7 @@ impl Groups {
     }
 
     /// Returns the group for a pattern.
-    pub(super) fn group(&mut self, pattern: &GraphPattern) -> Option<Vec<Part>> {
+    pub(super) fn group(&mut self, pattern: &GraphPattern) -> Option<Vec<GroupPart>> {
         let mut parts = Vec::new();
         self.add(pattern, None, 0, DEPTH, &mut parts)?;
         Some(parts)
@@ -134,7 +134,7 @@ impl Groups {
         graph: Option<&NamedNodePattern>,
         context: Set,
         depth: usize,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<GroupPart>,
     ) -> Option<Scope> {
         let depth = depth.checked_sub(1)?;
         match pattern {
@@ -147,7 +147,7 @@ impl Groups {
                 for pattern in patterns {
                     let quad = self.quad(pattern, graph)?;
                     certain |= quad.variables;
-                    parts.push(Part::Quads(quad));
+                    parts.push(GroupPart::Quads(quad));
                 }
                 let all = certain;
                 Some(Scope { certain, all })
@@ -178,7 +178,7 @@ impl Groups {
                 if let Some(expression) = expression {
                     self.filter(expression, graph, both, context, &mut inner)?;
                 }
-                parts.push(Part::Optional(inner));
+                parts.push(GroupPart::Optional(inner));
                 Some(Scope {
                     certain: left.certain,
                     all: both.all,
@@ -201,7 +201,7 @@ impl Groups {
                     return None;
                 }
                 let number = self.number(&key)?;
-                parts.push(Part::Extend(expression, number));
+                parts.push(GroupPart::Extend(expression, number));
                 Some(Scope {
                     certain: scope.certain,
                     all: scope.all | only(number),
@@ -212,7 +212,7 @@ impl Groups {
                 let [first, second] = &mut sides;
                 let left = self.add(left, graph, context, depth, first)?;
                 let right = self.add(right, graph, context, depth, second)?;
-                parts.push(Part::Union(sides.into()));
+                parts.push(GroupPart::Union(sides.into()));
                 Some(Scope {
                     certain: left.certain & right.certain,
                     all: left.all | right.all,
@@ -226,7 +226,7 @@ impl Groups {
                 bindings,
             } if graph.is_none() => {
                 let (table, scope) = self.table(variables, bindings)?;
-                parts.push(Part::Values(table));
+                parts.push(GroupPart::Values(table));
                 Some(scope)
             }
             _ => None,
@@ -328,19 +328,19 @@ impl Groups {
         graph: Option<&NamedNodePattern>,
         scope: Scope,
         context: Set,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<GroupPart>,
     ) -> Option<()> {
         for expression in filters::conjuncts(expression) {
             let (filter, used) = self.expression(expression, graph, scope, context)?;
             let uncertain = used & !scope.certain;
             if used == 0 {
-                if !filter.holds([]) {
-                    parts.push(Part::Never);
+                if !filter.is_true([]) {
+                    parts.push(GroupPart::Never);
                 }
             } else if uncertain == 0 {
-                parts.push(Part::Free(filter));
+                parts.push(GroupPart::Free(filter));
             } else {
-                parts.push(Part::Here(filter));
+                parts.push(GroupPart::Here(filter));
             }
         }
         Some(())
@@ -353,12 +353,12 @@ impl Groups {
         graph: Option<&NamedNodePattern>,
         scope: Scope,
         context: Set,
-    ) -> Option<(Filter, Set)> {
+    ) -> Option<(FilterExpression, Set)> {
         let in_scope = |name: &Variable| {
             let number = self.variable(name)?;
             (scope.all & only(number) != 0).then_some(number)
         };
-        let filter = Filter::new(expression, in_scope)?;
+        let filter = FilterExpression::new(expression, in_scope)?;
         let mut used = 0;
         for (name, number) in &filter.variables {
             // Within `GRAPH ?g`, ?g has a value only if a pattern binds it.

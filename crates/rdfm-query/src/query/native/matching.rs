@@ -29,7 +29,7 @@ const COMBINATIONS: usize = 1 << 16;
 
 /// Cached results of a filter.
 #[derive(Default)]
-struct Known {
+struct FilterResults {
     /// Result for each term: 0 unknown, 1 true, 2 false.
     terms: Vec<u8>,
     combinations: hashbrown::HashMap<Vec<u32>, bool, rustc_hash::FxBuildHasher>,
@@ -37,7 +37,7 @@ struct Known {
 
 /// Index of quads by the classes at some positions.
 #[derive(Default)]
-struct Index {
+struct QuadIndex {
     /// Bit mask of the positions.
     positions: u8,
     chains: Chains,
@@ -54,12 +54,12 @@ pub struct Matcher<'p> {
     computed: Vec<Term>,
     by_term: FxHashMap<Term, u32>,
     tables: Vec<Chains>,
-    known: Vec<Known>,
+    known: Vec<FilterResults>,
     row: Vec<u32>,
     bound: Vec<u32>,
     matched: Vec<bool>,
     scans: Vec<u32>,
-    indexes: Vec<Index>,
+    indexes: Vec<QuadIndex>,
     indexed: usize,
     distinct: HashTable<u32>,
 }
@@ -74,7 +74,7 @@ impl<'p> Matcher<'p> {
     /// Creates a matcher for a plan.
     pub fn new(plan: &'p Plan) -> Self {
         let mut known = Vec::new();
-        known.resize_with(plan.filters.len(), Known::default);
+        known.resize_with(plan.filters.len(), FilterResults::default);
         let mut tables = Vec::new();
         tables.resize_with(plan.tables.len(), Chains::default);
         Self {
@@ -253,7 +253,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             match plan.steps.get(at) {
                 None => return self.emit(),
                 Some(Step::Filter(number)) => {
-                    if !self.holds(*number) {
+                    if !self.is_true(*number) {
                         return Ok(());
                     }
                     at += 1;
@@ -290,7 +290,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     #[inline]
-    fn look(&mut self, quads: usize) -> Result<(), Halt<E>> {
+    fn count(&mut self, quads: usize) -> Result<(), Halt<E>> {
         self.looked += quads;
         if self.looked >= QUADS_A_STOP {
             self.stop()?;
@@ -314,7 +314,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
                 .find(own_hash, |number| other(*number) == own);
             if same.is_some() {
                 self.rows.truncate(self.rows.len() - width);
-                return self.look(1);
+                return self.count(1);
             }
             self.state
                 .distinct
@@ -339,7 +339,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
     }
 
     fn quads(&mut self, at: usize, pattern: &QuadPattern, number: usize) -> Result<(), Halt<E>> {
-        let mut wanted = Wanted::default();
+        let mut wanted = KnownClasses::default();
         for (position, cell) in pattern.cells.into_iter().enumerate() {
             let class = self.class(cell);
             if class != UNBOUND {
@@ -353,7 +353,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let scans = self.state.scans[number];
         if quads.len() <= FEW_QUADS || scans < FEW_SCANS || wanted.positions == 0 {
             self.state.scans[number] = scans.saturating_add(1);
-            self.look(quads.len())?;
+            self.count(quads.len())?;
             for quad in quads {
                 if wanted.is(quad) {
                     self.take(at, pattern, &wanted, quad)?;
@@ -364,7 +364,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let index = self.index(wanted.positions);
         let mut next = self.state.indexes[index].chains.first(wanted.hash());
         while let Some(found) = next {
-            self.look(1)?;
+            self.count(1)?;
             if wanted.is(&quads[found]) {
                 self.take(at, pattern, &wanted, &quads[found])?;
             }
@@ -379,7 +379,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         &mut self,
         at: usize,
         pattern: &QuadPattern,
-        wanted: &Wanted,
+        wanted: &KnownClasses,
         quad: &Quad,
     ) -> Result<(), Halt<E>> {
         let graph = pattern.cells[3];
@@ -417,7 +417,7 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
             return at;
         }
         if state.indexed == state.indexes.len() {
-            state.indexes.push(Index::default());
+            state.indexes.push(QuadIndex::default());
         }
         let index = &mut state.indexes[state.indexed];
         index.positions = positions;
@@ -434,14 +434,14 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         let lookup = &self.plan.tables[number];
         let rows = lookup.table.rows.len();
         if !is_looked_up(lookup) {
-            self.look(rows)?;
+            self.count(rows)?;
             return (0..rows).try_for_each(|row| self.join(at, lookup, row));
         }
         let columns = lookup.keys.iter().map(|key| lookup.table.columns[*key]);
         let key = hash(columns.map(|column| self.state.row[column as usize]));
         let mut next = self.state.tables[number].first(key);
         while let Some(row) = next {
-            self.look(1)?;
+            self.count(1)?;
             self.join(at, lookup, row)?;
             next = self.state.tables[number].after(row);
         }
@@ -494,34 +494,34 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
         result
     }
 
-    fn holds(&mut self, number: usize) -> bool {
+    fn is_true(&mut self, number: usize) -> bool {
         let filter = &self.plan.filters[number];
         if let [(_, variable)] = filter.variables.as_slice() {
             let term = self.written(*variable);
             let known = self.dictionary.terms() as usize + self.state.constants.len();
             if term != UNBOUND && term as usize >= known {
-                return filter.holds([self.term(term)]);
+                return filter.is_true([self.term(term)]);
             }
             let terms = self.state.known[number].terms.len();
             let at = (term as usize).min(terms - 1);
             if self.state.known[number].terms[at] == 0 {
-                let holds = filter.holds([self.term(term)]);
-                self.state.known[number].terms[at] = if holds { 1 } else { 2 };
+                let result = filter.is_true([self.term(term)]);
+                self.state.known[number].terms[at] = if result { 1 } else { 2 };
             }
             return self.state.known[number].terms[at] == 1;
         }
         let variables = filter.variables.iter();
         let terms: Vec<u32> = variables.map(|(_, own)| self.written(*own)).collect();
-        if let Some(&holds) = self.state.known[number].combinations.get(&terms) {
-            return holds;
+        if let Some(&result) = self.state.known[number].combinations.get(&terms) {
+            return result;
         }
-        let holds = filter.holds(terms.iter().map(|term| self.term(*term)));
+        let result = filter.is_true(terms.iter().map(|term| self.term(*term)));
         let combinations = &mut self.state.known[number].combinations;
         if combinations.len() >= COMBINATIONS {
             combinations.clear();
         }
-        combinations.insert(terms, holds);
-        holds
+        combinations.insert(terms, result);
+        result
     }
 
     /// Returns the value of a variable as spelled in the message.
@@ -546,13 +546,13 @@ impl<E, S: FnMut(usize) -> Result<(), E>> Run<'_, '_, S> {
 
 /// The known parts of a quad to find.
 #[derive(Default)]
-struct Wanted {
+struct KnownClasses {
     classes: Quad,
     mask: Quad,
     positions: u8,
 }
 
-impl Wanted {
+impl KnownClasses {
     #[inline]
     fn set(&mut self, position: usize, class: u32) {
         self.classes[position] = class;

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use oxrdf::{Term, Variable};
 use spargebra::algebra::GraphPattern;
 
-use super::filters::Filter;
-use super::groups::{Cell, Groups, Part, QuadPattern, Set, Table, only};
+use super::filters::FilterExpression;
+use super::groups::{Cell, GroupPart, Groups, QuadPattern, Set, Table, only};
 
 /// Maximum number of steps. Each step uses some of the stack.
 const STEPS: usize = 300;
@@ -53,9 +53,9 @@ pub struct Plan {
     pub(super) patterns: usize,
     pub(super) optionals: usize,
     pub(super) tables: Vec<Lookup>,
-    pub(super) filters: Vec<Filter>,
+    pub(super) filters: Vec<FilterExpression>,
     /// Expressions that assign values to variables.
-    pub(super) expressions: Vec<Filter>,
+    pub(super) expressions: Vec<FilterExpression>,
     pub(super) constants: Vec<Term>,
     pub(super) numbers: HashMap<Term, u32>,
     pub(super) variables: usize,
@@ -104,14 +104,14 @@ impl Plan {
 
     /// Adds the steps of a group. `before` are the variables bound before it. Returns those bound
     /// after it.
-    fn add(&mut self, group: Vec<Part>, before: Set) -> Set {
+    fn add(&mut self, group: Vec<GroupPart>, before: Set) -> Set {
         let mut certain = before;
         let mut free = Vec::new();
         let mut rest = Vec::new();
         for part in group {
             match part {
-                Part::Free(filter) => free.push(Some(filter)),
-                Part::Never => self.steps.push(Step::Never),
+                GroupPart::Free(filter) => free.push(Some(filter)),
+                GroupPart::Never => self.steps.push(Step::Never),
                 other => rest.push(other),
             }
         }
@@ -119,8 +119,8 @@ impl Plan {
         let mut block = Block::default();
         for part in rest {
             match part {
-                Part::Quads(quads) => block.quads.push(quads),
-                Part::Values(table) => block.tables.push(table),
+                GroupPart::Quads(quads) => block.quads.push(quads),
+                GroupPart::Values(table) => block.tables.push(table),
                 other => {
                     self.add_block(&mut block, &mut certain, &mut free);
                     certain |= self.add_other(other, certain);
@@ -132,9 +132,9 @@ impl Plan {
         certain
     }
 
-    fn add_other(&mut self, part: Part, certain: Set) -> Set {
+    fn add_other(&mut self, part: GroupPart, certain: Set) -> Set {
         match part {
-            Part::Optional(group) => {
+            GroupPart::Optional(group) => {
                 let number = self.optionals;
                 self.optionals += 1;
                 let start = self.steps.len();
@@ -144,7 +144,7 @@ impl Plan {
                 self.steps[start] = Step::Optional(number, self.steps.len());
                 0
             }
-            Part::Union(sides) => {
+            GroupPart::Union(sides) => {
                 let start = self.steps.len();
                 self.steps.push(Step::Never);
                 let (mut starts, mut ends, mut after) = (Vec::new(), Vec::new(), Set::MAX);
@@ -160,29 +160,29 @@ impl Plan {
                 self.steps[start] = Step::Union(starts);
                 after
             }
-            Part::Extend(expression, variable) => {
+            GroupPart::Extend(expression, variable) => {
                 let number = self.expressions.len();
                 self.steps.push(Step::Extend(number, variable));
                 self.expressions.push(expression);
                 0
             }
-            Part::Free(filter) | Part::Here(filter) => {
+            GroupPart::Free(filter) | GroupPart::Here(filter) => {
                 self.add_filter(filter);
                 0
             }
-            Part::Never | Part::Quads(_) | Part::Values(_) => 0,
+            GroupPart::Never | GroupPart::Quads(_) | GroupPart::Values(_) => 0,
         }
     }
 
-    fn add_filter(&mut self, filter: Filter) {
+    fn add_filter(&mut self, filter: FilterExpression) {
         self.steps.push(Step::Filter(self.filters.len()));
         self.filters.push(filter);
     }
 
     /// Adds the filters whose variables all have values.
-    fn add_filters(&mut self, free: &mut [Option<Filter>], certain: Set) {
+    fn add_filters(&mut self, free: &mut [Option<FilterExpression>], certain: Set) {
         for filter in free {
-            let has_all = |filter: &mut Filter| {
+            let has_all = |filter: &mut FilterExpression| {
                 let mut numbers = filter.variables.iter().map(|(_, number)| only(*number));
                 numbers.all(|one| certain & one != 0)
             };
@@ -192,7 +192,12 @@ impl Plan {
         }
     }
 
-    fn add_block(&mut self, block: &mut Block, certain: &mut Set, free: &mut [Option<Filter>]) {
+    fn add_block(
+        &mut self,
+        block: &mut Block,
+        certain: &mut Set,
+        free: &mut [Option<FilterExpression>],
+    ) {
         loop {
             if let Some(table) = block.next_table(*certain) {
                 *certain |= self.add_table(table, *certain);

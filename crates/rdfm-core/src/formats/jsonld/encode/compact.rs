@@ -1,7 +1,7 @@
 //! A user-defined context, and writing IRIs and properties with it.
 //!
 //! - In: the JSON text of a context, compiled as for reading; IRIs.
-//! - Out: the [`Key`]s of a predicate, the names of types and nodes, aliases of keywords.
+//! - Out: the [`PredicateKey`]s of a predicate, the names of types and nodes, aliases of keywords.
 //! - Cost: a few lookups in the context per IRI; keys are cached.
 //! - Law: a name is used only if the reader's own rules expand it to the same IRI.
 
@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::formats::jsonld::context::{Active, Contexts, Expanded, INITIAL, Namespace};
+use crate::formats::jsonld::context::{
+    ActiveContext, ContextNamespace, Contexts, Expanded, INITIAL,
+};
 use crate::formats::jsonld::definition::{Coercion, Containers, Definition, Mapping, Override};
 use crate::formats::jsonld::iri::is_iri;
 use crate::formats::jsonld::keyword::Keyword;
@@ -43,7 +45,7 @@ pub enum Coerced {
 
 /// The structure of a key's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
+pub enum ValueHolder {
     /// A single value, or several in an array.
     Values,
     /// An array.
@@ -56,32 +58,32 @@ pub enum Holder {
 
 /// A key that represents a predicate.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct PredicateKey {
     pub name: Vec<u8>,
     pub coerced: Coerced,
-    pub holder: Holder,
+    pub holder: ValueHolder,
 }
 
 /// The possible keys of a predicate, the best first.
-pub type Keys = Arc<[Key]>;
+pub type PredicateKeys = Arc<[PredicateKey]>;
 
 /// A context for compaction.
-pub struct Compact {
-    active: Active,
+pub struct CompactContext {
+    active: ActiveContext,
     /// `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
     /// Terms by their IRIs, the best first.
     terms: FxHashMap<Box<[u8]>, Vec<Vec<u8>>>,
     /// Sorted with the longest IRI first.
-    prefixes: Vec<Namespace>,
+    prefixes: Vec<ContextNamespace>,
     /// Quoted keywords and their aliases.
     aliases: Vec<(&'static [u8], Box<[u8]>)>,
-    known: FxHashMap<Box<[u8]>, Keys>,
+    known: FxHashMap<Box<[u8]>, PredicateKeys>,
     scratch: Vec<u8>,
 }
 
-impl Compact {
+impl CompactContext {
     /// Compiles a context: an object or an array, or a document with one as its `@context`.
     ///
     /// # Errors
@@ -177,12 +179,12 @@ impl Compact {
     }
 
     /// Returns the keys of a predicate; empty if no key expands to it.
-    pub fn keys(&mut self, iri: &[u8]) -> Keys {
+    pub fn keys(&mut self, iri: &[u8]) -> PredicateKeys {
         if let Some(keys) = self.known.get(iri) {
             return keys.clone();
         }
         let names = self.candidates(iri, true);
-        let keys: Keys = names
+        let keys: PredicateKeys = names
             .into_iter()
             .filter_map(|name| self.key(name, iri))
             .collect();
@@ -193,16 +195,16 @@ impl Compact {
         keys
     }
 
-    fn key(&self, name: Vec<u8>, iri: &[u8]) -> Option<Key> {
+    fn key(&self, name: Vec<u8>, iri: &[u8]) -> Option<PredicateKey> {
         let property = self.active.state.expand_key(&name).ok()?;
         if *property.iri() != *iri || !property.is_iri {
             return None;
         }
         let Some(definition) = property.definition else {
-            return Some(Key {
+            return Some(PredicateKey {
                 name,
                 coerced: Coerced::Text(self.active.state.language.as_deref().map(Into::into)),
-                holder: Holder::Values,
+                holder: ValueHolder::Values,
             });
         };
         if !is_plain(&definition) {
@@ -222,17 +224,17 @@ impl Compact {
         };
         let containers = definition.containers;
         let holder = if containers == Containers::default() {
-            Holder::Values
+            ValueHolder::Values
         } else if containers == Containers::SET {
-            Holder::Set
+            ValueHolder::Set
         } else if containers == Containers::LIST {
-            Holder::List
+            ValueHolder::List
         } else if containers == Containers::LANGUAGE {
-            Holder::Language
+            ValueHolder::Language
         } else {
             return None;
         };
-        Some(Key {
+        Some(PredicateKey {
             name,
             coerced,
             holder,

@@ -28,7 +28,7 @@ pub enum Wrote {
 
 /// The namespaces in force, and those in the context.
 #[derive(Default)]
-pub struct Names {
+pub struct ContextNamespaces {
     needed: Needed,
     /// Number of namespaces in force per scheme, of those without `//` after the scheme.
     schemes: FxHashMap<Box<[u8]>, u32>,
@@ -40,7 +40,7 @@ pub struct Names {
     unchanged: bool,
 }
 
-impl Names {
+impl ContextNamespaces {
     /// Declares a namespace for the next message.
     ///
     /// Namespaces that a context cannot express are refused: an empty name, and a name that is the

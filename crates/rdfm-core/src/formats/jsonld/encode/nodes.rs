@@ -1,6 +1,6 @@
 //! Writes the nodes of a shaped message: keys, values, nested nodes, lists.
 //!
-//! - In: a [`Shape`] and its quads.
+//! - In: a [`MessageShape`] and its quads.
 //! - Out: events and tokens.
 //! - Cost: each token is created once per batch and term, and then copied. Recursion is as deep as
 //!   the shape nests.
@@ -8,17 +8,17 @@
 
 use std::ops::Range;
 
-use super::compact::{Coerced, Compact, Holder, Key, Keys};
-use super::names::{Names, Wrote, is_absolute};
+use super::compact::{Coerced, CompactContext, PredicateKey, PredicateKeys, ValueHolder};
+use super::names::{ContextNamespaces, Wrote, is_absolute};
 use super::native::Native;
-use super::shape::{Node, Property, RdfTerm, Shape};
+use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
 use crate::model::batch::MessageBatch;
 use crate::model::table::TermTable;
 use crate::model::term::{Quad, Term, TermId, TermKind, flags};
 use crate::model::write::{Style, TermError, term_error};
-use crate::syntax::text::encode::{Memo, Stop, holds_labels};
+use crate::syntax::text::encode::{StatementError, TextMemo, holds_labels};
 
 /// The message being written.
 #[derive(Clone, Copy)]
@@ -36,10 +36,10 @@ pub struct Message<'a> {
 }
 
 /// The key properties of a full IRI: strings are not coerced.
-static PLAIN: Key = Key {
+static PLAIN: PredicateKey = PredicateKey {
     name: Vec::new(),
     coerced: Coerced::Text(None),
-    holder: Holder::Values,
+    holder: ValueHolder::Values,
 };
 
 const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
@@ -47,18 +47,18 @@ const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
 /// Writes nodes.
 pub struct Nodes<S> {
     pub sink: S,
-    pub shape: Shape,
-    pub names: Names,
+    pub shape: MessageShape,
+    pub names: ContextNamespaces,
     /// The user-defined context, used instead of the names.
-    pub compact: Option<Compact>,
+    pub compact: Option<CompactContext>,
     /// Whether that context is in force.
     pub compacting: bool,
     /// Keys chosen for the values of the open properties, with the places of their quads.
     chosen: Vec<(u32, u32)>,
     /// Tokens of IRIs as types, with the user-defined context.
-    types: Memo,
+    types: TextMemo,
     /// Tokens of IRIs, blank nodes and tags.
-    tokens: Memo,
+    tokens: TextMemo,
     /// Native types by datatype.
     natives: Vec<(u32, Native)>,
     batch: u32,
@@ -70,16 +70,16 @@ pub struct Nodes<S> {
 }
 
 impl<S: Sink> Nodes<S> {
-    pub fn new(sink: S, compact: Option<Compact>, lenient: bool) -> Self {
+    pub fn new(sink: S, compact: Option<CompactContext>, lenient: bool) -> Self {
         Self {
             sink,
-            shape: Shape::default(),
-            names: Names::default(),
+            shape: MessageShape::default(),
+            names: ContextNamespaces::default(),
             compact,
             compacting: false,
             chosen: Vec::new(),
-            types: Memo::default(),
-            tokens: Memo::default(),
+            types: TextMemo::default(),
+            tokens: TextMemo::default(),
             natives: Vec::new(),
             batch: 0,
             scratch: Vec::new(),
@@ -132,7 +132,9 @@ impl<S: Sink> Nodes<S> {
 
     /// Whether `null` cannot clear the context.
     pub fn is_protected(&self) -> bool {
-        self.compact.as_ref().is_some_and(Compact::is_protected)
+        self.compact
+            .as_ref()
+            .is_some_and(CompactContext::is_protected)
     }
 
     /// Begins the value of a keyword. Keywords are quoted in all syntaxes.
@@ -156,7 +158,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         graph: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         for node in self.shape.graphs[graph].nodes.clone() {
             if !self.shape.is_inside(node) {
                 self.begin_top(message, out);
@@ -171,20 +173,25 @@ impl<S: Sink> Nodes<S> {
     pub fn begin_top(&mut self, message: Message<'_>, out: &mut Vec<u8>) {
         self.sink.begin_object(out);
         if message.reset {
-            self.no_context(out);
+            self.null_context(out);
         }
     }
 
     /// Writes `"@context": null`.
-    pub fn no_context(&mut self, out: &mut Vec<u8>) {
+    pub fn null_context(&mut self, out: &mut Vec<u8>) {
         self.keyword(b"\"@context\"", out);
         self.sink.scalar(out);
         out.extend_from_slice(b"null");
     }
 
     /// Writes the content of a node.
-    pub fn node(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
-        let Node {
+    pub fn node(
+        &mut self,
+        message: Message<'_>,
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
+        let ShapeNode {
             subject,
             ref properties,
             ..
@@ -205,14 +212,19 @@ impl<S: Sink> Nodes<S> {
                 self.property(message, at, out)?;
             }
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         Ok(())
     }
 
     /// Writes `"@id": …`.
-    pub fn id(&mut self, message: Message<'_>, id: TermId, out: &mut Vec<u8>) -> Result<(), Stop> {
+    pub fn id(
+        &mut self,
+        message: Message<'_>,
+        id: TermId,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
         self.keyword(b"\"@id\"", out);
         self.sink.scalar(out);
         self.name(message, id, out)
@@ -225,7 +237,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         at: u32,
         out: &mut Vec<u8>,
-    ) -> Result<Option<u32>, Stop> {
+    ) -> Result<Option<u32>, StatementError> {
         let range = self.shape.places(at);
         let mut objects = range
             .clone()
@@ -250,8 +262,13 @@ impl<S: Sink> Nodes<S> {
         Ok(Some(at))
     }
 
-    fn property(&mut self, message: Message<'_>, at: u32, out: &mut Vec<u8>) -> Result<(), Stop> {
-        let Property {
+    fn property(
+        &mut self,
+        message: Message<'_>,
+        at: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StatementError> {
+        let ShapeProperty {
             predicate, known, ..
         } = self.shape.properties[at as usize];
         let range = self.shape.places(at);
@@ -283,14 +300,14 @@ impl<S: Sink> Nodes<S> {
         known: RdfTerm,
         range: Range<u32>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let text = message.table.text(predicate);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(TermError::Relative(predicate)));
+            return Err(StatementError::Term(TermError::Relative(predicate)));
         }
         let keys = match &mut self.compact {
             Some(compact) => compact.keys(text),
-            None => Keys::default(),
+            None => PredicateKeys::default(),
         };
         let from = self.chosen.len();
         // A key with list container has at most one list.
@@ -301,7 +318,7 @@ impl<S: Sink> Nodes<S> {
                 self.hazard = true;
                 continue;
             };
-            if keys[chosen as usize].holder == Holder::List {
+            if keys[chosen as usize].holder == ValueHolder::List {
                 taken |= 1 << chosen;
             }
             self.chosen.push((chosen, place));
@@ -316,11 +333,11 @@ impl<S: Sink> Nodes<S> {
             self.sink.begin_key(out);
             S::text(&key.name, false, out);
             self.sink.end_key(out);
-            if key.holder == Holder::Language {
+            if key.holder == ValueHolder::Language {
                 self.by_language(message, number, from..to, out)?;
                 continue;
             }
-            let many = key.holder == Holder::Set || count > 1;
+            let many = key.holder == ValueHolder::Set || count > 1;
             if many {
                 self.sink.begin_array(out);
             }
@@ -330,7 +347,7 @@ impl<S: Sink> Nodes<S> {
                     continue;
                 }
                 let object = self.shape.quad(message.quads, place).object;
-                if key.holder == Holder::List {
+                if key.holder == ValueHolder::List {
                     let cell = self.shape.inner(message.table, object);
                     self.items(message, cell, key, out)?;
                 } else {
@@ -351,7 +368,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         object: TermId,
         known: RdfTerm,
-        keys: &Keys,
+        keys: &PredicateKeys,
         taken: u64,
     ) -> Option<u32> {
         let table = message.table;
@@ -369,9 +386,9 @@ impl<S: Sink> Nodes<S> {
         let mut best: Option<(u8, u32)> = None;
         for (number, key) in (0..).zip(keys.iter().take(64)) {
             let rank = match (key.holder, literal) {
-                (Holder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
-                (Holder::Language, _) if !tagged => continue,
-                (Holder::List | Holder::Language, _) => 0,
+                (ValueHolder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
+                (ValueHolder::Language, _) if !tagged => continue,
+                (ValueHolder::List | ValueHolder::Language, _) => 0,
                 (_, None) if is_list => u8::from(key.coerced != Coerced::Text(None)),
                 (_, None) => match key.coerced {
                     Coerced::Id | Coerced::Vocab => 0,
@@ -392,7 +409,7 @@ impl<S: Sink> Nodes<S> {
     }
 
     /// Whether a literal under a key can be written as a scalar.
-    fn fits(&mut self, message: Message<'_>, literal: Term, key: &Key) -> bool {
+    fn fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
         let of = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
             (TermKind::Literal, Coerced::Text(language)) => language.is_none(),
@@ -419,7 +436,7 @@ impl<S: Sink> Nodes<S> {
         number: u32,
         chosen: Range<usize>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let mut values: Vec<(&[u8], TermId, Term)> = Vec::new();
         for &(key, place) in &self.chosen[chosen] {
@@ -450,7 +467,7 @@ impl<S: Sink> Nodes<S> {
                 self.sink.end_array(out);
             }
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         self.sink.end_object(out);
@@ -464,9 +481,9 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         object: TermId,
         property: RdfTerm,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         match message.table.term(object).kind {
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
                 return self.literal(message, object, key, out);
@@ -508,9 +525,9 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         cell: Option<u32>,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.keyword(b"\"@list\"", out);
         self.items(message, cell, key, out)
     }
@@ -520,16 +537,16 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         mut cell: Option<u32>,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         self.sink.begin_array(out);
         while let Some((first, rest)) = cell.and_then(|cell| self.shape.cell(message.quads, cell)) {
             let (first, rest) = (first.object, rest.object);
             self.value(message, first, RdfTerm::First, key, out)?;
             cell = self.shape.inner(message.table, rest);
             if out.len() > message.style.most {
-                return Err(Stop::TooLong);
+                return Err(StatementError::TooLong);
             }
         }
         self.sink.end_array(out);
@@ -540,9 +557,9 @@ impl<S: Sink> Nodes<S> {
         &mut self,
         message: Message<'_>,
         id: TermId,
-        key: &Key,
+        key: &PredicateKey,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let term = table.term(id);
         let text = table.text_of(term);
@@ -557,7 +574,7 @@ impl<S: Sink> Nodes<S> {
             if term.kind == TermKind::LangLiteral
                 && let Some(error) = term_error(table, of, false)
             {
-                return Err(Stop::Term(error));
+                return Err(StatementError::Term(error));
             }
             self.sink.scalar(out);
             S::text(text, plain, out);
@@ -565,7 +582,7 @@ impl<S: Sink> Nodes<S> {
         }
         if term.kind == TermKind::TypedLiteral && !self.lenient && is_language_type(table.text(of))
         {
-            return Err(Stop::Term(TermError::Untagged(of)));
+            return Err(StatementError::Term(TermError::Untagged(of)));
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
@@ -640,7 +657,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if !self.compacting || message.table.term(id).kind != TermKind::Iri {
             return self.name(message, id, out);
         }
@@ -659,10 +676,10 @@ impl<S: Sink> Nodes<S> {
         id: TermId,
         vocab: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let text = message.table.text(id);
         if !self.lenient && !is_absolute(text) {
-            return Err(Stop::Term(TermError::Relative(id)));
+            return Err(StatementError::Term(TermError::Relative(id)));
         }
         match self
             .compact
@@ -682,7 +699,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         if self.tokens.copy(id, out) {
             return Ok(());
         }
@@ -694,7 +711,7 @@ impl<S: Sink> Nodes<S> {
         message: Message<'_>,
         id: TermId,
         out: &mut Vec<u8>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StatementError> {
         let table = message.table;
         let term = table.term(id);
         let text = table.text_of(term);
@@ -703,7 +720,7 @@ impl<S: Sink> Nodes<S> {
             TermKind::Iri if self.compacting => self.new_iri(message, id, false, out)?,
             TermKind::Iri => {
                 if !self.lenient && !is_absolute(text) {
-                    return Err(Stop::Term(TermError::Relative(id)));
+                    return Err(StatementError::Term(TermError::Relative(id)));
                 }
                 if self
                     .names
@@ -716,7 +733,7 @@ impl<S: Sink> Nodes<S> {
             }
             TermKind::Language => {
                 if let Some(error) = term_error(table, id, false) {
-                    return Err(Stop::Term(error));
+                    return Err(StatementError::Term(error));
                 }
                 S::text(text, true, out);
             }

@@ -2,7 +2,7 @@
 //! and lists.
 //!
 //! - In: a message's quads.
-//! - Out: [`Shape`], an order of the quads with its groups, each in the order of the first
+//! - Out: [`MessageShape`], an order of the quads with its groups, each in the order of the first
 //!   occurrence.
 //! - Cost: linear in the quads. Memory for a batch's terms and a message's quads, which is reused.
 //! - Law: the result depends only on the message. Every quad is in one property of one node.
@@ -44,21 +44,21 @@ pub enum RdfTerm {
 pub struct Graph {
     /// Name of the graph.
     pub name: TermId,
-    /// Range of its [`Shape::nodes`].
+    /// Range of its [`MessageShape::nodes`].
     pub nodes: Range<u32>,
 }
 
 /// A subject within a graph.
-pub struct Node {
+pub struct ShapeNode {
     /// The subject.
     pub subject: TermId,
-    /// Range of its [`Shape::properties`].
+    /// Range of its [`MessageShape::properties`].
     pub properties: Range<u32>,
     /// The node that it may be nested in.
     inside: Option<u32>,
     place: NodePlace,
     depth: u8,
-    list: List,
+    list: ListCell,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ enum NodePlace {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum List {
+enum ListCell {
     Unknown,
     Walked,
     Cell,
@@ -79,7 +79,7 @@ enum List {
 }
 
 /// A predicate of a node.
-pub struct Property {
+pub struct ShapeProperty {
     /// The predicate.
     pub predicate: TermId,
     /// Role of the predicate.
@@ -90,7 +90,7 @@ pub struct Property {
 
 /// Cached properties of a term, by term id.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct CachedTerm {
     generation: u32,
     /// First id in this batch with the same text.
     same: TermId,
@@ -109,7 +109,7 @@ struct Blank {
     nodes: u32,
     /// The node of a quad that has it as object.
     user: u32,
-    /// The graph of that quad, and the graph of its own node.
+    /// The graph of that quad, and the graph of the blank node's quads.
     used_in: u32,
     stands_in: u32,
 }
@@ -146,13 +146,13 @@ impl Marks {
 
 /// The shape of one message at a time.
 #[derive(Default)]
-pub struct Shape {
+pub struct MessageShape {
     /// Indices of the message's quads.
     order: Vec<u32>,
     pub graphs: Vec<Graph>,
-    pub nodes: Vec<Node>,
-    pub properties: Vec<Property>,
-    entries: Vec<Entry>,
+    pub nodes: Vec<ShapeNode>,
+    pub properties: Vec<ShapeProperty>,
+    entries: Vec<CachedTerm>,
     /// Open-addressing table of ids by the hash of their texts.
     slots: Vec<(u32, TermId)>,
     batch: u32,
@@ -166,17 +166,17 @@ pub struct Shape {
     walk: Vec<u32>,
 }
 
-impl Shape {
+impl MessageShape {
     /// Begins a batch: ids refer to new terms.
     pub fn begin_batch(&mut self, terms: usize) {
         if self.entries.len() < terms {
-            self.entries.resize(terms, Entry::default());
+            self.entries.resize(terms, CachedTerm::default());
             self.blanks.resize(terms, Blank::default());
             self.slots = vec![(0, TermId(0)); (terms * 2).next_power_of_two()];
         }
         self.batch = self.batch.wrapping_add(1);
         if self.batch == 0 {
-            self.entries.fill(Entry::default());
+            self.entries.fill(CachedTerm::default());
             self.slots.fill((0, TermId(0)));
             self.batch = 1;
         }
@@ -184,7 +184,7 @@ impl Shape {
 
     /// Returns the entry of a term of the batch.
     #[inline]
-    fn entry(&mut self, table: &TermTable, id: TermId) -> Entry {
+    fn entry(&mut self, table: &TermTable, id: TermId) -> CachedTerm {
         let entry = self.entries[id.index()];
         if entry.generation == self.batch {
             return entry;
@@ -192,12 +192,12 @@ impl Shape {
         self.new_entry(table, id)
     }
 
-    fn new_entry(&mut self, table: &TermTable, id: TermId) -> Entry {
+    fn new_entry(&mut self, table: &TermTable, id: TermId) -> CachedTerm {
         let term = table.term(id);
         let text = table.text_of(term);
         let mask = self.slots.len() - 1;
         let mut at = FxBuildHasher.hash_one((text, term.kind)) as usize & mask;
-        let mut entry = Entry {
+        let mut entry = CachedTerm {
             generation: self.batch,
             same: id,
             known: RdfTerm::Other,
@@ -245,7 +245,7 @@ impl Shape {
 
     /// Whether a node is a cell of a list that ends with rdf:nil.
     pub fn is_list(&self, node: u32) -> bool {
-        self.nodes[node as usize].list == List::Cell
+        self.nodes[node as usize].list == ListCell::Cell
     }
 
     /// Returns the node to be written in place of this object, if it is nested.
@@ -278,7 +278,8 @@ impl Shape {
         if first.quads.len() != 1 || rest.quads.len() != 1 {
             return None;
         }
-        let quad = |property: &Property| &quads[self.order[property.quads.start as usize] as usize];
+        let quad =
+            |property: &ShapeProperty| &quads[self.order[property.quads.start as usize] as usize];
         Some((quad(first), quad(rest)))
     }
 
@@ -312,7 +313,7 @@ impl Shape {
         } else {
             for node in &mut self.nodes {
                 node.place = NodePlace::Top;
-                node.list = List::No;
+                node.list = ListCell::No;
             }
         }
     }
@@ -341,20 +342,20 @@ impl Shape {
                 for &at in &order[range.clone()] {
                     blanks |= table.term(quads[at as usize].object).kind == TermKind::Bnode;
                 }
-                self.properties.push(Property {
+                self.properties.push(ShapeProperty {
                     predicate,
                     known,
                     quads: range.start as u32..range.end as u32,
                 });
             }
             self.ends.truncate(predicates.start);
-            self.nodes.push(Node {
+            self.nodes.push(ShapeNode {
                 subject,
                 properties: first_property..self.properties.len() as u32,
                 inside: None,
                 place: NodePlace::Unknown,
                 depth: 0,
-                list: List::Unknown,
+                list: ListCell::Unknown,
             });
         }
         self.ends.truncate(subjects.start);
@@ -483,7 +484,7 @@ impl Shape {
             node.inside = user;
             if user.is_none() {
                 node.place = NodePlace::Top;
-                node.list = List::No;
+                node.list = ListCell::No;
             }
         }
         for node in 0..self.nodes.len() as u32 {
@@ -553,21 +554,21 @@ impl Shape {
         let mut node = start;
         let found = loop {
             match self.nodes[node as usize].list {
-                List::Unknown => {}
-                List::Cell => break List::Cell,
-                List::No | List::Walked => break List::No,
+                ListCell::Unknown => {}
+                ListCell::Cell => break ListCell::Cell,
+                ListCell::No | ListCell::Walked => break ListCell::No,
             }
-            self.nodes[node as usize].list = List::Walked;
+            self.nodes[node as usize].list = ListCell::Walked;
             walk.push(node);
             let Some((_, rest)) = self.cell(quads, node) else {
-                break List::No;
+                break ListCell::No;
             };
             if self.is_nil(table, rest.object) {
-                break List::Cell;
+                break ListCell::Cell;
             }
             match self.next_cell(table, rest.object) {
                 Some(next) => node = next,
-                None => break List::No,
+                None => break ListCell::No,
             }
         };
         for node in walk.drain(..) {
@@ -606,7 +607,7 @@ impl Shape {
             let (NodePlace::Walked, Some(user)) = (node.place, node.inside) else {
                 continue;
             };
-            let goes_on = node.list == List::Cell && self.goes_on(table, quads, user, at);
+            let goes_on = node.list == ListCell::Cell && self.goes_on(table, quads, user, at);
             let depth = self.nodes[user as usize].depth + u8::from(!goes_on);
             let node = &mut self.nodes[at as usize];
             if depth > MAX_NESTED {
@@ -627,7 +628,7 @@ impl Shape {
             && self.next_cell(table, rest.object) == Some(cell)
         {
             let node = &mut self.nodes[user as usize];
-            node.list = List::No;
+            node.list = ListCell::No;
             cell = user;
             match node.inside {
                 Some(next) => user = next,

@@ -12,7 +12,7 @@
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use rustc_hash::FxHashMap;
 
-use super::schema::{Value, resolve};
+use super::schema::{ScalarValue, resolve};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
@@ -20,13 +20,13 @@ use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
 /// Composes one document at a time.
 #[derive(Default)]
 pub struct Composer {
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     /// Values by anchor; `None` until they are complete.
     anchors: FxHashMap<usize, Option<u32>>,
 }
 
 /// An open mapping or sequence.
-struct Open {
+struct OpenCollection {
     mapping: bool,
     /// Whether a key comes next.
     key: bool,
@@ -133,7 +133,7 @@ impl Composer {
         if anchor != 0 {
             self.anchors.insert(anchor, None);
         }
-        self.open.push(Open {
+        self.open.push(OpenCollection {
             mapping,
             key: mapping,
             anchor,
@@ -156,7 +156,7 @@ impl Composer {
         let at = span.start.byte_offset().unwrap_or_default();
         let value = scalar_value(text, style, tag, at)?;
         if self.wants_key() {
-            if value != Value::String {
+            if value != ScalarValue::String {
                 return Err(malformed(
                     at,
                     &format!(
@@ -171,12 +171,14 @@ impl Composer {
             return string(Kind::Key, source, text, style, span, tape, bounds);
         }
         match value {
-            Value::Null => tape.scalar(Kind::Null, at, bounds)?,
-            Value::Boolean(true) => tape.scalar(Kind::True, at, bounds)?,
-            Value::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
-            Value::Number(number) => tape.owned(Kind::Number, at, number.as_bytes(), bounds)?,
-            Value::String => string(Kind::String, source, text, style, span, tape, bounds)?,
-            Value::Beyond => {
+            ScalarValue::Null => tape.scalar(Kind::Null, at, bounds)?,
+            ScalarValue::Boolean(true) => tape.scalar(Kind::True, at, bounds)?,
+            ScalarValue::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
+            ScalarValue::Number(number) => {
+                tape.owned(Kind::Number, at, number.as_bytes(), bounds)?;
+            }
+            ScalarValue::String => string(Kind::String, source, text, style, span, tape, bounds)?,
+            ScalarValue::Beyond => {
                 return Err(malformed(
                     at,
                     &format!(
@@ -233,25 +235,25 @@ fn scalar_value<'a>(
     style: ScalarStyle,
     tag: Option<&Tag>,
     at: usize,
-) -> Result<Value<'a>, ParseError> {
+) -> Result<ScalarValue<'a>, ParseError> {
     let Some(tag) = tag else {
         return Ok(match style {
             ScalarStyle::Plain => resolve(text),
-            _ => Value::String,
+            _ => ScalarValue::String,
         });
     };
     let core = tag.core_suffix();
     let resolved = resolve(text);
     let fits = match core {
-        Some("str") => return Ok(Value::String),
-        Some("null") => resolved == Value::Null,
-        Some("bool") => matches!(resolved, Value::Boolean(_)),
+        Some("str") => return Ok(ScalarValue::String),
+        Some("null") => resolved == ScalarValue::Null,
+        Some("bool") => matches!(resolved, ScalarValue::Boolean(_)),
         Some("int") => {
-            matches!(&resolved, Value::Number(number) if !number.contains(['.', 'e', 'E']))
+            matches!(&resolved, ScalarValue::Number(number) if !number.contains(['.', 'e', 'E']))
         }
-        Some("float") => matches!(resolved, Value::Number(_) | Value::Beyond),
+        Some("float") => matches!(resolved, ScalarValue::Number(_) | ScalarValue::Beyond),
         // A lone `!` makes any scalar a string.
-        _ if tag.original() == "!" => return Ok(Value::String),
+        _ if tag.original() == "!" => return Ok(ScalarValue::String),
         _ => return Err(unknown_tag(tag, at)),
     };
     if fits {

@@ -6,7 +6,7 @@
 //! - Law: how the input is cut changes neither messages nor errors.
 
 use super::compose::Composer;
-use super::stream::{Next, Search};
+use super::stream::{DocumentSearch, NextDocument};
 use crate::codec::Noticed;
 use crate::codec::input::{Buffer, ReadError, Reader, Skipped};
 use crate::formats::jsonld::lines::{BOM, check_utf8, read_error, too_long};
@@ -19,7 +19,7 @@ use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
 use crate::syntax::json::{Kind, ParseError, Tape, View};
-use crate::syntax::text::position::Lines;
+use crate::syntax::text::position::LinePosition;
 
 /// Reads YAML-LD.
 pub struct YamlReader {
@@ -27,15 +27,15 @@ pub struct YamlReader {
     builder: BatchBuilder,
     composer: Composer,
     tape: Tape,
-    search: Search,
-    lines: Lines,
+    search: DocumentSearch,
+    lines: LinePosition,
     max: u64,
     /// State of skipping the document with the error.
-    skip: Option<Skip>,
+    skip: Option<DocumentSkip>,
 }
 
 /// State of a skip.
-struct Skip {
+struct DocumentSkip {
     bytes: Skipped,
     /// End of the document, if known.
     end: Option<usize>,
@@ -52,8 +52,8 @@ impl YamlReader {
             builder: BatchBuilder::new(options.limits.clone()),
             composer: Composer::default(),
             tape: Tape::new(),
-            search: Search::default(),
-            lines: Lines::default(),
+            search: DocumentSearch::default(),
+            lines: LinePosition::default(),
             max: options.limits.max_message_bytes,
             skip: None,
         })
@@ -115,7 +115,7 @@ impl YamlReader {
         end: Option<usize>,
         last: bool,
     ) -> ReadError {
-        self.skip = Some(Skip {
+        self.skip = Some(DocumentSkip {
             bytes: Skipped::default(),
             end,
         });
@@ -140,7 +140,7 @@ impl YamlReader {
         }
         if input.bytes.starts_with(BOM) {
             self.go_to(input, BOM.len());
-            self.search = Search::from(input.at);
+            self.search = DocumentSearch::from(input.at);
             return true;
         }
         input.finished || !BOM.starts_with(&input.bytes[..input.bytes.len().min(BOM.len())])
@@ -156,8 +156,8 @@ impl Reader for YamlReader {
 
     fn reset(&mut self) {
         self.reader.reset();
-        self.search = Search::default();
-        self.lines = Lines::default();
+        self.search = DocumentSearch::default();
+        self.lines = LinePosition::default();
         self.skip = None;
     }
 
@@ -168,17 +168,17 @@ impl Reader for YamlReader {
             }
             let next = self.search.next(&input.bytes, input.finished);
             let end = match next {
-                Next::Document { end, .. } => end,
-                Next::Feed | Next::Done => self.search.least_end(&input.bytes),
+                NextDocument::Document { end, .. } => end,
+                NextDocument::Feed | NextDocument::Done => self.search.least_end(&input.bytes),
             };
             if (end - input.at) as u64 > self.max {
                 // Upper bound, regardless of how many bytes are buffered.
                 self.perhaps_lose_context(&input.rest()[..self.max as usize]);
                 let error = too_long("document", self.max);
-                let end = matches!(next, Next::Document { .. }).then_some(end);
+                let end = matches!(next, NextDocument::Document { .. }).then_some(end);
                 return Err(self.fail(input, error, end, false));
             }
-            let Next::Document { end, last } = next else {
+            let NextDocument::Document { end, last } = next else {
                 return Ok(self.builder.take());
             };
             self.document(input, end)
@@ -198,9 +198,9 @@ impl Reader for YamlReader {
         let end =
             skip.end
                 .unwrap_or_else(|| match self.search.next(&input.bytes, input.finished) {
-                    Next::Document { end, .. } => end,
-                    Next::Done => input.bytes.len(),
-                    Next::Feed => {
+                    NextDocument::Document { end, .. } => end,
+                    NextDocument::Done => input.bytes.len(),
+                    NextDocument::Feed => {
                         whole = false;
                         self.search.give_up_line(&input.bytes)
                     }

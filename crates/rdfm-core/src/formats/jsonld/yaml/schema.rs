@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// Value of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum ScalarValue<'a> {
     /// Null.
     Null,
     /// True or false.
@@ -22,31 +22,31 @@ pub enum Value<'a> {
 }
 
 /// Returns the value of a plain scalar.
-pub fn resolve(text: &str) -> Value<'_> {
+pub fn resolve(text: &str) -> ScalarValue<'_> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Boolean(true),
-        "false" | "False" | "FALSE" => return Value::Boolean(false),
-        ".nan" | ".NaN" | ".NAN" => return Value::Beyond,
+        "" | "~" | "null" | "Null" | "NULL" => return ScalarValue::Null,
+        "true" | "True" | "TRUE" => return ScalarValue::Boolean(true),
+        "false" | "False" | "FALSE" => return ScalarValue::Boolean(false),
+        ".nan" | ".NaN" | ".NAN" => return ScalarValue::Beyond,
         _ => {}
     }
     match text.as_bytes() {
         [b'0', b'o', digits @ ..] => based(digits, 8),
         [b'0', b'x', digits @ ..] => based(digits, 16),
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => decimal(text),
-        _ => Value::String,
+        _ => ScalarValue::String,
     }
 }
 
-fn based(digits: &[u8], base: u32) -> Value<'static> {
+fn based(digits: &[u8], base: u32) -> ScalarValue<'static> {
     let valid = |byte: &u8| char::from(*byte).is_digit(base);
     if digits.is_empty() || !digits.iter().all(valid) {
-        return Value::String;
+        return ScalarValue::String;
     }
     let text = std::str::from_utf8(digits).unwrap_or_default();
     match u128::from_str_radix(text, base) {
-        Ok(number) => Value::Number(number.to_string().into()),
-        Err(_) => Value::Beyond,
+        Ok(number) => ScalarValue::Number(number.to_string().into()),
+        Err(_) => ScalarValue::Beyond,
     }
 }
 
@@ -58,10 +58,10 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-fn decimal(text: &str) -> Value<'_> {
+fn decimal(text: &str) -> ScalarValue<'_> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
-        return Value::Beyond;
+        return ScalarValue::Beyond;
     }
     let (whole, rest) = digits(unsigned);
     let (point, fraction, rest) = match rest.strip_prefix('.') {
@@ -72,25 +72,25 @@ fn decimal(text: &str) -> Value<'_> {
         None => (false, "", rest),
     };
     if whole.is_empty() && fraction.is_empty() {
-        return Value::String;
+        return ScalarValue::String;
     }
     let exponent = match rest.strip_prefix(['e', 'E']) {
         Some(exponent) => {
             let (number, end) = digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
             if number.is_empty() || !end.is_empty() {
-                return Value::String;
+                return ScalarValue::String;
             }
             rest
         }
         None if rest.is_empty() => "",
-        None => return Value::String,
+        None => return ScalarValue::String,
     };
     let significant = whole.trim_start_matches('0');
     let leading = whole.len() > 1 && whole.starts_with('0');
     let json =
         !text.starts_with('+') && !whole.is_empty() && !leading && (!point || !fraction.is_empty());
     if json {
-        return Value::Number(text.into());
+        return ScalarValue::Number(text.into());
     }
     let mut number = String::with_capacity(text.len() + 2);
     if text.starts_with('-') {
@@ -106,7 +106,7 @@ fn decimal(text: &str) -> Value<'_> {
         number.push_str(if fraction.is_empty() { "0" } else { fraction });
     }
     number.push_str(exponent);
-    Value::Number(number.into())
+    ScalarValue::Number(number.into())
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
             ("+1.e-3", "1.0e-3"),
             ("01.5E+3", "1.5E+3"),
         ] {
-            assert_eq!(resolve(text), Value::Number(number.into()), "{text}");
+            assert_eq!(resolve(text), ScalarValue::Number(number.into()), "{text}");
         }
         for text in [
             "no",
@@ -166,7 +166,7 @@ mod tests {
             ".e3",
             "٣",
         ] {
-            assert_eq!(resolve(text), Value::String, "{text}");
+            assert_eq!(resolve(text), ScalarValue::String, "{text}");
         }
         for text in [
             ".inf",
@@ -176,12 +176,12 @@ mod tests {
             ".NaN",
             "0xffffffffffffffffffffffffffffffffff",
         ] {
-            assert_eq!(resolve(text), Value::Beyond, "{text}");
+            assert_eq!(resolve(text), ScalarValue::Beyond, "{text}");
         }
         for text in ["", "~", "null", "Null", "NULL"] {
-            assert_eq!(resolve(text), Value::Null, "{text}");
+            assert_eq!(resolve(text), ScalarValue::Null, "{text}");
         }
-        assert_eq!(resolve("True"), Value::Boolean(true));
-        assert_eq!(resolve("FALSE"), Value::Boolean(false));
+        assert_eq!(resolve("True"), ScalarValue::Boolean(true));
+        assert_eq!(resolve("FALSE"), ScalarValue::Boolean(false));
     }
 }

@@ -11,7 +11,7 @@ const MARKER: &[u8] = b"---";
 
 /// Content of the buffered bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextDocument {
     /// A document, with the directives and comments before it.
     Document {
         /// The index after it.
@@ -27,7 +27,7 @@ pub enum Next {
 
 /// State of the search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Search {
+pub struct DocumentSearch {
     /// Start of the current line.
     line: usize,
     /// The line has no end before this index.
@@ -54,7 +54,7 @@ enum Rest {
     End,
 }
 
-impl Search {
+impl DocumentSearch {
     /// Starts at an index.
     pub fn from(start: usize) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Search {
     }
 
     /// Returns the next document, from the end of the previous one.
-    pub fn next(&mut self, buffer: &[u8], finished: bool) -> Next {
+    pub fn next(&mut self, buffer: &[u8], finished: bool) -> NextDocument {
         if self.rest != Rest::None
             && let Some(next) = self.go_on(buffer, finished)
         {
@@ -92,12 +92,12 @@ impl Search {
                         if self.begun && line.len() > MARKER.len() && is_marker(line, MARKER) {
                             return self.document(self.line, false);
                         }
-                        return Next::Feed;
+                        return NextDocument::Feed;
                     }
                     if self.begun || self.directives {
                         return self.document(buffer.len(), true);
                     }
-                    return Next::Done;
+                    return NextDocument::Done;
                 }
             };
             let line = buffer.get(self.line..end).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Search {
     }
 
     /// Continues in a line whose beginning was dropped. Returns `None` when the next line begins.
-    fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<Next> {
+    fn go_on(&mut self, buffer: &[u8], finished: bool) -> Option<NextDocument> {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
         let line = &rest[..found.unwrap_or(rest.len())];
@@ -145,7 +145,7 @@ impl Search {
         if found.is_none() && !finished {
             self.line = buffer.len();
             self.scanned = buffer.len();
-            return Some(Next::Feed);
+            return Some(NextDocument::Feed);
         }
         let next = found.map_or(buffer.len(), |length| self.line + length + 1);
         self.rest = Rest::None;
@@ -155,7 +155,7 @@ impl Search {
     }
 
     /// Drops the beginning of the current line, if its kind is known. Call after
-    /// [`next`](Self::next) returned [`Next::Feed`]. Returns the index from which bytes are still
+    /// [`next`](Self::next) returned [`NextDocument::Feed`]. Returns the index from which bytes are still
     /// needed.
     pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
@@ -183,9 +183,9 @@ impl Search {
         self.line
     }
 
-    fn document(&mut self, end: usize, last: bool) -> Next {
+    fn document(&mut self, end: usize, last: bool) -> NextDocument {
         *self = Self::from(end);
-        Next::Document { end, last }
+        NextDocument::Document { end, last }
     }
 }
 
@@ -209,15 +209,15 @@ mod tests {
     use super::*;
 
     fn documents(text: &str, step: usize) -> Vec<String> {
-        let (mut search, mut found, mut start) = (Search::default(), Vec::new(), 0);
+        let (mut search, mut found, mut start) = (DocumentSearch::default(), Vec::new(), 0);
         let bytes = text.as_bytes();
         for fed in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
-            while let Next::Document { end, .. } = search.next(&bytes[..fed], false) {
+            while let NextDocument::Document { end, .. } = search.next(&bytes[..fed], false) {
                 found.push(text[start..end].to_owned());
                 start = end;
             }
         }
-        while let Next::Document { end, last } = search.next(bytes, true) {
+        while let NextDocument::Document { end, last } = search.next(bytes, true) {
             assert!(last || end < text.len() || text.ends_with("...\n") || text.ends_with("..."));
             found.push(text[start..end].to_owned());
             start = end;
@@ -227,7 +227,7 @@ mod tests {
 
     /// The ends of documents if each line is dropped as soon as possible.
     fn ends_without_lines(text: &str, step: usize) -> Vec<usize> {
-        let (mut search, mut found, mut gone) = (Search::default(), Vec::new(), 0);
+        let (mut search, mut found, mut gone) = (DocumentSearch::default(), Vec::new(), 0);
         let mut buffer = Vec::new();
         let mut pieces = text.as_bytes().chunks(step);
         loop {
@@ -235,9 +235,9 @@ mod tests {
             buffer.extend_from_slice(piece.unwrap_or_default());
             loop {
                 match search.next(&buffer, piece.is_none()) {
-                    Next::Document { end, .. } => found.push(gone + end),
-                    Next::Feed => break,
-                    Next::Done => return found,
+                    NextDocument::Document { end, .. } => found.push(gone + end),
+                    NextDocument::Feed => break,
+                    NextDocument::Done => return found,
                 }
             }
             let used = search.give_up_line(&buffer);

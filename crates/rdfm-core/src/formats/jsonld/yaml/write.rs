@@ -12,7 +12,7 @@ use crate::syntax::json::write::string;
 /// Writes blocks.
 #[derive(Clone, Default)]
 pub struct Yaml {
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     documents: bool,
     /// Start of the key's token in the output.
     key: usize,
@@ -21,7 +21,7 @@ pub struct Yaml {
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenBlock {
     array: bool,
     /// Whether nothing of it has been written.
     empty: bool,
@@ -77,7 +77,7 @@ impl Yaml {
 
     fn begin_collection(&mut self, array: bool, out: &mut Vec<u8>) {
         let (indent, inline) = self.value(out);
-        self.open.push(Open {
+        self.open.push(OpenBlock {
             array,
             empty: true,
             indent,

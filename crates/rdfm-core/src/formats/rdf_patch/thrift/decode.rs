@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::row::{Row, row, start};
+use super::row::{ThriftPatchRow, row, start};
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::start;
 use crate::formats::rdf_patch::options::PatchReading;
@@ -19,16 +19,16 @@ use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Quad, Term, TermId, TermKind};
 use crate::syntax::default_graph;
 use crate::syntax::rdf_binary::model::{Raw, Slots};
-use crate::syntax::rdf_binary::terms::Terms;
+use crate::syntax::rdf_binary::terms::BinaryTerms;
 use crate::syntax::rdf_binary::thrift::Thrift;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, WireError, invalid_utf8};
 
 /// Reads patches in Thrift.
-pub struct BinaryReader {
+pub struct ThriftPatchReader {
     parts: bool,
     most: u64,
-    terms: Terms<Operation>,
+    terms: BinaryTerms<Operation>,
     /// Whether the open patch has operations other than headers.
     changes: bool,
     /// Number of buffered bytes needed before trying to read a row again.
@@ -47,12 +47,12 @@ enum Taken {
     Wait,
 }
 
-impl BinaryReader {
+impl ThriftPatchReader {
     pub(in crate::formats::rdf_patch) fn new(options: &PatchReading) -> Self {
         Self {
             parts: options.parts,
             most: options.limits.max_message_bytes,
-            terms: Terms::new(&options.limits),
+            terms: BinaryTerms::new(&options.limits),
             changes: false,
             wanted: 0,
         }
@@ -111,7 +111,7 @@ impl BinaryReader {
             Err(error) => return Err(error.into_parts()),
         };
         // A header after other rows begins a patch.
-        if self.changes && matches!(row, Row::Header(..)) {
+        if self.changes && matches!(row, ThriftPatchRow::Header(..)) {
             return Ok(Taken::End);
         }
         let position = input.offset();
@@ -140,11 +140,11 @@ impl BinaryReader {
 
     /// Adds the content of a row to the open patch.
     #[inline]
-    fn take(&mut self, row: Row<'_>, slots: &Slots<'_>) -> Checked<Taken> {
+    fn take(&mut self, row: ThriftPatchRow<'_>, slots: &Slots<'_>) -> Checked<Taken> {
         let operation = match row {
-            Row::Segment => return Ok(Taken::End),
-            Row::Bare(code) => Operation::bare(code),
-            Row::Statement(code) => {
+            ThriftPatchRow::Segment => return Ok(Taken::End),
+            ThriftPatchRow::Bare(code) => Operation::bare(code),
+            ThriftPatchRow::Statement(code) => {
                 let subject = self.terms.term::<Thrift>(slots.get(0)?, 0, 0)?;
                 let predicate = self.terms.term::<Thrift>(slots.get(1)?, 1, 0)?;
                 let object = self.terms.term::<Thrift>(slots.get(2)?, 2, 0)?;
@@ -157,18 +157,18 @@ impl BinaryReader {
                 };
                 Operation::of(code, quad)
             }
-            Row::Header(name, value) => Operation {
+            ThriftPatchRow::Header(name, value) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 object: self.terms.term::<Thrift>(&value, usize::MAX, 0)?,
                 ..Operation::bare(OperationCode::Header)
             },
-            Row::AddPrefix(graph, name, iri) => Operation {
+            ThriftPatchRow::AddPrefix(graph, name, iri) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 object: self.text(TermKind::Iri, iri)?,
                 graph: self.graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::AddPrefix)
             },
-            Row::DeletePrefix(graph, name) => Operation {
+            ThriftPatchRow::DeletePrefix(graph, name) => Operation {
                 name: self.text(TermKind::Literal, name)?,
                 graph: self.graph(graph.as_ref())?,
                 ..Operation::bare(OperationCode::DeletePrefix)
@@ -220,7 +220,7 @@ impl BinaryReader {
     }
 }
 
-impl Reader for BinaryReader {
+impl Reader for ThriftPatchReader {
     type Record = Operation;
 
     fn builder(&mut self) -> &mut PatchBuilder {

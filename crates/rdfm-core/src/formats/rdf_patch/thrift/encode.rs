@@ -18,12 +18,12 @@ use crate::model::record::{Operation, OperationCode};
 use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::syntax::default_graph;
-use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, Place, too_long};
+use crate::syntax::rdf_binary::encode::{Encoded, MAX_BYTES, TermPlace, too_long};
 use crate::syntax::rdf_binary::thrift::ThriftTerms;
 
 /// Returns an encoder at the start of a log.
 pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder> {
-    let writer = BinaryWriter {
+    let writer = ThriftPatchWriter {
         terms: Encoded::new(false, false, false),
         patches: Patches::new(values, SEGMENT),
         last_graph: TermId::DEFAULT_GRAPH,
@@ -32,7 +32,7 @@ pub(in crate::formats::rdf_patch) fn encoder(values: &Values) -> Box<dyn Encoder
     Box::new(MessageLoop::new(&THRIFT, values, writer))
 }
 
-struct BinaryWriter {
+struct ThriftPatchWriter {
     terms: Encoded,
     patches: Patches,
     /// The graph that was checked last.
@@ -41,9 +41,9 @@ struct BinaryWriter {
     start: usize,
 }
 
-impl BinaryWriter {
+impl ThriftPatchWriter {
     #[inline]
-    fn term(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+    fn term(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
         self.terms.term::<ThriftTerms>(table, id)
     }
 
@@ -55,7 +55,7 @@ impl BinaryWriter {
                     self.term(table, row.subject)?,
                     self.term(table, row.predicate)?,
                     self.term(table, row.object)?,
-                    Place::default(),
+                    TermPlace::default(),
                 ];
                 let used = if row.graph == TermId::DEFAULT_GRAPH {
                     &parts[..3]
@@ -91,7 +91,7 @@ impl BinaryWriter {
     }
 
     #[inline]
-    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<Place> {
+    fn graph(&mut self, table: &TermTable, id: TermId) -> Refused<TermPlace> {
         if id != self.last_graph {
             default_graph::check(table, id)?;
             self.last_graph = id;
@@ -100,7 +100,7 @@ impl BinaryWriter {
     }
 }
 
-impl Writer for BinaryWriter {
+impl Writer for ThriftPatchWriter {
     type Record = Operation;
 
     fn begin_batch(&mut self, batch: &PatchBatch, out: &mut Vec<u8>) {

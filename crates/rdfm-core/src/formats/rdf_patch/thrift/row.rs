@@ -2,16 +2,16 @@
 //!
 //! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
 //!   a row.
-//! - Out: [`Row`] and its length; or an encoded row, identical to those of Thrift's own writers.
+//! - Out: [`ThriftPatchRow`] and its length; or an encoded row, identical to those of Thrift's own writers.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 //!   Strings are unchecked slices of the log.
 
 use crate::codec::start::Start;
 use crate::model::record::OperationCode;
-use crate::syntax::rdf_binary::encode::Place;
+use crate::syntax::rdf_binary::encode::TermPlace;
 use crate::syntax::rdf_binary::model::{Raw, Slots, ambiguous, unset};
 use crate::syntax::rdf_binary::thrift::{
-    BINARY, Compact, I32, MAX_NESTING, STRUCT, expect, put_binary, statement, term,
+    BINARY, CompactReader, I32, MAX_NESTING, STRUCT, expect, put_binary, statement, term,
 };
 use crate::syntax::wire::{Checked, malformed};
 
@@ -20,7 +20,7 @@ pub(super) const SEGMENT: &[u8] = &[0x65, 6, 0];
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Row<'a> {
+pub(super) enum ThriftPatchRow<'a> {
     /// Name and value.
     Header(&'a [u8], Raw<'a>),
     /// Its terms are in [`Slots`].
@@ -37,8 +37,11 @@ pub(super) enum Row<'a> {
 
 /// Decodes a row and returns its length. The terms of a statement go into empty slots.
 #[inline]
-pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a>, usize)> {
-    let mut wire = Compact { rest: bytes };
+pub(super) fn row<'a>(
+    bytes: &'a [u8],
+    slots: &mut Slots<'a>,
+) -> Checked<(ThriftPatchRow<'a>, usize)> {
+    let mut wire = CompactReader { rest: bytes };
     let mut row = None;
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -58,7 +61,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             1 => header(&mut wire)?,
             2 | 3 => {
                 statement(&mut wire, 4, slots)?;
-                Row::Statement(if field == 2 {
+                ThriftPatchRow::Statement(if field == 2 {
                     OperationCode::Add
                 } else {
                     OperationCode::Delete
@@ -66,7 +69,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             }
             4 => {
                 let (graph, name, iri) = prefix(&mut wire)?;
-                Row::AddPrefix(
+                ThriftPatchRow::AddPrefix(
                     graph,
                     name,
                     iri.ok_or_else(|| unset("the IRI of a prefix"))?,
@@ -74,13 +77,13 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
             }
             5 => {
                 let (graph, name, _) = prefix(&mut wire)?;
-                Row::DeletePrefix(graph, name)
+                ThriftPatchRow::DeletePrefix(graph, name)
             }
             _ => match wire.zigzag()? {
-                0 => Row::Bare(OperationCode::Begin),
-                1 => Row::Bare(OperationCode::Commit),
-                2 => Row::Bare(OperationCode::Abort),
-                3 => Row::Segment,
+                0 => ThriftPatchRow::Bare(OperationCode::Begin),
+                1 => ThriftPatchRow::Bare(OperationCode::Commit),
+                2 => ThriftPatchRow::Bare(OperationCode::Abort),
+                3 => ThriftPatchRow::Segment,
                 other => {
                     return Err(malformed(format!(
                         "expected the number of TX, TC, TA or a segment (0 to 3), found {other}"
@@ -93,7 +96,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Row<'a
     Ok((row, bytes.len() - wire.rest.len()))
 }
 
-fn header<'a>(wire: &mut Compact<'a>) -> Checked<Row<'a>> {
+fn header<'a>(wire: &mut CompactReader<'a>) -> Checked<ThriftPatchRow<'a>> {
     let (mut name, mut value) = (None, None);
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -110,15 +113,15 @@ fn header<'a>(wire: &mut Compact<'a>) -> Checked<Row<'a>> {
         }
     }
     match (name, value) {
-        (Some(name), Some(value)) => Ok(Row::Header(name, value)),
+        (Some(name), Some(value)) => Ok(ThriftPatchRow::Header(name, value)),
         _ => Err(unset("name or value of a header")),
     }
 }
 
 /// Graph, name and IRI of a prefix.
-type Prefix<'a> = (Option<Raw<'a>>, &'a [u8], Option<&'a [u8]>);
+type PrefixFields<'a> = (Option<Raw<'a>>, &'a [u8], Option<&'a [u8]>);
 
-fn prefix<'a>(wire: &mut Compact<'a>) -> Checked<Prefix<'a>> {
+fn prefix<'a>(wire: &mut CompactReader<'a>) -> Checked<PrefixFields<'a>> {
     let (mut graph, mut name, mut iri) = (None, None, None);
     let mut last = 0;
     while let Some((field, kind)) = wire.field(&mut last)? {
@@ -168,7 +171,12 @@ pub(super) fn put_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the row of a quad, whose terms are among those of the batch.
 #[inline]
-pub(super) fn put_statement(code: OperationCode, terms: &[u8], parts: &[Place], out: &mut Vec<u8>) {
+pub(super) fn put_statement(
+    code: OperationCode,
+    terms: &[u8],
+    parts: &[TermPlace],
+    out: &mut Vec<u8>,
+) {
     out.push(if code == OperationCode::Add {
         0x2c
     } else {

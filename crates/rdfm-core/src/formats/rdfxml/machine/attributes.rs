@@ -2,28 +2,28 @@
 //! set, and the meaning of the others in RDF/XML.
 //!
 //! - In: the attributes of a tag, as written.
-//! - Out: [`Values`], bindings of the scope, the element's frame, [`RdfAttributes`].
+//! - Out: [`AttributeValues`], bindings of the scope, the element's frame, [`RdfAttributes`].
 //! - Cost: a copy of each value. The total size of bases and languages is limited.
 //! - Law: no name occurs twice in a tag; every prefix is declared.
 
 use oxiri::Iri;
 use rustc_hash::FxHashSet;
 
-use super::{Frame, Machine, Version};
+use super::{ElementFrame, RdfXmlMachine, Version};
 use crate::formats::rdfxml::vocabulary::{ITS, rdf_name};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::model::term::flags;
 use crate::syntax::text::grammar::limit;
-use crate::syntax::xml::entities::Place;
-use crate::syntax::xml::scope::Scope;
+use crate::syntax::xml::entities::TextContext;
+use crate::syntax::xml::scope::NamespaceScope;
 use crate::syntax::xml::{Attribute, Read, XML, XMLNS, fail, malformed};
 
 /// Number of attributes from which duplicate names are found with a hash table.
 const MANY_ATTRIBUTES: usize = 12;
 
-/// The attributes of an element; values are indexes into [`Values`].
+/// The attributes of an element; values are indexes into [`AttributeValues`].
 #[derive(Default)]
 pub(super) struct RdfAttributes {
     pub about: Option<usize>,
@@ -40,12 +40,12 @@ pub(super) struct RdfAttributes {
 
 /// The attribute values of a tag, concatenated, and the end of each.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct AttributeValues {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Values {
+impl AttributeValues {
     /// Returns the value of an attribute, by its index in the tag.
     pub fn get(&self, at: usize) -> &[u8] {
         let from = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -53,7 +53,7 @@ impl Values {
     }
 }
 
-impl Machine {
+impl RdfXmlMachine {
     /// Decodes the attribute values of a tag, and rejects duplicate names.
     pub(super) fn read_values(&mut self, text: &[u8], attributes: &[Attribute]) -> Read<()> {
         let most = self.most();
@@ -79,7 +79,7 @@ impl Machine {
             let repeated = self.entities.expand(
                 text,
                 range,
-                Place::Attribute,
+                TextContext::Attribute,
                 most,
                 &mut self.values.bytes,
             )?;
@@ -117,7 +117,7 @@ impl Machine {
             if prefix == b"xml" {
                 continue;
             }
-            if self.scope.bytes() + Scope::size(prefix, iri) > self.most() {
+            if self.scope.bytes() + NamespaceScope::size(prefix, iri) > self.most() {
                 let most = self.most();
                 return fail(
                     name.start,
@@ -144,7 +144,7 @@ impl Machine {
         &mut self,
         text: &[u8],
         attributes: &[Attribute],
-        frame: &mut Frame,
+        frame: &mut ElementFrame,
         rdf: &mut RdfAttributes,
     ) -> Read<()> {
         let mut direction = None;
@@ -168,10 +168,7 @@ impl Machine {
                     _ => {
                         return malformed(
                             name.start,
-                            format!(
-                                "the attribute {} has no prefix, and so names nothing",
-                                quote(local)
-                            ),
+                            format!("the attribute {} has no namespace prefix", quote(local)),
                         );
                     }
                 }
@@ -210,7 +207,7 @@ impl Machine {
                 ) => {
                     return malformed(
                         name.start,
-                        format!("{} is no attribute of RDF/XML", quote(name.whole(text))),
+                        format!("{} is not an RDF/XML attribute", quote(name.whole(text))),
                     );
                 }
                 _ => {
@@ -234,7 +231,7 @@ impl Machine {
                 other => {
                     return malformed(
                         attributes[at].name.start,
-                        format!("its:dir is 'ltr' or 'rtl', not {}", quote(other)),
+                        format!("its:dir must be 'ltr' or 'rtl', not {}", quote(other)),
                     );
                 }
             };
@@ -251,7 +248,7 @@ impl Machine {
                 position,
                 ErrorClass::Unsupported,
                 format!(
-                    "rdf:version is '1.1', '1.2' or '1.2-basic', not {}",
+                    "rdf:version must be '1.1', '1.2' or '1.2-basic', not {}",
                     quote(other)
                 ),
             ),
@@ -263,7 +260,7 @@ impl Machine {
     fn language(&mut self, at: usize, position: usize) -> Read<u32> {
         let tag = self.values.get(at);
         if !tag.is_empty() && !chars::is_language_tag(tag) {
-            return malformed(position, chars::no_language_tag(tag));
+            return malformed(position, chars::describe_invalid_language_tag(tag));
         }
         let tag: Box<[u8]> = tag.into();
         let bytes: usize = self.languages.iter().map(|tag| tag.len()).sum();
@@ -273,7 +270,7 @@ impl Machine {
                 position,
                 ErrorClass::Limit,
                 Reason::limit(
-                    format!("the languages are longer than {most} bytes"),
+                    format!("the language tags in scope take more than {most} bytes"),
                     "max_message_bytes",
                 ),
             );
@@ -302,7 +299,7 @@ impl Machine {
                         position,
                         ErrorClass::Limit,
                         Reason::limit(
-                            format!("the bases are longer than {most} bytes"),
+                            format!("the bases in scope take more than {most} bytes"),
                             "max_message_bytes",
                         ),
                     );

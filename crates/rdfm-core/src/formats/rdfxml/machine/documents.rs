@@ -6,11 +6,11 @@
 //! - Law: each document but the first begins on a new line, and is in UTF-8. A log that ends inside
 //!   a document is truncated.
 
-use super::Machine;
+use super::RdfXmlMachine;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::syntax::text::grammar::Pause;
-use crate::syntax::xml::{self, Read, Token, check_characters, fail, malformed};
+use crate::syntax::xml::{self, Read, XmlToken, check_characters, fail, malformed};
 
 /// Progress before the root element of a document, or between two documents.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,36 +27,35 @@ pub(super) struct Prolog {
     pub position: Option<u64>,
 }
 
-impl Machine {
+impl RdfXmlMachine {
     /// Processes a token outside the root element.
-    pub(super) fn between(&mut self, text: &[u8], token: Token, end: usize) -> Read<()> {
+    pub(super) fn between(&mut self, text: &[u8], token: XmlToken, end: usize) -> Read<()> {
         let start = self.pos;
         match token {
-            Token::Text => return self.white_space(text, end),
-            Token::Comment => return check_characters(text, start, end),
-            Token::Instruction if !xml::is_declaration(&text[start..end]) => {
+            XmlToken::Text => return self.white_space(text, end),
+            XmlToken::Comment => return check_characters(text, start, end),
+            XmlToken::Instruction if !xml::is_declaration(&text[start..end]) => {
                 return check_characters(text, start, end);
             }
-            Token::CData | Token::End => {
+            XmlToken::CData | XmlToken::End => {
                 return malformed(
                     start,
                     format!("expected a document, found {}", quote(&text[start..end])),
                 );
             }
-            Token::Instruction | Token::Doctype | Token::Start | Token::Empty => {}
+            XmlToken::Instruction | XmlToken::Doctype | XmlToken::Start | XmlToken::Empty => {}
         }
         if self.prolog.after && !self.prolog.line_ended {
             return malformed(
                 start,
-                "another document begins on the line of the one before; documents of a log stand on lines \
-                 of their own",
+                "a document begins on the line where the previous one ends; start each document on a new line",
             );
         }
         self.prolog
             .position
             .get_or_insert(self.offset + start as u64);
         match token {
-            Token::Instruction => {
+            XmlToken::Instruction => {
                 if self.prolog.begun {
                     return malformed(
                         start,
@@ -66,9 +65,9 @@ impl Machine {
                 self.prolog.begun = true;
                 xml::check_declaration(text, start, end, &mut self.attributes)
             }
-            Token::Doctype => {
+            XmlToken::Doctype => {
                 if self.prolog.doctype {
-                    return malformed(start, "a document has one DOCTYPE");
+                    return malformed(start, "a document can have only one DOCTYPE");
                 }
                 self.prolog.begun = true;
                 self.prolog.doctype = true;
@@ -80,7 +79,7 @@ impl Machine {
             _ => {
                 let position = self.prolog.position.unwrap_or_default();
                 self.builder.begin_message(position);
-                self.start_tag(text, end, token == Token::Empty)
+                self.start_tag(text, end, token == XmlToken::Empty)
             }
         }
     }

@@ -7,8 +7,8 @@
 
 use super::attributes::RdfAttributes;
 use super::{
-    ANNOTATION, Frame, IDS, INNER, Machine, NONE, OBJECT, PREDICATE, STATEMENT, SUBJECT, State,
-    Version,
+    ANNOTATION, ElementFrame, ElementState, IDS, INNER, NONE, OBJECT, PREDICATE, RdfXmlMachine,
+    STATEMENT, SUBJECT, Version,
 };
 use crate::formats::rdfxml::terms::QUAD;
 use crate::formats::rdfxml::vocabulary::{RDF, is_core, rdf_name};
@@ -16,24 +16,27 @@ use crate::model::chars::{SPACE, is};
 use crate::model::error::quote;
 use crate::model::term::{Quad, TermId};
 use crate::syntax::text::grammar::limit;
-use crate::syntax::xml::{Attribute, Name, Read, malformed};
+use crate::syntax::xml::{Attribute, Read, XmlName, malformed};
 
-impl Machine {
+impl RdfXmlMachine {
     pub(super) fn node(
         &mut self,
         text: &[u8],
-        name: Name,
+        name: XmlName,
         namespace: &[u8],
         attributes: &[Attribute],
         rdf: &RdfAttributes,
-        frame: &mut Frame,
+        frame: &mut ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
         let known = rdf_name(namespace, local);
         if matches!(known, Some(core) if is_core(core) || core == b"li") {
             return malformed(
                 name.start,
-                format!("{} is no node of RDF/XML", quote(name.whole(text))),
+                format!(
+                    "{} is not allowed as a node element",
+                    quote(name.whole(text))
+                ),
             );
         }
         let misplaced = [
@@ -47,7 +50,7 @@ impl Machine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "the attribute {} belongs on a property, and {} is a node",
+                    "the attribute {} is allowed only on property elements, and {} is a node element",
                     quote(attributes[at].name.whole(text)),
                     quote(name.whole(text))
                 ),
@@ -57,7 +60,7 @@ impl Machine {
         if given.iter().flatten().count() > 1 {
             return malformed(
                 name.start,
-                "a node has one of rdf:about, rdf:ID and rdf:nodeID",
+                "a node element can have only one of rdf:about, rdf:ID and rdf:nodeID",
             );
         }
         let subject = if let Some(at) = rdf.about {
@@ -71,7 +74,7 @@ impl Machine {
                 .anonymous(&mut self.builder)
                 .map_err(|exceeded| limit(name.start, exceeded))?
         };
-        frame.state = State::Node;
+        frame.state = ElementState::Node;
         frame.ids[SUBJECT] = subject;
         self.belongs(subject, name.start)?;
         if known != Some(b"Description") {
@@ -88,18 +91,24 @@ impl Machine {
             return Ok(());
         };
         match parent.state {
-            State::Property => {
+            ElementState::Property => {
                 if !self.text.iter().all(|&byte| is(byte, SPACE)) {
-                    return malformed(at, "a property holds text or a node, not both");
+                    return malformed(
+                        at,
+                        "a property element cannot contain both text and a node element",
+                    );
                 }
                 self.text.clear();
                 if parent.ids[OBJECT] != NONE {
-                    return malformed(at, "a property with rdf:datatype holds text, not a node");
+                    return malformed(
+                        at,
+                        "a property element with rdf:datatype must contain text, not a node element",
+                    );
                 }
-                self.top()?.state = State::Full;
+                self.top()?.state = ElementState::Full;
                 self.state_property(parent, node, at)
             }
-            State::Collection => {
+            ElementState::Collection => {
                 let cell = self
                     .terms
                     .anonymous(&mut self.builder)
@@ -121,18 +130,21 @@ impl Machine {
     pub(super) fn property(
         &mut self,
         text: &[u8],
-        name: Name,
+        name: XmlName,
         namespace: &[u8],
         attributes: &[Attribute],
         rdf: &RdfAttributes,
-        frame: &mut Frame,
+        frame: &mut ElementFrame,
     ) -> Read<()> {
         let local = name.local(text);
         let known = rdf_name(namespace, local);
         if matches!(known, Some(core) if is_core(core) || core == b"Description") {
             return malformed(
                 name.start,
-                format!("{} is no property of RDF/XML", quote(name.whole(text))),
+                format!(
+                    "{} is not allowed as a property element",
+                    quote(name.whole(text))
+                ),
             );
         }
         let subject = self.top()?.ids[SUBJECT];
@@ -149,7 +161,7 @@ impl Machine {
             return malformed(
                 attributes[at].name.start,
                 format!(
-                    "rdf:about belongs on a node, and {} is a property",
+                    "rdf:about is allowed only on node elements, and {} is a property element",
                     quote(name.whole(text))
                 ),
             );
@@ -164,7 +176,7 @@ impl Machine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property has one of rdf:annotation and rdf:annotationNodeID",
+                    "a property element can have only one of rdf:annotation and rdf:annotationNodeID",
                 );
             }
         };
@@ -174,7 +186,7 @@ impl Machine {
             if described || rdf.datatype.is_some() {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:parseType stands with no attribute that says what the object is",
+                    "rdf:parseType cannot be combined with another attribute that specifies the object",
                 );
             }
             return self.parse_type(at, name.start, frame);
@@ -183,13 +195,13 @@ impl Machine {
             if described {
                 return malformed(
                     attributes[at].name.start,
-                    "rdf:datatype stands with no attribute that says what the object is",
+                    "rdf:datatype cannot be combined with another attribute that specifies the object",
                 );
             }
             frame.ids[OBJECT] = self.reference(at, frame.base, attributes[at].name.start)?;
         }
         self.text.clear();
-        frame.state = State::Property;
+        frame.state = ElementState::Property;
         if !described {
             return Ok(());
         }
@@ -203,16 +215,16 @@ impl Machine {
             (Some(_), Some(at)) => {
                 return malformed(
                     attributes[at].name.start,
-                    "a property has one of rdf:resource and rdf:nodeID",
+                    "a property element can have only one of rdf:resource and rdf:nodeID",
                 );
             }
         };
-        frame.state = State::Full;
+        frame.state = ElementState::Full;
         self.state_property(*frame, object, name.start)?;
         self.property_attributes(text, attributes, rdf, object, frame)
     }
 
-    fn parse_type(&mut self, at: usize, position: usize, frame: &mut Frame) -> Read<()> {
+    fn parse_type(&mut self, at: usize, position: usize, frame: &mut ElementFrame) -> Read<()> {
         match self.values.get(at) {
             b"Resource" => {
                 let object = self
@@ -222,12 +234,12 @@ impl Machine {
                 self.state_property(*frame, object, position)?;
                 frame.ids = [NONE; IDS];
                 frame.ids[SUBJECT] = object;
-                frame.state = State::Node;
+                frame.state = ElementState::Node;
             }
-            b"Collection" => frame.state = State::Collection,
-            b"Triple" => frame.state = State::Triple,
+            b"Collection" => frame.state = ElementState::Collection,
+            b"Triple" => frame.state = ElementState::Triple,
             _ => {
-                frame.state = State::Literal;
+                frame.state = ElementState::Literal;
                 self.text.clear();
             }
         }
@@ -241,7 +253,7 @@ impl Machine {
         attributes: &[Attribute],
         rdf: &RdfAttributes,
         node: TermId,
-        frame: &Frame,
+        frame: &ElementFrame,
     ) -> Read<()> {
         for &at in &rdf.properties {
             let name = attributes[at].name;
@@ -269,7 +281,7 @@ impl Machine {
     /// Emits the quads of a property after its object is known.
     pub(super) fn state_property(
         &mut self,
-        property: Frame,
+        property: ElementFrame,
         object: TermId,
         at: usize,
     ) -> Read<()> {
@@ -313,15 +325,15 @@ impl Machine {
             .frames
             .iter_mut()
             .rev()
-            .find(|frame| frame.state == State::Triple);
+            .find(|frame| frame.state == ElementState::Triple);
         if let Some(around) = around {
             if around.version != Version::V12 {
-                return Ok(()); // such a property says nothing before RDF 1.2
+                return Ok(()); // before RDF 1.2 such a property has no meaning
             }
             if around.ids[INNER] != NONE {
                 return malformed(
                     at,
-                    "rdf:parseType=\"Triple\" holds one triple, found another",
+                    "rdf:parseType=\"Triple\" can contain only one triple, found another",
                 );
             }
             around.ids[INNER..].copy_from_slice(&[subject, predicate, object]);

@@ -6,17 +6,17 @@
 //!   count as repeated bytes, because sorting attributes compares them.
 //! - Law: the markup has no meaning as RDF.
 
-use super::{Frame, Machine, State};
+use super::{ElementFrame, ElementState, RdfXmlMachine};
 use crate::formats::rdfxml::canonical::Canonical;
-use crate::formats::rdfxml::terms::Terms;
+use crate::formats::rdfxml::terms::XmlTerms;
 use crate::syntax::text::grammar::limit;
-use crate::syntax::xml::{Attribute, Name, Read};
+use crate::syntax::xml::{Attribute, Read, XmlName};
 
-impl Machine {
+impl RdfXmlMachine {
     pub(super) fn in_markup(&self) -> bool {
-        self.frames
-            .last()
-            .is_some_and(|frame| matches!(frame.state, State::Literal | State::Markup))
+        self.frames.last().is_some_and(|frame| {
+            matches!(frame.state, ElementState::Literal | ElementState::Markup)
+        })
     }
 
     /// Adds a comment or a processing instruction to the literal.
@@ -30,11 +30,11 @@ impl Machine {
     pub(super) fn open_markup(
         &mut self,
         text: &[u8],
-        name: Name,
+        name: XmlName,
         attributes: &[Attribute],
-        mut frame: Frame,
+        mut frame: ElementFrame,
     ) -> Read<()> {
-        frame.state = State::Markup;
+        frame.state = ElementState::Markup;
         for attribute in attributes {
             // Sorting the attributes compares their namespaces.
             let namespace = self.scope.get(attribute.name.prefix(text));
@@ -60,7 +60,7 @@ impl Machine {
     }
 
     /// Closes an element of the literal.
-    pub(super) fn close_markup(&mut self, frame: &Frame, at: usize) -> Read<()> {
+    pub(super) fn close_markup(&mut self, frame: &ElementFrame, at: usize) -> Read<()> {
         let most = self.most();
         let name = &self.open_names[frame.name as usize..];
         self.canonical
@@ -69,10 +69,10 @@ impl Machine {
     }
 
     /// Closes the property, whose object is the literal.
-    pub(super) fn close_literal(&mut self, frame: Frame, at: usize) -> Read<()> {
+    pub(super) fn close_literal(&mut self, frame: ElementFrame, at: usize) -> Read<()> {
         let datatype = self.rdf_term(b"XMLLiteral", at)?;
         let text = std::mem::take(&mut self.text);
-        let object = Terms::literal(&mut self.builder, &text, Some(datatype));
+        let object = XmlTerms::literal(&mut self.builder, &text, Some(datatype));
         self.text = text;
         self.text.clear();
         let object = object.map_err(|exceeded| limit(at, exceeded))?;

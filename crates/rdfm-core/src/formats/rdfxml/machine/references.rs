@@ -7,8 +7,8 @@
 //! - Law: bytes repeated by a base or a language are counted. An IRI is absolute unless decoding is
 //!   lenient.
 
-use super::{Frame, Machine};
-use crate::formats::rdfxml::terms::Terms;
+use super::{ElementFrame, RdfXmlMachine};
+use crate::formats::rdfxml::terms::XmlTerms;
 use crate::formats::rdfxml::vocabulary::RDF;
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
@@ -18,7 +18,7 @@ use crate::syntax::iri::{has_scheme, resolve};
 use crate::syntax::text::grammar::limit;
 use crate::syntax::xml::{Read, fail, is_nc_name, malformed};
 
-impl Machine {
+impl RdfXmlMachine {
     /// Returns the term for the name of an element or attribute.
     pub(super) fn name_term(&mut self, namespace: &[u8], local: &[u8], at: usize) -> Read<TermId> {
         if !self.lenient && (!has_scheme(namespace) || !chars::is_iri_text(namespace)) {
@@ -28,7 +28,7 @@ impl Machine {
                     "the namespace {} is not an absolute IRI",
                     quote(namespace)
                 ))
-                .with(Remedy::lenient("takes it as it is")),
+                .with(Remedy::lenient("keeps it unchanged")),
             );
         }
         self.terms
@@ -65,10 +65,10 @@ impl Machine {
             return malformed(
                 position,
                 Reason::from(format!(
-                    "{} has characters that an IRI cannot have",
+                    "{} contains characters that are not allowed in an IRI",
                     quote(text)
                 ))
-                .with(Remedy::lenient("takes it as it is")),
+                .with(Remedy::lenient("keeps it unchanged")),
             );
         }
         if has_scheme(text) {
@@ -92,7 +92,10 @@ impl Machine {
     pub(super) fn id(&mut self, at: usize, base: u32, position: usize) -> Read<TermId> {
         let value = self.values.get(at);
         if !is_nc_name(value) {
-            return malformed(position, format!("rdf:ID is a name, not {}", quote(value)));
+            return malformed(
+                position,
+                format!("rdf:ID must be an XML name, not {}", quote(value)),
+            );
         }
         let reference = [b"#", value].concat();
         let id = self.resolve(&reference, base, position)?;
@@ -110,7 +113,7 @@ impl Machine {
                     format!("the rdf:IDs of the document take more than {most} bytes"),
                     "max_message_bytes",
                 )
-                .with(Remedy::lenient("takes repeated ones")),
+                .with(Remedy::lenient("accepts repeated IDs")),
             );
         }
         if !self.ids.insert(iri.into()) {
@@ -120,7 +123,7 @@ impl Machine {
                     "the rdf:ID {} occurs twice in the document",
                     quote(&reference[1..])
                 ))
-                .with(Remedy::lenient("takes it")),
+                .with(Remedy::lenient("accepts it")),
             );
         }
         Ok(id)
@@ -137,7 +140,7 @@ impl Machine {
         } else {
             malformed(
                 position,
-                format!("rdf:nodeID is a name, not {}", quote(label)),
+                format!("rdf:nodeID must be an XML name, not {}", quote(label)),
             )
         };
         self.values = values;
@@ -148,7 +151,7 @@ impl Machine {
     pub(super) fn text_term(
         &mut self,
         text: &[u8],
-        frame: &Frame,
+        frame: &ElementFrame,
         datatype: Option<TermId>,
         at: usize,
     ) -> Read<TermId> {
@@ -158,7 +161,7 @@ impl Machine {
             .and_then(|at| self.languages.get(at as usize))
             .filter(|tag| datatype.is_none() && !tag.is_empty());
         let Some(tag) = language else {
-            return Terms::literal(&mut self.builder, text, datatype)
+            return XmlTerms::literal(&mut self.builder, text, datatype)
                 .map_err(|exceeded| limit(at, exceeded));
         };
         let length = tag.len();

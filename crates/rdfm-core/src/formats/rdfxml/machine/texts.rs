@@ -5,16 +5,16 @@
 //! - Law: text is allowed only in a property that may contain it; elsewhere only white space is
 //!   allowed. The size is checked before text is copied.
 
-use super::{Machine, State, expected};
+use super::{ElementState, RdfXmlMachine, expected};
 use crate::formats::rdfxml::canonical::Canonical;
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::syntax::text::grammar::limit;
-use crate::syntax::xml::entities::Place;
+use crate::syntax::xml::entities::TextContext;
 use crate::syntax::xml::{Read, append_lines, check_characters, fail, malformed};
 
-impl Machine {
+impl RdfXmlMachine {
     /// Processes text or CDATA.
     pub(super) fn characters(
         &mut self,
@@ -26,19 +26,29 @@ impl Machine {
         let (start, end) = range;
         let state = self.top()?.state;
         if !cdata && let Some(at) = memchr::memmem::find(&text[start..end], b"]]>") {
-            return malformed(start + at, "']]>' in a text is written ]]&gt;");
+            return malformed(
+                start + at,
+                "']]>' is not allowed in text; write it as ]]&gt;",
+            );
         }
-        if matches!(state, State::Property | State::Literal | State::Markup) {
+        if matches!(
+            state,
+            ElementState::Property | ElementState::Literal | ElementState::Markup
+        ) {
             let length = self.text.len();
             if cdata {
                 self.verbatim(text, range)?;
             } else {
-                let repeated =
-                    self.entities
-                        .expand(text, range, Place::Content, most, &mut self.text)?;
+                let repeated = self.entities.expand(
+                    text,
+                    range,
+                    TextContext::Content,
+                    most,
+                    &mut self.text,
+                )?;
                 self.repeat(repeated, start)?;
             }
-            if state == State::Property {
+            if state == ElementState::Property {
                 return Ok(());
             }
             return Canonical::escape_from(length, most, &mut self.text)
@@ -57,7 +67,7 @@ impl Machine {
             let range = (from, end);
             let repeated =
                 self.entities
-                    .expand(text, range, Place::Content, most, &mut self.text)?;
+                    .expand(text, range, TextContext::Content, most, &mut self.text)?;
             self.repeat(repeated, start)?;
             let blank = self.text.iter().all(|&byte| is(byte, SPACE));
             self.text.clear();
@@ -68,7 +78,7 @@ impl Machine {
         malformed(
             from,
             format!(
-                "text stands where {} expected, found {}",
+                "expected {}, found the text {}",
                 expected(state),
                 quote(&text[from..end])
             ),

@@ -6,12 +6,12 @@
 //! - Law: `@message` takes effect at its dot, other directives at their word, IRI or label.
 //!   Directives are not allowed inside a graph block.
 
-use super::{Machine, ParserState, starts_word};
-use crate::formats::turtle::lexer::{self, Lexed, Stop, Word};
+use super::{ParserState, TurtleMachine, starts_word};
+use crate::formats::turtle::lexer::{self, Lexed, TokenError, Word};
 use crate::model::error::quote;
 use crate::syntax::text::dialect::Delimiter;
 
-impl Machine {
+impl TurtleMachine {
     pub(super) fn keyword(&mut self, text: &[u8], end: usize) -> Lexed<()> {
         let word = &text[self.pos..end];
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
@@ -29,7 +29,7 @@ impl Machine {
             self.top.state = ParserState::VersionLabel;
         } else if is("GRAPH") {
             if !self.quads_format {
-                return self.no_graphs();
+                return self.graph_block_error();
             }
             self.open();
             self.top.state = ParserState::GraphName;
@@ -52,7 +52,7 @@ impl Machine {
             b"@version" => ParserState::VersionLabel,
             b"@message" => ParserState::DelimiterEnd,
             _ => {
-                return Err(Stop::malformed(
+                return Err(TokenError::malformed(
                     start,
                     format!(
                         "expected @prefix, @base, @version or @message, found {}",
@@ -62,7 +62,7 @@ impl Machine {
             }
         };
         if self.in_graph {
-            return Err(Stop::malformed(
+            return Err(TokenError::malformed(
                 start,
                 format!(
                     "{} inside a graph block; end the block with '}}' before it",
@@ -74,7 +74,7 @@ impl Machine {
             let met = self
                 .dialects
                 .delimiter(Delimiter::Directive, self.builder.is_open())
-                .map_err(|reason| Stop::malformed(start, reason))?;
+                .map_err(|reason| TokenError::malformed(start, reason))?;
             self.delimiter = (met, self.offset + start as u64);
         }
         self.dotted = true;
@@ -109,7 +109,7 @@ impl Machine {
                     _ if byte != b'<' => return self.unexpected(text, what),
                     Some(b'<') => return self.unexpected(text, what),
                     Some(_) => {}
-                    None => return Err(Stop::need(start)),
+                    None => return Err(TokenError::need(start)),
                 }
                 let end = lexer::iri_end(text, start, self.resume(start).0)?;
                 self.check_length(start, end)?;

@@ -2,11 +2,11 @@
 //! log inside a construct.
 //!
 //! - In: the state of the machine, and the current token.
-//! - Out: an error with its position, or [`Stop::Need`] if the message needs more of the token.
+//! - Out: an error with its position, or [`TokenError::Need`] if the message needs more of the token.
 //! - Law: how the text is cut changes neither the position nor the message.
 
-use super::{End, Machine, ParserState};
-use crate::formats::turtle::lexer::{self, Lexed, Stop};
+use super::{End, ParserState, TurtleMachine};
+use crate::formats::turtle::lexer::{self, Lexed, TokenError};
 use crate::model::chars::{SPACE, is};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason};
@@ -15,7 +15,7 @@ use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 /// Maximum bytes of a token in an error.
 const SHOWN: usize = 164;
 
-impl Machine {
+impl TurtleMachine {
     #[cold]
     pub(super) fn token_too_long(&self) -> GrammarError {
         GrammarError {
@@ -70,7 +70,7 @@ impl Machine {
         let long = |mark: &[u8; 3]| rest.starts_with(mark);
         let inside = match rest.first() {
             Some(b'<') if rest.len() > 1 && rest[1] != b'<' => {
-                if let Stop::Error(error) = lexer::iri_error(text, self.pos, text.len())
+                if let TokenError::Error(error) = lexer::iri_error(text, self.pos, text.len())
                     && error.at < text.len()
                 {
                     return Err(error);
@@ -112,8 +112,8 @@ impl Machine {
     /// Returns the error for an unexpected token. Waits for as much of it as the error shows.
     #[cold]
     pub(super) fn unexpected<T>(&self, text: &[u8], expected: &str) -> Lexed<T> {
-        let shown = self.shown(text)?;
-        Err(Stop::malformed(
+        let shown = self.quoted_token(text)?;
+        Err(TokenError::malformed(
             self.pos,
             format!("expected {expected}, found {shown}"),
         ))
@@ -121,14 +121,14 @@ impl Machine {
 
     /// The current token up to white space, quoted.
     #[cold]
-    fn shown(&self, text: &[u8]) -> Lexed<String> {
+    fn quoted_token(&self, text: &[u8]) -> Lexed<String> {
         let most = usize::try_from(self.max_token()).map_or(SHOWN, |max| max.min(SHOWN));
         let rest = &text[self.pos..];
         let window = &rest[..rest.len().min(most)];
         match window.iter().position(|&byte| is(byte, SPACE)) {
             Some(length) => Ok(quote(&window[..length])),
             None if window.len() == most || self.reach != Reach::Open => Ok(quote(window)),
-            None => Err(Stop::need(self.pos)),
+            None => Err(TokenError::need(self.pos)),
         }
     }
 
@@ -153,21 +153,24 @@ impl Machine {
         };
         for keyword in ["MESSAGE", "PREFIX", "BASE", "VERSION"] {
             if word.eq_ignore_ascii_case(keyword.as_bytes()) {
-                return Err(Stop::malformed(start, format!("{keyword} inside {place}")));
+                return Err(TokenError::malformed(
+                    start,
+                    format!("{keyword} inside {place}"),
+                ));
             }
         }
-        Err(Stop::malformed(
+        Err(TokenError::malformed(
             start,
             format!(
-                "expected {expected}, found {}; a prefixed name has a colon, an IRI angle brackets",
+                "expected {expected}, found {}; prefixed names contain a colon, and IRIs are in angle brackets",
                 quote(word)
             ),
         ))
     }
 
     #[cold]
-    pub(super) fn no_graphs<T>(&self) -> Lexed<T> {
-        Err(Stop::error(
+    pub(super) fn graph_block_error<T>(&self) -> Lexed<T> {
+        Err(TokenError::error(
             self.pos,
             ErrorClass::Malformed,
             Reason::new("a graph block, which Turtle does not have").lacking(Feature::Graphs),

@@ -6,8 +6,8 @@
 //! - Law: the text of a literal is in the arena before its tail is known ([`Pending`]). Limits are
 //!   exceeded at the same byte whether or not the tail is buffered.
 
-use super::{Frame, Machine, ParserState, starts_word};
-use crate::formats::turtle::lexer::{self, Lexed, Number, Text};
+use super::{BracketFrame, ParserState, TurtleMachine, starts_word};
+use crate::formats::turtle::lexer::{self, Lexed, NumberKind, Text};
 use crate::formats::turtle::terms::{KnownIri, LogTerms, limit};
 use crate::model::chars::{SPACE, is};
 use crate::model::table::Span;
@@ -30,7 +30,7 @@ impl Pending {
     };
 }
 
-impl Machine {
+impl TurtleMachine {
     /// Adds a string, with its tail if that is buffered.
     #[inline]
     pub(super) fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
@@ -55,7 +55,7 @@ impl Machine {
             return self.node(literal, end);
         }
         self.pos = string.end;
-        self.push(Frame::new(ParserState::LiteralTail));
+        self.push(BracketFrame::new(ParserState::LiteralTail));
         Ok(())
     }
 
@@ -138,9 +138,9 @@ impl Machine {
         let (kind, end) = lexer::number(text, start, from, phase, self.eof())?;
         self.check_length(start, end)?;
         let datatype = match kind {
-            Number::Integer => KnownIri::Integer,
-            Number::Decimal => KnownIri::Decimal,
-            Number::Double => KnownIri::Double,
+            NumberKind::Integer => KnownIri::Integer,
+            NumberKind::Decimal => KnownIri::Decimal,
+            NumberKind::Double => KnownIri::Double,
         };
         let id = self
             .terms

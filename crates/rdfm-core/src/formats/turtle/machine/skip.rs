@@ -15,7 +15,7 @@
 use memchr::{memchr2, memchr2_iter, memchr3};
 
 use super::space::COMMENT_WINDOW;
-use super::{Frame, Machine, NONE, ParserState};
+use super::{BracketFrame, NONE, ParserState, TurtleMachine};
 use crate::codec::input::Skipped;
 use crate::formats::turtle::lexer::{self, in_name};
 use crate::model::chars::{DIGIT, LETTER, SPACE, is};
@@ -27,7 +27,7 @@ const WINDOW: usize = 1 << 20;
 const AT_WORD: usize = 64;
 
 /// State of a search.
-pub(super) struct Search {
+pub(super) struct DelimiterSearch {
     inside: Inside,
     directive: Directive,
     /// Whether only white space and comments followed a string, so that a language may follow.
@@ -64,7 +64,7 @@ enum Directive {
 }
 
 /// Result of processing a token.
-enum Step {
+enum SkipStep {
     /// The token is skipped.
     Over,
     /// The search is finished.
@@ -75,13 +75,13 @@ enum Step {
 
 /// The buffered bytes.
 #[derive(Clone, Copy)]
-struct Bytes<'a> {
+struct BufferedBytes<'a> {
     all: &'a [u8],
     /// Whether the log ends with them.
     finished: bool,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> BufferedBytes<'a> {
     /// Returns the bytes to check for the token that begins at `start`, and whether the log ends
     /// with them.
     fn from(self, start: usize) -> (&'a [u8], bool) {
@@ -98,14 +98,14 @@ impl<'a> Bytes<'a> {
     }
 }
 
-impl Machine {
+impl TurtleMachine {
     /// Begins to search for the next delimiter after an error. An error that follows from an
     /// earlier one keeps that one's message as the cause of later errors.
     pub fn begin_search(&mut self, text: &[u8], follows: bool) {
         if !follows {
             self.terms.skip_message(self.builder.message_index());
         }
-        self.search = Some(Box::new(Search {
+        self.search = Some(Box::new(DelimiterSearch {
             inside: if self.in_comment {
                 Inside::Comment
             } else {
@@ -130,16 +130,16 @@ impl Machine {
         let Some(mut search) = self.search.take() else {
             return true;
         };
-        let bytes = Bytes {
+        let bytes = BufferedBytes {
             all: bytes,
             finished,
         };
         loop {
             let start = self.pos;
             match search.step(self, bytes, skipped) {
-                Step::Over => skipped.add(&bytes.all[start..self.pos]),
-                Step::Done => break,
-                Step::Feed => {
+                SkipStep::Over => skipped.add(&bytes.all[start..self.pos]),
+                SkipStep::Done => break,
+                SkipStep::Feed => {
                     if !matches!(search.inside, Inside::Found) {
                         skipped.add(&bytes.all[start..self.pos]);
                     }
@@ -155,7 +155,7 @@ impl Machine {
 
     /// Returns to the state between two messages.
     fn restart(&mut self) {
-        self.top = Frame::new(ParserState::Statement);
+        self.top = BracketFrame::new(ParserState::Statement);
         self.below.clear();
         self.depth = 0;
         self.graph = NONE;
@@ -169,9 +169,14 @@ impl Machine {
     }
 }
 
-impl Search {
+impl DelimiterSearch {
     /// Skips one token, or a part of one.
-    fn step(&mut self, machine: &mut Machine, bytes: Bytes<'_>, skipped: &mut Skipped) -> Step {
+    fn step(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        skipped: &mut Skipped,
+    ) -> SkipStep {
         let all = bytes.all;
         let rest = &all[machine.pos..];
         let ended = match self.inside {
@@ -192,27 +197,32 @@ impl Search {
         };
         machine.pos += length;
         if !ended {
-            return Step::Feed;
+            return SkipStep::Feed;
         }
         match std::mem::replace(&mut self.inside, Inside::Nothing) {
-            Inside::Found => Step::Done,
-            _ => Step::Over,
+            Inside::Found => SkipStep::Done,
+            _ => SkipStep::Over,
         }
     }
 
     /// Skips the token at the next byte.
-    fn token(&mut self, machine: &mut Machine, bytes: Bytes<'_>, skipped: &mut Skipped) -> Step {
+    fn token(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        skipped: &mut Skipped,
+    ) -> SkipStep {
         let Some(&byte) = bytes.all.get(machine.pos) else {
             return if bytes.finished {
-                Step::Done
+                SkipStep::Done
             } else {
-                Step::Feed
+                SkipStep::Feed
             };
         };
         if is(byte, SPACE) {
             self.blank |= matches!(byte, b'\n' | b'\r');
             machine.pos += 1;
-            return Step::Over;
+            return SkipStep::Over;
         }
         if byte == b'#' {
             return self.comment(machine, bytes);
@@ -226,7 +236,7 @@ impl Search {
             _ if in_name(byte) => self.word(machine, bytes, blank),
             _ => self.over(machine, 1),
         };
-        if matches!(step, Step::Feed) {
+        if matches!(step, SkipStep::Feed) {
             self.blank = blank;
         } else {
             self.scanned = 0;
@@ -235,16 +245,16 @@ impl Search {
     }
 
     /// Skips a token without special meaning.
-    fn over(&mut self, machine: &mut Machine, length: usize) -> Step {
+    fn over(&mut self, machine: &mut TurtleMachine, length: usize) -> SkipStep {
         machine.pos += length;
         self.after_string = false;
         self.settle(machine, None);
-        Step::Over
+        SkipStep::Over
     }
 
     /// Ends a directive. If it declares a prefix or base, with this IRI if known, the old one may
     /// be dropped.
-    fn settle(&mut self, machine: &mut Machine, iri: Option<&[u8]>) {
+    fn settle(&mut self, machine: &mut TurtleMachine, iri: Option<&[u8]>) {
         match std::mem::replace(&mut self.directive, Directive::None) {
             Directive::PrefixOf(name) => machine.terms.skip_prefix(&name, iri),
             Directive::Base => machine.terms.skip_base(iri),
@@ -252,19 +262,19 @@ impl Search {
         }
     }
 
-    fn comment(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+    fn comment(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
         let at = machine.pos;
         let most = machine.comment_window();
         let body = &bytes.all[at + 1..];
         let end = memchr2(b'\n', b'\r', &body[..body.len().min(most)]);
         if end.is_none() && body.len() < most && !bytes.finished {
-            return Step::Feed;
+            return SkipStep::Feed;
         }
         let window = end.unwrap_or(body.len().min(most));
         let comment = &body[..window];
         if is_comment_delimiter(comment) && machine.dialects.resumes_at_first(Delimiter::Comment) {
             self.inside = Inside::Found;
-            return Step::Over;
+            return SkipStep::Over;
         }
         if self.blank && machine.dialects.resembles(comment, window < most) {
             let offset = machine.offset + at as u64;
@@ -273,33 +283,33 @@ impl Search {
         self.blank = false;
         self.inside = Inside::Comment;
         machine.pos += 1;
-        Step::Over
+        SkipStep::Over
     }
 
     /// Handles a dot, which may end `@message`.
-    fn dot(&mut self, machine: &mut Machine, skipped: &mut Skipped) -> Step {
+    fn dot(&mut self, machine: &mut TurtleMachine, skipped: &mut Skipped) -> SkipStep {
         if let Directive::Message(before, begins_line) = self.directive
             && resumes(&mut machine.dialects, begins_line)
         {
             machine.pos += 1;
             skipped.truncate(before);
-            return Step::Done;
+            return SkipStep::Done;
         }
         self.over(machine, 1)
     }
 
     fn at_word(
         &mut self,
-        machine: &mut Machine,
-        bytes: Bytes<'_>,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
         (before, begins_line): (usize, bool),
-    ) -> Step {
+    ) -> SkipStep {
         let rest = &bytes.all[machine.pos..];
         let most = rest.len().min(AT_WORD);
         let goes_on = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'-';
         let end = match rest[1..most].iter().position(|byte| !goes_on(byte)) {
             Some(length) => 1 + length,
-            None if rest.len() < AT_WORD && !bytes.finished => return Step::Feed,
+            None if rest.len() < AT_WORD && !bytes.finished => return SkipStep::Feed,
             None => most,
         };
         let is_language = self.after_string;
@@ -315,14 +325,19 @@ impl Search {
         step
     }
 
-    fn word(&mut self, machine: &mut Machine, bytes: Bytes<'_>, begins_line: bool) -> Step {
+    fn word(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        begins_line: bool,
+    ) -> SkipStep {
         let at = machine.pos;
         let (region, last) = bytes.from(at);
         let end = match word_end(region, self.scanned, last) {
             Ok(end) => end,
             Err(scanned) if bytes.lack(at) => {
                 self.scanned = scanned;
-                return Step::Feed;
+                return SkipStep::Feed;
             }
             Err(scanned) => {
                 self.inside = Inside::Word;
@@ -341,12 +356,12 @@ impl Search {
         {
             self.directive = Directive::PrefixOf(name.into());
             machine.pos += end;
-            return Step::Over;
+            return SkipStep::Over;
         }
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
         if is("MESSAGE") && resumes(&mut machine.dialects, begins_line) {
             machine.pos += end;
-            return Step::Done;
+            return SkipStep::Done;
         }
         let step = self.over(machine, end);
         self.directive = if is("PREFIX") {
@@ -361,10 +376,10 @@ impl Search {
         step
     }
 
-    fn iri(&mut self, machine: &mut Machine, bytes: Bytes<'_>) -> Step {
+    fn iri(&mut self, machine: &mut TurtleMachine, bytes: BufferedBytes<'_>) -> SkipStep {
         let at = machine.pos;
         match bytes.all.get(at + 1) {
-            None if !bytes.finished => return Step::Feed,
+            None if !bytes.finished => return SkipStep::Feed,
             Some(b'<') => return self.over(machine, 2),
             _ => {}
         }
@@ -382,7 +397,7 @@ impl Search {
             }
             None if bytes.lack(at) => {
                 self.scanned = region.len();
-                Step::Feed
+                SkipStep::Feed
             }
             _ => {
                 self.inside = Inside::Iri;
@@ -391,11 +406,16 @@ impl Search {
         }
     }
 
-    fn string(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+    fn string(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        mark: u8,
+    ) -> SkipStep {
         let at = machine.pos;
         let is_mark = |index: usize| bytes.all.get(index).map(|&byte| byte == mark);
         match (is_mark(at + 1), is_mark(at + 2)) {
-            (None, _) | (Some(true), None) if !bytes.finished => Step::Feed,
+            (None, _) | (Some(true), None) if !bytes.finished => SkipStep::Feed,
             (Some(true), Some(true)) => self.long_string(machine, bytes, mark),
             (Some(true), _) => {
                 let step = self.over(machine, 2);
@@ -412,14 +432,19 @@ impl Search {
 
     /// Handles the label of a version directive. It takes effect, because it determines the
     /// delimiters.
-    fn version(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+    fn version(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        mark: u8,
+    ) -> SkipStep {
         let at = machine.pos;
         let (region, last) = bytes.from(at);
         let quoted = match quoted_end(region, self.scanned.max(1), mark, last) {
             Ok(quoted) => quoted,
             Err(scanned) if bytes.lack(at) => {
                 self.scanned = scanned;
-                return Step::Feed;
+                return SkipStep::Feed;
             }
             Err(scanned) => {
                 self.inside = Inside::Quoted(mark);
@@ -436,7 +461,12 @@ impl Search {
         self.over(machine, quoted.end)
     }
 
-    fn long_string(&mut self, machine: &mut Machine, bytes: Bytes<'_>, mark: u8) -> Step {
+    fn long_string(
+        &mut self,
+        machine: &mut TurtleMachine,
+        bytes: BufferedBytes<'_>,
+        mark: u8,
+    ) -> SkipStep {
         let at = machine.pos;
         let (region, _) = bytes.from(at);
         let end = match long_end(region, self.scanned.max(3), mark) {
@@ -444,7 +474,7 @@ impl Search {
                 let next = bytes.all.get(at + end);
                 if next.is_none() && !bytes.finished {
                     self.scanned = end - 3;
-                    return Step::Feed;
+                    return SkipStep::Feed;
                 }
                 if !next.is_some_and(|&byte| is(byte, LETTER | DIGIT) || byte >= 0x80) {
                     let step = self.over(machine, end);
@@ -456,7 +486,7 @@ impl Search {
             }
             Err(scanned) if bytes.lack(at) => {
                 self.scanned = scanned;
-                return Step::Feed;
+                return SkipStep::Feed;
             }
             Err(_) => region.len(),
         };
@@ -511,7 +541,7 @@ fn delimiter_line(line: &[u8]) -> Option<Delimiter> {
 }
 
 /// The end of a string on one line.
-struct Quoted {
+struct StringEnd {
     end: usize,
     /// Whether it ends with its quotation mark.
     closed: bool,
@@ -519,7 +549,7 @@ struct Quoted {
 
 /// Finds the end of a string within its line, from a position inside it. On failure returns the
 /// number of scanned bytes.
-fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, usize> {
+fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<StringEnd, usize> {
     let mut at = from;
     loop {
         let rest = text.get(at..).unwrap_or_default();
@@ -527,7 +557,7 @@ fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, 
             .iter()
             .position(|&byte| byte == mark || matches!(byte, b'\\' | b'\n' | b'\r'));
         let Some(length) = found else {
-            return open_end(text, last).map(|end| Quoted { end, closed: false });
+            return open_end(text, last).map(|end| StringEnd { end, closed: false });
         };
         at += length;
         match (text[at], text.get(at + 1)) {
@@ -537,7 +567,7 @@ fn quoted_end(text: &[u8], from: usize, mark: u8, last: bool) -> Result<Quoted, 
             (byte, _) => {
                 let closed = byte == mark;
                 let end = at + usize::from(closed);
-                return Ok(Quoted { end, closed });
+                return Ok(StringEnd { end, closed });
             }
         }
     }

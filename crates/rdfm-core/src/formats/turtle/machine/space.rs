@@ -6,9 +6,9 @@
 //! - Law: the kind of a comment depends only on its first bytes, not on how they were cut. Comments
 //!   that are not delimiters change no message.
 
-use super::{Machine, ParserState};
+use super::{ParserState, TurtleMachine};
 use crate::codec::Dialect;
-use crate::formats::turtle::lexer::{Lexed, Stop};
+use crate::formats::turtle::lexer::{Lexed, TokenError};
 use crate::model::chars::{SPACE, is};
 use crate::syntax::text::dialect::{Delimiter, Met, is_comment_delimiter};
 use crate::syntax::text::grammar::Reach;
@@ -16,7 +16,7 @@ use crate::syntax::text::grammar::Reach;
 /// Maximum number of bytes of a comment that are checked for a delimiter.
 pub(super) const COMMENT_WINDOW: usize = 1024;
 
-impl Machine {
+impl TurtleMachine {
     /// Moves to the next token and returns its first byte.
     #[inline]
     pub(super) fn space(&mut self, text: &[u8]) -> Lexed<u8> {
@@ -30,11 +30,11 @@ impl Machine {
                     self.comment(text)?;
                     // The batch is taken before the next message begins.
                     if self.full && !self.builder.is_open() {
-                        return Err(Stop::need(self.pos));
+                        return Err(TokenError::need(self.pos));
                     }
                 }
                 Some(&byte) => return Ok(byte),
-                None => return Err(Stop::need(self.pos)),
+                None => return Err(TokenError::need(self.pos)),
             }
         }
     }
@@ -48,7 +48,7 @@ impl Machine {
             return Ok(());
         }
         self.pos = text.len();
-        Err(Stop::need(self.pos))
+        Err(TokenError::need(self.pos))
     }
 
     /// Number of bytes of a comment that are checked.
@@ -62,7 +62,7 @@ impl Machine {
         let end = memchr::memchr2(b'\n', b'\r', body);
         let mut window = end.unwrap_or(body.len());
         if end.is_none() && window < most && self.reach != Reach::End {
-            return Err(Stop::need(self.pos));
+            return Err(TokenError::need(self.pos));
         }
         if window > most {
             window = most;
@@ -74,7 +74,7 @@ impl Machine {
         let between = self.top.state == ParserState::Statement && !self.in_graph;
         if self.dialects.in_force() == Dialect::Comment && is_comment_delimiter(comment) {
             if !between {
-                return Err(Stop::malformed(
+                return Err(TokenError::malformed(
                     self.pos,
                     if self.in_graph {
                         "'# @message' inside a graph block; end the block with '}' before it"
@@ -107,7 +107,7 @@ impl Machine {
         let met = self
             .dialects
             .delimiter(delimiter, self.builder.is_open())
-            .map_err(|reason| Stop::malformed(self.pos, reason))?;
+            .map_err(|reason| TokenError::malformed(self.pos, reason))?;
         self.apply(met, position);
         Ok(())
     }

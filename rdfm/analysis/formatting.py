@@ -1,7 +1,7 @@
-"""How messages that differ are told: as lines of what only one of them has.
+"""Formats differences between messages: the lines that only one of two messages has.
 
-In: messages of batches. Out: `MessageDifference`.
-Cost: that of naming blank nodes, bounded: labels stay as they are where it would be too much.
+In: messages in batches. Out: `MessageDifference`.
+Cost: that of labelling blank nodes. The work is limited; beyond the limit, labels are not changed.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Place", "Shower"]
+__all__ = ["BatchMessage", "DifferenceFormatter"]
 
-# Bounds of naming blank nodes, in quads looked at.
+# Maximum work to label the blank nodes of a message, in quads visited.
 MAX_STEPS = 200_000
-# Blank nodes of each message that are paired by what they have in common.
+# Maximum number of blank nodes in each message that are paired by similarity.
 MAX_PAIRED = 30
 _ANY, _OWN = Bnode("any"), Bnode("own")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A message.
+class BatchMessage:
+    """A message in a batch.
 
     Attributes:
-        batch: Its batch.
-        number: Its number there.
-        index: Its index in the log.
-        source: The file of the log.
+        batch: The batch.
+        number: Position of the message in the batch, from 0.
+        index: Index of the message in the log, from 0.
+        source: File of the log.
     """
 
     batch: AnyBatch
@@ -48,32 +48,47 @@ class Place:
     source: str
 
 
-class Shower:
-    """Makes differences of messages of one kind, and tells them.
+class DifferenceFormatter:
+    """Creates differences between messages of one kind, and passes them on.
 
     Attributes:
-        variables: Of results, the names of the columns.
+        variables: For results, the names of the columns.
     """
 
     def __init__(
-        self, kind: str, *, ordered: bool, tell: Callable[[MessageDifference], object]
+        self, kind: str, *, ordered: bool, report: Callable[[MessageDifference], object]
     ) -> None:
-        """Take the kind, whether the order of quads counts, and who is told."""
+        """Set up the formatter.
+
+        Args:
+            kind: The kind of the messages.
+            ordered: Whether the order of quads matters.
+            report: Called with each difference.
+        """
         self._ordered = ordered or kind != "messages"
-        self._tell = tell
+        self._report = report
         self.variables: list[str] = []
 
     def pair(
         self,
-        one: Place,
-        other: Place,
+        one: BatchMessage,
+        other: BatchMessage,
         *,
         records: bool,
         undecided: bool,
         metadata: bool,
         namespaces: Iterable[tuple[str, str | None, str | None]],
     ) -> None:
-        """Tell a pair of messages."""
+        """Report a pair of messages.
+
+        Args:
+            one: The message of the first log.
+            other: The message of the second log.
+            records: Whether quads, operations or rows differ.
+            undecided: Whether the comparison exceeded its limit.
+            metadata: Whether metadata differ.
+            namespaces: Names whose IRIs differ, with both IRIs.
+        """
         removed, added = self._differing(one, other) if records else ((), ())
         values = {}
         if metadata:
@@ -81,7 +96,7 @@ class Shower:
             for key in sorted(ours.keys() | theirs.keys()):
                 if ours.get(key) != theirs.get(key):
                     values[key] = (ours.get(key), theirs.get(key))
-        self._say(
+        self._add(
             "undecided" if undecided else "changed",
             one,
             other,
@@ -91,20 +106,22 @@ class Shower:
             namespaces={name: (a, b) for name, a, b in namespaces},
         )
 
-    def only(self, side: int, place: Place) -> None:
-        """Tell a message that one log has."""
-        lines = tuple(self._lines(place))
+    def only(self, side: int, message: BatchMessage) -> None:
+        """Report a message that only one log has."""
+        lines = tuple(self._lines(message))
         if side:
-            self._say("only_b", None, place, added=lines)
+            self._add("only_b", None, message, added=lines)
         else:
-            self._say("only_a", place, None, removed=lines)
+            self._add("only_a", message, None, removed=lines)
 
-    def undecided(self, side: int, place: Place) -> None:
-        """Tell a message whose blank nodes need too much work."""
-        self._say("undecided", *((None, place) if side else (place, None)))
+    def undecided(self, side: int, message: BatchMessage) -> None:
+        """Report a message whose blank nodes need too much work."""
+        self._add("undecided", *((None, message) if side else (message, None)))
 
-    def _say(self, kind: Kind, one: Place | None, other: Place | None, **rest: Any) -> None:
-        found = MessageDifference(
+    def _add(
+        self, kind: Kind, one: BatchMessage | None, other: BatchMessage | None, **rest: Any
+    ) -> None:
+        difference = MessageDifference(
             kind,
             None if one is None else one.index,
             None if other is None else other.index,
@@ -112,43 +129,45 @@ class Shower:
             None if other is None else other.source,
             **rest,
         )
-        self._tell(found)
+        self._report(difference)
 
-    def look(self, place: Place) -> set[str]:
-        """What is compared of messages to see how much they have in common."""
-        batch = place.batch
+    def features(self, message: BatchMessage) -> set[str]:
+        """Return the lines of a message, with all blank nodes equal, to estimate similarity."""
+        batch = message.batch
         if isinstance(batch, MessageBatch):
-            return {str(renamed(quad, _Any())) for quad in batch.quads(place.number)}
-        return set(self._lines(place))
+            return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}
+        return set(self._lines(message))
 
-    def _differing(self, one: Place, other: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _differing(
+        self, one: BatchMessage, other: BatchMessage
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if isinstance(one.batch, MessageBatch) and isinstance(other.batch, MessageBatch):
             ours = _labelled(one.batch.quads(one.number))
             theirs = _with_labels(ours, other.batch.quads(other.number))
             if not self._ordered:
                 left, right = set(ours), set(theirs)
                 return _sorted(left - right), _sorted(right - left)
-            return _apart([str(quad) for quad in ours], [str(quad) for quad in theirs])
-        return _apart(list(self._lines(one)), list(self._lines(other)))
+            return _line_diff([str(quad) for quad in ours], [str(quad) for quad in theirs])
+        return _line_diff(list(self._lines(one)), list(self._lines(other)))
 
-    def _lines(self, place: Place) -> Iterator[str]:
-        """A message as lines."""
-        batch = place.batch
+    def _lines(self, message: BatchMessage) -> Iterator[str]:
+        """Yield the lines of a message."""
+        batch = message.batch
         if isinstance(batch, MessageBatch):
-            quads = _labelled(batch.quads(place.number))
+            quads = _labelled(batch.quads(message.number))
             yield from map(str, quads) if self._ordered else _sorted(set(quads))
         elif isinstance(batch, PatchBatch):
-            for operation in batch.operations(place.number):
+            for operation in batch.operations(message.number):
                 yield _operation(*operation)
         else:
-            (row,) = batch.slice(place.number, place.number + 1).rows()
+            (row,) = batch.slice(message.number, message.number + 1).rows()
             cells = zip(batch.variables, row, strict=True)
             bound = {name: term for name, term in cells if term is not None}
             yield " ".join(f"?{name}={bound[name]}" for name in self.variables if name in bound)
 
 
-def _metadata(place: Place) -> dict[str, bytes]:
-    return place.batch.metadata(place.number) if isinstance(place.batch, MessageBatch) else {}
+def _metadata(message: BatchMessage) -> dict[str, bytes]:
+    return message.batch.metadata(message.number) if isinstance(message.batch, MessageBatch) else {}
 
 
 def _sorted(quads: Iterable[Quad]) -> tuple[str, ...]:
@@ -156,14 +175,14 @@ def _sorted(quads: Iterable[Quad]) -> tuple[str, ...]:
 
 
 def _operation(op: str, name: str | None, *terms: Any) -> str:
-    """An operation as a line of RDF Patch."""
+    """Return an operation as a line of RDF Patch."""
     if op in ("PA", "PD", "H") and name is not None:
         name = f'"{name}:"' if op != "H" else name
     return " ".join(str(part) for part in (op, name, *terms, ".") if part is not None)
 
 
-def _apart(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines of both that the other has not, where order counts."""
+def _line_diff(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines that only the first list has, and those that only the second has, in order."""
     hashed = [
         b"".join(
             blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -182,15 +201,18 @@ def _apart(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...], tuple[s
     return removed, added
 
 
-class _Any(dict[Bnode, Bnode]):
-    """One label for all blank nodes."""
+class _SingleLabel(dict[Bnode, Bnode]):
+    """Maps every blank node to the same one."""
 
     def __missing__(self, node: Bnode) -> Bnode:
         return _ANY
 
 
 def _labelled(quads: list[Quad]) -> list[Quad]:
-    """Quads with canonical labels, where RDFC-1.0 knows the message and it is not too much work."""
+    """Return quads with canonical labels.
+
+    They are returned unchanged if RDFC-1.0 does not support them, or needs too much work.
+    """
     if not any(True for quad in quads for _ in nodes_of(quad)):
         return quads
     try:
@@ -202,7 +224,7 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
 
 
 def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
-    """The quads of another message, whose blank nodes get the labels of those of ours that they may be."""
+    """Return the quads of the second message, relabelled like the matching nodes of the first."""
     taken = {node for quad in ours for node in nodes_of(quad)}
     if not any(True for quad in theirs for _ in nodes_of(quad)):
         return theirs
@@ -214,31 +236,31 @@ def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
     lone, unnamed = taken - found, found - taken
     if not lone or not unnamed or max(len(lone), len(unnamed)) > MAX_PAIRED:
         return theirs
-    names = _paired(ours, theirs, lone, unnamed)
+    names = _pairs(ours, theirs, lone, unnamed)
     return [
         renamed(quad, {node: names.get(node, node) for node in nodes_of(quad)}) for quad in theirs
     ]
 
 
-def _paired(
+def _pairs(
     ours: list[Quad], theirs: list[Quad], lone: set[Bnode], unnamed: set[Bnode]
 ) -> dict[Bnode, Bnode]:
-    """Blank nodes of both that have most quads in common, a pair after the other."""
+    """Pair blank nodes of both messages, those with the most quads in common first."""
     names: dict[Bnode, Bnode] = {}
     while True:
         left = {node for node in lone if node not in names.values()}
         right = {node for node in unnamed if node not in names}
-        looks = [
-            {node: _look(quads, node, open_nodes, known) for node in sorted(nodes)}
-            for quads, nodes, open_nodes, known in (
+        features = [
+            {node: _node_features(quads, node, unpaired, known) for node in sorted(nodes)}
+            for quads, nodes, unpaired, known in (
                 (ours, left, left, {}),
                 (theirs, right, right, names),
             )
         ]
         shared = [
             (((one[0] & other[0]).total(), (one[1] & other[1]).total()), a, b)
-            for a, one in looks[0].items()
-            for b, other in looks[1].items()
+            for a, one in features[0].items()
+            for b, other in features[1].items()
         ]
         nothing = ((0, 0), _ANY, _ANY)
         most, node, other = max(shared, default=nothing, key=lambda found: found[0])
@@ -247,10 +269,14 @@ def _paired(
         names[other] = node
 
 
-def _look(
+def _node_features(
     quads: list[Quad], node: Bnode, unpaired: set[Bnode], names: dict[Bnode, Bnode]
 ) -> tuple[Counter[Quad], Counter[tuple[Any, ...]]]:
-    """The quads of a blank node, others that are not paired being any; and these with predicates alone."""
+    """Return counts of the quads of a blank node, to compare with those of other nodes.
+
+    The first result treats all other unpaired nodes as equal. The second one contains only the
+    predicates, and whether the node is the subject and the object.
+    """
     found: Counter[Quad] = Counter()
     for quad in quads:
         around = list(nodes_of(quad))

@@ -1,0 +1,185 @@
+//! Counts the messages of a split without decoding them, so that the messages of all splits can be
+//! numbered.
+//!
+//! - In: the same pieces as for a decoder of the split.
+//! - Out: the number of frames in the split, which are messages.
+//! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
+//! - Law: agrees with the decoder.
+
+use super::options::Reading;
+use super::restart::{MarkFinder, Search, begins_log};
+use crate::codec::{DelimiterCounter, Split};
+use crate::syntax::wire::{Varint, long_varint};
+
+/// Number of bytes at the start of a frame that show whether it has a mark.
+const HEAD: usize = 64;
+
+/// Counts the frames of one split.
+pub(super) struct FrameCounter {
+    split: Split,
+    max_frame_bytes: u64,
+    marks: MarkFinder,
+    /// Whether the first mark of the split has not been found yet.
+    seeking: bool,
+    /// Offset of the first pending byte, or of the next byte to be fed.
+    offset: u64,
+    /// Bytes that were fed and are needed again: unsearched ones, or the head of a frame.
+    pending: Vec<u8>,
+    /// Number of bytes of the current frame that have not been skipped yet.
+    left: u64,
+    finished: bool,
+    done: bool,
+    damaged: bool,
+    frames: u64,
+}
+
+/// A frame, judged by its first bytes.
+enum FrameHead {
+    /// Length including the length prefix.
+    Complete(u64),
+    /// More bytes are needed.
+    Wait,
+    /// The frame belongs to the next split.
+    Next,
+    Damaged,
+}
+
+impl FrameCounter {
+    /// Creates a counter of the split, or of the entire log.
+    pub fn new(reading: &Reading) -> Self {
+        let split = reading.split.unwrap_or(Split {
+            start: 0,
+            stop: u64::MAX,
+            dialect: None,
+        });
+        Self {
+            split,
+            max_frame_bytes: reading.max_frame_bytes,
+            marks: MarkFinder::default(),
+            seeking: split.start > 0,
+            offset: split.start.saturating_sub(1),
+            pending: Vec::new(),
+            left: 0,
+            finished: false,
+            done: false,
+            damaged: false,
+            frames: 0,
+        }
+    }
+
+    /// Searches the pending bytes for the first mark of the split.
+    fn seek(&mut self) {
+        let from = self.split.start.saturating_sub(self.offset) as usize;
+        let found = self.marks.find(&self.pending, from);
+        let (Search::Found(at) | Search::None(at)) = found;
+        let at = at.min(self.pending.len());
+        self.pending.drain(..at);
+        self.offset += at as u64;
+        self.seeking = !matches!(found, Search::Found(_));
+        self.done = self.offset >= self.split.stop;
+    }
+
+    /// Judges the frame that begins with these bytes.
+    fn head(&self, bytes: &[u8]) -> FrameHead {
+        if bytes.is_empty() {
+            return FrameHead::Wait;
+        }
+        if self.offset >= self.split.stop {
+            match begins_log(bytes) {
+                Some(true) => return FrameHead::Next,
+                None if !self.finished => return FrameHead::Wait,
+                _ => {}
+            }
+        }
+        match long_varint(bytes) {
+            Varint::Value(length, prefix) if length <= self.max_frame_bytes => {
+                FrameHead::Complete(length + prefix as u64)
+            }
+            Varint::Incomplete if !self.finished => FrameHead::Wait,
+            _ => FrameHead::Damaged,
+        }
+    }
+
+    /// Counts the frames whose heads are in `bytes`, which begin at the offset. Returns the number
+    /// of bytes that are not needed any more.
+    fn walk(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while !self.done {
+            let skipped = self.left.min((bytes.len() - at) as u64);
+            self.left -= skipped;
+            self.offset += skipped;
+            at += skipped as usize;
+            if self.left > 0 {
+                break;
+            }
+            match self.head(&bytes[at..]) {
+                FrameHead::Complete(length) => {
+                    self.frames += 1;
+                    self.left = length;
+                }
+                FrameHead::Wait => break,
+                FrameHead::Next => self.done = true,
+                FrameHead::Damaged => {
+                    self.damaged = true;
+                    self.done = true;
+                }
+            }
+        }
+        at
+    }
+
+    fn walk_pending(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        let at = self.walk(&pending);
+        pending.drain(..at);
+        self.pending = pending;
+    }
+}
+
+impl DelimiterCounter for FrameCounter {
+    fn feed(&mut self, mut piece: &[u8]) {
+        if self.seeking && !self.done {
+            self.pending.extend_from_slice(piece);
+            self.seek();
+            if !self.seeking {
+                self.walk_pending();
+            }
+            return;
+        }
+        // The head of a frame was cut.
+        while !self.pending.is_empty() && !piece.is_empty() && !self.done {
+            let (head, rest) = piece.split_at(piece.len().min(HEAD));
+            self.pending.extend_from_slice(head);
+            self.walk_pending();
+            piece = rest;
+        }
+        if !self.done {
+            let at = self.walk(piece);
+            self.pending.extend_from_slice(&piece[at..]);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+        if !self.seeking {
+            self.walk_pending();
+        }
+        self.done = true;
+    }
+
+    fn done(&self) -> bool {
+        self.done
+    }
+
+    fn delimiters(&self) -> u64 {
+        self.frames
+    }
+
+    fn content_first(&self) -> bool {
+        false
+    }
+
+    fn strayed(&self) -> bool {
+        self.damaged
+    }
+}

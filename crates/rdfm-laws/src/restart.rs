@@ -1,0 +1,265 @@
+//! The laws of restart frames in Jelly logs.
+//!
+//! - Restart: decoding from any mark returns the rest of the messages.
+//! - Join: two logs with the same options, one after the other, are read as the messages of both. Only namespaces stay in
+//!   force, because Jelly cannot remove them.
+//! - Splits: any cuts return every message once. Wrong marks cause errors, never other messages.
+
+use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, Search, is_marked, put_mark};
+use rdfm_core::model::batch::LogBatch;
+use rdfm_core::model::record::Operation;
+use rdfm_core::model::term::Quad;
+
+use crate::decode::{batches, outcome};
+use crate::message::{Message, ToValues};
+use crate::mutate::Random;
+use crate::options::{Reading, Writing};
+use crate::split::{Marks, frames_at_cuts};
+
+use rdfm_core::codec::spec::Kind;
+
+/// Decodes `data` up to its first error, writes it as Jelly, and checks all laws.
+pub fn every_law(reading: &Reading, data: &[u8]) {
+    match reading.format.kinds[0] {
+        Kind::Messages => {
+            let (batches, _) = batches::<Quad>(reading, data);
+            let mut random = Random::of(data);
+            let restart_bytes = [1, 1 + random.below(300) as u64, 4 << 20][random.below(3)];
+            let writing = writing("jelly").with("restart_bytes", restart_bytes);
+            let Some(log) = encoded(&writing, &batches) else {
+                return;
+            };
+            from_every_mark(&log);
+            join("jelly", &log);
+            in_splits(&log, &mut random, Marks::Right);
+            in_splits(
+                &with_wrong_marks(&log, &mut random),
+                &mut random,
+                Marks::Any,
+            );
+        }
+        Kind::Patches => {
+            let (batches, _) = batches::<Operation>(reading, data);
+            if let Some(log) = encoded(&writing("jelly-patch"), &batches) {
+                join("jelly-patch", &log);
+            }
+        }
+        Kind::Results => {}
+    }
+}
+
+/// Writes everything that a log may contain.
+fn writing(format: &str) -> Writing {
+    Writing::of(format)
+        .with("generalized", true)
+        .with("rdf_star", true)
+        .where_taken("namespaces", true)
+}
+
+/// The log, or `None` if a message is rejected.
+fn encoded<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) -> Option<Vec<u8>> {
+    let mut encoder = writing.encoder();
+    let mut out = Vec::new();
+    for batch in batches {
+        encoder.encode(batch.into(), &mut out).ok()?;
+    }
+    encoder.finish(&mut out).ok()?;
+    Some(out)
+}
+
+/// The messages of a valid log.
+fn read(format: &str, log: &[u8]) -> Vec<Message> {
+    let found = outcome(&Reading::of(format), log, log.len());
+    assert_eq!(found.error, None, "{format}: {log:x?}");
+    found.messages
+}
+
+/// The content of a message, without what depends on the messages before it.
+fn content(messages: &[Message]) -> impl Iterator<Item = (&[Vec<crate::message::Term>], String)> {
+    let metadata = |message: &Message| format!("{:?}", message.metadata);
+    messages
+        .iter()
+        .map(move |message| (&message.records[..], metadata(message)))
+}
+
+/// Offsets of the marked frames.
+fn marks(log: &[u8]) -> Vec<usize> {
+    let finder = MarkFinder::default();
+    let (mut found, mut from) = (Vec::new(), 0);
+    while let Search::Found(start) = finder.find(log, from) {
+        found.push(start);
+        from = start + 1;
+    }
+    found
+}
+
+/// Decoding from any mark returns the rest of the messages, with the same namespaces in force.
+fn from_every_mark(log: &[u8]) {
+    let whole = read("jelly", log);
+    let found = marks(log);
+    assert_eq!(found.is_empty(), whole.is_empty(), "{log:x?}");
+    for start in found {
+        let at = whole
+            .iter()
+            .position(|message| message.position == start as u64)
+            .expect("a message begins at every mark");
+        let rest = read("jelly", &log[start..]);
+        assert!(
+            content(&rest).eq(content(&whole[at..])),
+            "from {start}: {log:x?}"
+        );
+        let namespaces = |messages: &[Message]| -> Vec<_> {
+            messages
+                .iter()
+                .map(|message| message.namespaces.clone())
+                .collect()
+        };
+        assert_eq!(
+            namespaces(&rest),
+            namespaces(&whole[at..]),
+            "from {start}: {log:x?}"
+        );
+    }
+}
+
+/// A log after itself is read as its messages twice.
+fn join(format: &str, log: &[u8]) {
+    let once = read(format, log);
+    let twice = [once.clone(), once].concat();
+    let joined = [log, log].concat();
+    assert!(
+        content(&read(format, &joined)).eq(content(&twice)),
+        "{format}, joined: {log:x?}"
+    );
+}
+
+fn in_splits(log: &[u8], random: &mut Random, marks: Marks) {
+    let reading = Reading::of("jelly");
+    for count in [1, 4] {
+        let mut cuts: Vec<usize> = (0..count)
+            .map(|_| 1 + random.below(log.len().max(1)))
+            .collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let piece = 1 + random.below(300);
+        frames_at_cuts(&reading, log, &cuts, piece, marks);
+    }
+}
+
+/// The log with marks on some frames that depend on earlier ones, with and without the options row.
+fn with_wrong_marks(log: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut options = &[][..];
+    for (index, frame) in frames(log).into_iter().enumerate() {
+        if index == 0 && is_marked(frame) {
+            let rows = &frame[MARK_BYTES..];
+            options = &rows[..2 + rows[1] as usize];
+        }
+        let mut rows = Vec::new();
+        if !is_marked(frame) && random.below(2) == 0 {
+            if random.below(2) == 0 {
+                rows.extend_from_slice(options);
+            }
+            rows.extend_from_slice(frame);
+            let length = (MARK_BYTES + rows.len()) as u64;
+            put_length(&mut out, length);
+            put_mark(&mut out, length);
+        } else {
+            rows.extend_from_slice(frame);
+            put_length(&mut out, rows.len() as u64);
+        }
+        out.append(&mut rows);
+    }
+    out
+}
+
+/// The frames of a valid log, without their lengths.
+fn frames(log: &[u8]) -> Vec<&[u8]> {
+    let (mut frames, mut rest) = (Vec::new(), log);
+    while !rest.is_empty() {
+        let size = 1 + rest.iter().take_while(|byte| **byte >= 0x80).count();
+        let prefix = rest[..size].iter().rev();
+        let length = prefix.fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        let (frame, after) = rest[size..].split_at(length);
+        frames.push(frame);
+        rest = after;
+    }
+    frames
+}
+
+fn put_length(out: &mut Vec<u8>, mut length: u64) {
+    while length >= 0x80 {
+        out.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages with few prefixes and names, so that frames depend on earlier ones.
+    fn text(messages: usize) -> Vec<u8> {
+        let mut random = Random::new(messages as u64);
+        let mut text = String::new();
+        for _ in 0..messages {
+            for _ in 0..random.below(5) {
+                let [s, p, o] = [5, 3, 9].map(|bound| random.below(bound));
+                text += &format!(
+                    "<http://a/{s}> <http://b#{p}> \"{o}\"^^<http://d/{p}> <http://g/{s}> .\n"
+                );
+            }
+            text += "# @message\n";
+        }
+        text.into_bytes()
+    }
+
+    #[test]
+    fn logs_with_marks_can_be_cut_anywhere() {
+        let reading = Reading::of("nq");
+        let (found, _) = batches::<Quad>(&reading, &text(40));
+        for restart_bytes in [1, 150, 600] {
+            let writing = writing("jelly").with("restart_bytes", restart_bytes);
+            let log = encoded(&writing, &found).expect("a log");
+            assert!(marks(&log).len() > 2);
+            let reading = Reading::of("jelly");
+            for cut in 1..=log.len() {
+                frames_at_cuts(&reading, &log, &[cut], 4096, Marks::Right);
+                frames_at_cuts(&reading, &log, &[cut, cut + 50], 13, Marks::Right);
+            }
+            for step in [1, 7, 40] {
+                let cuts: Vec<usize> = (1..log.len()).step_by(step).collect();
+                frames_at_cuts(&reading, &log, &cuts, 100, Marks::Right);
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_marks_are_errors() {
+        for seed in 0..200 {
+            let data = text(3 + seed % 20);
+            let reading = Reading::of("nq");
+            let (found, _) = batches::<Quad>(&reading, &data);
+            let writing = writing("jelly").with("restart_bytes", 1000);
+            let log = encoded(&writing, &found).expect("a log");
+            let mut random = Random::new(seed as u64);
+            let wrong = with_wrong_marks(&log, &mut random);
+            let cuts: Vec<usize> = marks(&wrong).into_iter().skip(1).collect();
+            for joins in ["error", "warn", "new"] {
+                let reading = Reading::of("jelly").with("joins", joins);
+                frames_at_cuts(&reading, &wrong, &cuts, 64, Marks::Any);
+                for cut in &cuts {
+                    frames_at_cuts(&reading, &wrong, &[*cut], 64, Marks::Any);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_laws_apply_to_generated_logs() {
+        for messages in [0, 1, 2, 7, 50] {
+            every_law(&Reading::of("nq"), &text(messages));
+        }
+    }
+}
