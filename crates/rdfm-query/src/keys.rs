@@ -15,7 +15,7 @@ use rdfm_core::model::term::{TermId, TermKind};
 use rdfm_core::model::write::write_term;
 use rustc_hash::FxHashMap;
 
-use crate::filter::{Filter, Position, moment, time_type};
+use crate::filter::{MessageFilter, Position, moment, time_type};
 
 /// Properties whose objects are the time of a message, unless a predicate is given:
 /// sosa:resultTime, prov:generatedAtTime, as:published and dct:created.
@@ -67,11 +67,11 @@ pub struct Keys {
 pub struct KeyFinder {
     kind: KeyKind,
     /// For each predicate a filter of its quads.
-    predicates: Vec<Filter>,
+    predicates: Vec<MessageFilter>,
     /// IRIs of the predicates, if logs can declare further ones.
     times: Vec<Vec<u8>>,
     /// Quads that declare predicates.
-    declarations: Option<Filter>,
+    declarations: Option<MessageFilter>,
 }
 
 impl KeyFinder {
@@ -96,7 +96,10 @@ impl KeyFinder {
             kind,
             predicates: Vec::new(),
             times: Vec::new(),
-            declarations: Some(with_predicate(Filter::default(), &iri(TIMESTAMP_PATH))?),
+            declarations: Some(with_predicate(
+                MessageFilter::default(),
+                &iri(TIMESTAMP_PATH),
+            )?),
         };
         for property in TIMES {
             made.know(property.as_bytes())?;
@@ -105,7 +108,7 @@ impl KeyFinder {
     }
 
     /// Returns a finder of objects of a predicate, which is written as in a filter. The brackets of
-    /// an IRI such as `http://…` may be missing. `prefixes` are as in [`Filter::new`].
+    /// an IRI such as `http://…` may be missing. `prefixes` are as in [`MessageFilter::new`].
     ///
     /// # Errors
     /// The text is not an IRI.
@@ -128,7 +131,7 @@ impl KeyFinder {
         }
         Ok(Self {
             kind,
-            predicates: vec![with_predicate(Filter::new(prefixes), &text)?],
+            predicates: vec![with_predicate(MessageFilter::new(prefixes), &text)?],
             times: Vec::new(),
             declarations: None,
         })
@@ -136,12 +139,12 @@ impl KeyFinder {
 
     /// Returns the prefixes whose namespaces come from the logs.
     pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
-        self.predicates.iter().flat_map(Filter::prefixes)
+        self.predicates.iter().flat_map(MessageFilter::prefixes)
     }
 
     /// Returns the prefixes that no log has declared so far.
     pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
-        self.predicates.iter().flat_map(Filter::undeclared)
+        self.predicates.iter().flat_map(MessageFilter::undeclared)
     }
 
     /// Returns the keys of the messages of a batch.
@@ -199,7 +202,7 @@ impl KeyFinder {
     }
 
     /// Adds a property that a log declares. Returns its filter if it is new.
-    fn declare(&mut self, property: &[u8]) -> Option<&mut Filter> {
+    fn declare(&mut self, property: &[u8]) -> Option<&mut MessageFilter> {
         let is_new = !self.times.iter().any(|known| known == property);
         if !is_new || self.times.len() >= MAX_TIMES {
             return None;
@@ -211,7 +214,7 @@ impl KeyFinder {
     fn know(&mut self, property: &[u8]) -> Result<(), Reason> {
         let text = iri(&String::from_utf8_lossy(property));
         self.predicates
-            .push(with_predicate(Filter::default(), &text)?);
+            .push(with_predicate(MessageFilter::default(), &text)?);
         self.times.push(property.to_vec());
         Ok(())
     }
@@ -221,7 +224,7 @@ fn iri(text: &str) -> String {
     format!("<{text}>")
 }
 
-fn with_predicate(mut filter: Filter, text: &str) -> Result<Filter, Reason> {
+fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter, Reason> {
     filter.term(Position::Predicate, text)?;
     Ok(filter)
 }

@@ -383,7 +383,7 @@ impl Reader for RdfBinaryReader {
 
     fn noticed(&self) -> Noticed {
         Noticed {
-            closed: (self.layout == Some(RowLayout::Bare))
+            closed: (self.layout == Some(RowLayout::Rows))
                 .then_some("its rows have no message boundaries"),
             ..Noticed::default()
         }
