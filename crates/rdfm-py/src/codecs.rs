@@ -677,15 +677,15 @@ pub fn with_all<R: Send>(
     for state in &mut states {
         codecs.push(match state.as_deref_mut() {
             None => None,
-            Some(State::Live(codec)) => Some(codec),
-            Some(State::Broken(reason)) => return Err(errors::internal(reason.clone())),
+            Some(CodecState::Live(codec)) => Some(codec),
+            Some(CodecState::Broken(reason)) => return Err(errors::internal(reason.clone())),
         });
     }
     let result = errors::guarded(py, || work(&mut codecs));
     if let Err(error) = &result {
         let reason = error.value(py).to_string();
         for state in states.iter_mut().flatten() {
-            **state = State::Broken(reason.clone());
+            **state = CodecState::Broken(reason.clone());
         }
     }
     result

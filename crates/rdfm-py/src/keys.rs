@@ -19,7 +19,7 @@ type NamedKey<'py> = (Bound<'py, PyBytes>, String);
 /// The number of a key, and encoded bytes.
 type KeyBytes<'py> = (usize, Bound<'py, PyBytes>);
 
-struct State {
+struct SplitterState {
     finder: KeyFinder,
     slices: Slices,
     batch: Option<Py<MessageBatch>>,
@@ -28,7 +28,7 @@ struct State {
     taken: usize,
 }
 
-impl State {
+impl SplitterState {
     /// Returns the next messages up to `stop`, in slices that may each begin a log, with the number
     /// of their key.
     fn next_run(
@@ -50,11 +50,11 @@ impl State {
 /// Call `begin` with each batch, and then `encode` or `slices` until all messages have been taken.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct KeySplitter {
-    state: Mutex<State>,
+    state: Mutex<SplitterState>,
 }
 
 impl KeySplitter {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SplitterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl KeySplitter {
             Some(text) => KeyFinder::predicate(kind, text, prefixes.into_iter().map(bytes)),
         };
         Ok(Self {
-            state: Mutex::new(State {
+            state: Mutex::new(SplitterState {
                 finder: finder.map_err(errors::option)?,
                 slices: Slices::default(),
                 batch: None,
@@ -121,7 +121,7 @@ impl KeySplitter {
         let messages = batch.get().inner();
         let mut state = self.state();
         state.batch = Some(batch.clone().unbind());
-        let State {
+        let SplitterState {
             finder,
             slices,
             keys,
