@@ -22,6 +22,7 @@ __all__ = [
     "Encoder",
     "Filter",
     "Iri",
+    "KeySplitter",
     "LengthChain",
     "Literal",
     "MessageBatch",
@@ -642,6 +643,22 @@ class DelimiterCounter:
     def strayed(
         self,
     ) -> bool: ...  # cannot be split: the dialect changes after the head, or frames are damaged
+
+# Divides the batches of a log by the keys of their messages.
+@final
+class KeySplitter:
+    def __new__(
+        cls, kind: str, predicate: str | None, prefixes: Mapping[str, str]
+    ) -> KeySplitter: ...
+    # the distinct keys (identity and text), and the number of messages with several
+    def begin(self, batch: MessageBatch, /) -> tuple[list[tuple[bytes, str]], int]: ...
+    def stretch(self, live: bytes | bytearray, room: int, /) -> tuple[int, list[int]]: ...
+    def encode(
+        self, stop: int, encoders: Sequence[Encoder | None], /
+    ) -> tuple[list[tuple[int, bytes]], Exception | None]: ...
+    def slices(self, stop: int, /) -> list[tuple[int, MessageBatch]]: ...
+    def prefixes(self) -> list[str]: ...
+    def undeclared(self) -> list[str]: ...
 
 # Follows the lengths of messages; feed bytes from `next` on.
 @final

@@ -39,6 +39,7 @@ ANALYSIS = [
 ]
 QUERY = [
     {"filter", "labelled", "query"},
+    {"keys"},
     {"lib"},
 ]
 TEST = "#[cfg(test)]"

@@ -21,6 +21,7 @@ from rdfm.logs.append import Appending
 from rdfm.logs.driver import Driver, Reading
 from rdfm.logs.filtering import FILTERING, Filtering
 from rdfm.logs.input import Readable, as_inputs, holds_files
+from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["convert", "plan"]
 
 _FILTERING = frozenset(option.name for option in FILTERING)
+_PREFIXES = next(option for option in FILTERING if option.name == "prefixes")
 
 
 def convert(
@@ -78,6 +80,11 @@ def convert(
               (`NAME.partial.1` and so on if that exists).
             - split_messages, split_bytes (not compressed): Maximum number of messages in each file
               of a folder, and number of bytes after which a file ends. Each file is a complete log.
+            - split_by: Write a folder with a log for each key: "graph", "value:PREDICATE", "day",
+              "day:PREDICATE", "month" or "month:PREDICATE". The first value in a message decides;
+              messages without one are in the file `other`.
+            - max_open: Maximum number of files that are open at once. Files of other keys are
+              closed and continued later.
             - compression: "gzip", "zstd", "bzip2", "xz" or "none", optionally with a level, such as
               "zstd:19". Detected from the output's suffix by default. Applies to each file of a
               folder.
@@ -134,6 +141,9 @@ def plan(
     known = readers(inputs, options.get("from_format"))
     kind = known[0].kinds[0] if known else "messages"
     target_format = output_format(output, options.get("to_format"), kind)
+    filters = not _FILTERING.isdisjoint(declared)
+    if options.get("split_by") is not None:
+        declared = {**declared, "prefixes": _PREFIXES}
     divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
     shape = Shape(
@@ -149,9 +159,14 @@ def plan(
             stages.get("repair", False),
             stages.get("keep_partial", False),
         ),
+        SplitBy.of(
+            stages.get("split_by"),
+            stages.get("max_open"),
+            stages.get("prefixes"),
+            stages.get("compression"),
+        ),
     )
-    filters = not _FILTERING.isdisjoint(declared)
-    if filters and "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
+    if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
     filtering = (Filtering(stages),) if filters else ()
     target = Target(output, target_format, divided.writes, shape)

@@ -32,6 +32,8 @@ _WRITTEN = (
     "compression",
     "split_messages",
     "split_bytes",
+    "split_by",
+    "max_open",
     "overwrite",
     "keep_partial",
 )

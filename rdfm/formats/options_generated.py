@@ -106,6 +106,8 @@ class ConvertOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
+    split_by: str | None
+    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
     append: bool | str | None
@@ -270,6 +272,8 @@ class ChangeOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
+    split_by: str | None
+    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
     allow_network: bool | str | None

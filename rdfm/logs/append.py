@@ -496,7 +496,7 @@ def _local_file(target: object, spec: FormatSpec) -> str:
         what = (
             f"{shown} is a stream"
             if isinstance(shown, str)
-            else f"{describe_invalid_path(target)} is no path"
+            else f"{describe_invalid_path(target)} is not a path"
         )
         raise OptionError(f"cannot append: {what}; name a local file")
     path = local_target(os.fspath(target))

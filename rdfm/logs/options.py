@@ -81,6 +81,20 @@ WRITING = declare(
         group=_OUTPUT,
     ),
     OptionSpec(
+        "split_by",
+        help="Write a folder with a log for each graph, value:PREDICATE, day or month.",
+        metavar="KEY",
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "max_open",
+        "count",
+        "With split_by: maximum number of open files (default: 100; xz: 4).",
+        least=1,
+        metavar="N",
+        group=_OUTPUT,
+    ),
+    OptionSpec(
         "overwrite",
         "switch",
         "Replace a folder with everything in it.",

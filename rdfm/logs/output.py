@@ -20,17 +20,19 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from rdfm import formats
 from rdfm.errors import (
     OptionError,
     UnknownFormatError,
+    spelled,
     visible,
 )
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.append import Appended, Appending, check_appending
+from rdfm.logs.keyed import KeyEncoder, SplitBy
 from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
 from rdfm.logs.parts import ArchiveEncoder, FolderEncoder, Part
@@ -199,6 +201,20 @@ class Output:
                 self._file.flush()
 
 
+class _OpenFile(NamedTuple):
+    """An open file of a folder.
+
+    Attributes:
+        file: The file.
+        name: Its name, for errors.
+        compressor: Compresses what is written.
+    """
+
+    file: BinaryIO
+    name: str
+    compressor: compressions.Compressor | None
+
+
 class FolderOutput:
     """A folder that appears under its name, with all its files, when committed.
 
@@ -220,10 +236,8 @@ class FolderOutput:
         self.bytes_written = 0
         self._process = os.getpid()
         self._compression = compression
-        self._compressor: compressions.Compressor | None = None
-        self._file: BinaryIO | None = None
-        self._file_name = ""
-        self._opened: list[BinaryIO] = []  # the file, for the finalizer
+        self._files: dict[str, _OpenFile] = {}  # by the name of the part
+        self._opened: list[BinaryIO] = []  # the same files, for the finalizer
         self._overwrite = overwrite
         self._writing = threading.RLock()
         self._discarded = False
@@ -268,38 +282,44 @@ class FolderOutput:
             with self._writing:
                 if self._discarded:
                     return
-                if self._file is None:
-                    path = self._staging / part.name
-                    self._file_name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./
-                    with _naming(self._file_name):
-                        path.parent.mkdir(exist_ok=True)
-                        # Unbuffered, so that a forked process has no buffered data to write.
-                        self._file = path.open("xb", buffering=0)
-                    self._opened[:] = [self._file]
-                    self._compressor = _compressor(self._compression)
-                self._write(part.data)
+                file = self._files.get(part.name) or self._open(part)
+                data = part.data
+                if file.compressor is not None:
+                    data = file.compressor.compress(data)
+                with _naming(file.name):
+                    self.bytes_written += _write_all(file.file, data)
                 if part.ended:
-                    self._end()
+                    self._end(part.name)
 
-    def _write(self, data: bytes) -> None:
-        if self._file is not None:
-            if self._compressor is not None:
-                data = self._compressor.compress(data)
-            with _naming(self._file_name):
-                self.bytes_written += _write_all(self._file, data)
+    def _open(self, part: Part) -> _OpenFile:
+        path = self._staging / part.name
+        name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./
+        with _naming(name):
+            path.parent.mkdir(exist_ok=True)
+            # Unbuffered, so that a forked process has no buffered data to write.
+            file = path.open("ab" if part.again else "xb", buffering=0)
+        self._opened.append(file)
+        opened = _OpenFile(file, name, _compressor(self._compression))
+        self._files[part.name] = opened
+        return opened
 
-    def _end(self) -> None:
-        if self._file is not None:
-            file, self._file = self._file, None
-            with _naming(self._file_name), file:
-                if self._compressor is not None:
-                    self.bytes_written += _write_all(file, self._compressor.flush())
+    def _end(self, part: str) -> None:
+        """Close the file of a part."""
+        opened = self._files.pop(part)
+        with _naming(opened.name), opened.file:
+            self._opened.remove(opened.file)
+            if opened.compressor is not None:
+                self.bytes_written += _write_all(opened.file, opened.compressor.flush())
+
+    def _end_all(self) -> None:
+        for part in list(self._files):
+            self._end(part)
 
     def commit(self) -> None:
         """Rename the folder to its final name; an overwritten folder is removed then."""
         try:
             self.check_process()
-            self._end()
+            self._end_all()
             with _naming(self.name):
                 self._appear()
             self._finalizer.detach()
@@ -324,7 +344,7 @@ class FolderOutput:
         """Keep the output as `NAME.partial`, or `NAME.partial.1` and so on; return that path."""
         try:
             self.check_process()
-            self._end()
+            self._end_all()
             partial = _free_name(self._final)
             with _naming(self.name):
                 self._staging.rename(partial)
@@ -341,8 +361,9 @@ class FolderOutput:
             return
         with self._writing:  # another thread may be writing
             self._discarded = True
-            with contextlib.suppress(OSError):
-                self._end()
+            for part in list(self._files):
+                with contextlib.suppress(OSError):
+                    self._end(part)
             _settle(self._staging, self._final, self._old)
         # Not earlier: if the process ends before this, the finalizer removes the rest.
         self._finalizer.detach()
@@ -365,6 +386,7 @@ class Shape:
         split_bytes: int | None = None,
         overwrite: bool = False,
         append: Appending | None = None,
+        split_by: SplitBy | None = None,
     ) -> None:
         """Determine the kind from the target's name and the options; all as in `create_log`.
 
@@ -374,12 +396,24 @@ class Shape:
         self.appends = append is not None
         self._append = append
         self._appended: Appended | None = None
+        self._split_by = split_by
+        splits = split_messages is not None or split_bytes is not None
+        if split_by is not None and (append is not None or splits):
+            other = (
+                "append"
+                if append is not None
+                else "split_messages"
+                if split_messages is not None
+                else "split_bytes"
+            )
+            raise OptionError(
+                f"{spelled('split_by')} and {spelled(other)} cannot be combined; leave one of them out"
+            )
         if append is not None:
             check_appending(target, append, overwrite=overwrite)
         path = None
         if isinstance(target, (str, os.PathLike)):
             target = path = _local_target(os.fspath(target))
-        splits = split_messages is not None or split_bytes is not None
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise OptionError(f"{name} must be an integer of at least 1, not {number!r}")
@@ -391,7 +425,7 @@ class Shape:
             and path is not None
             and (path.endswith(("/", os.sep)) or Path(path).is_dir())
         )
-        if splits and not self.folder:
+        if (splits or split_by is not None) and not self.folder:
             if self.archive:
                 what = "an archive has a member for each message; use a folder such as out/"
             elif path is None:
@@ -400,6 +434,8 @@ class Shape:
                 what = f"{path} is not a folder; write {path}/ to create one"
             else:
                 what = f"{path} is a file; use a folder such as out/"
+            if split_by is not None:
+                raise OptionError(f"{spelled('split_by')} requires a folder, but {what}")
             raise OptionError(f"split_messages and split_bytes require a folder, but {what}")
         if overwrite and not self.folder:
             raise OptionError("overwrite applies to folders; files are always replaced")
@@ -435,6 +471,8 @@ class Shape:
             return ArchiveEncoder(make, suffix, make_empty)
         if self.folder:
             suffix += compressions.suffix_of(self._compression or "none")
+            if self._split_by is not None:
+                return KeyEncoder(make, format, suffix, self._split_by)
             return FolderEncoder(make, suffix, *self._split, make_empty)
         if self._appended is not None:
             self._appended.check(options)

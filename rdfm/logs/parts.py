@@ -31,11 +31,13 @@ class Part(NamedTuple):
         name: Its path in the folder.
         data: The next bytes of the file.
         ended: Whether the file ends after them.
+        again: Whether the file ended before, and is continued.
     """
 
     name: str
     data: bytes
     ended: bool
+    again: bool = False
 
 
 class FolderEncoder:

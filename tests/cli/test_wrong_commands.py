@@ -44,6 +44,24 @@ import pytest
             "convert a.nq out.nq --prefix ex=http://e/",
             "the option --prefix is for writing Turtle, TriG, Jelly",
         ),
+        ("convert a.nq out.nq --split-by day", "--split-by requires a folder, but out.nq is not a"),
+        ("convert a.nq -o out.tar --split-by day", "--split-by requires a folder, but an archive"),
+        (
+            "convert a.nq - --to nq --split-by day",
+            "--split-by requires a folder, but the output is",
+        ),
+        ("convert a.nq -o o.nq/ --split-by year", "--split-by must be graph, value:PREDICATE, day"),
+        ("convert a.nq -o o.nq/ --split-by value:5", "'5' is not an IRI; write <http"),
+        ("convert a.nq -o o.nq/ --max-open 5", "--split-by KEY divides it"),
+        ("convert a.nq -o o.nq/ --split-by day --max-open 0", "max-open"),
+        (
+            "convert a.nq -o o.nq/ --split-by day --split-bytes 1",
+            "--split-by and --split-bytes cannot be combined; leave one of them out",
+        ),
+        (
+            "convert a.nq -o o.nq/ --split-by day --append",
+            "--split-by and --append cannot be combined; leave one of them out",
+        ),
         ("convert a.nq out.trig --version-label 1.2", "--to-dialect directive writes it"),
         (
             "convert a.nq out.jelly --to-dialect directive",

@@ -662,6 +662,35 @@ impl Encoder {
     }
 }
 
+/// Runs native work on several encoders without the GIL; a panic makes all of them unusable.
+pub fn with_all<R: Send>(
+    py: Python<'_>,
+    encoders: &[Option<Bound<'_, Encoder>>],
+    work: impl FnOnce(&mut [Option<&mut Box<dyn codec::Encoder>>]) -> R + Send,
+) -> PyResult<R> {
+    let taken = encoders.iter().map(|encoder| {
+        let encoder = encoder.as_ref().map(|encoder| &encoder.get().state);
+        encoder.map(|state| take(state, "encoder")).transpose()
+    });
+    let mut states: Vec<_> = taken.collect::<PyResult<_>>()?;
+    let mut codecs = Vec::with_capacity(states.len());
+    for state in &mut states {
+        codecs.push(match state.as_deref_mut() {
+            None => None,
+            Some(CodecState::Live(codec)) => Some(codec),
+            Some(CodecState::Broken(reason)) => return Err(errors::internal(reason.clone())),
+        });
+    }
+    let result = errors::guarded(py, || work(&mut codecs));
+    if let Err(error) = &result {
+        let reason = error.value(py).to_string();
+        for state in states.iter_mut().flatten() {
+            **state = CodecState::Broken(reason.clone());
+        }
+    }
+    result
+}
+
 /// Follows the length prefixes of a log that is a chain of messages.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct LengthChain {

@@ -38,6 +38,7 @@ mod comparison;
 mod contexts;
 mod errors;
 mod filter;
+mod keys;
 mod options;
 mod parquet;
 mod query;
@@ -66,6 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     parquet::register(module)?;
     archive::register(module)?;
     filter::register(module)?;
+    keys::register(module)?;
     query::register(module)?;
     columns::register(module)?;
     regroup::register(module)?;

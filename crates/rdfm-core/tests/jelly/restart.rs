@@ -48,8 +48,10 @@ fn written(options: &Options, log: &[Message]) -> Vec<u8> {
     bytes
 }
 
-/// Statements and metadata.
-fn content(messages: &[Message]) -> Vec<(&[Statement], &[(String, Vec<u8>)])> {
+/// Statements and metadata of a message.
+type Content<'a> = (&'a [Statement], &'a [(String, Vec<u8>)]);
+
+fn content(messages: &[Message]) -> Vec<Content<'_>> {
     let parts = messages
         .iter()
         .map(|message| (&message.statements[..], &message.metadata[..]));

@@ -17,6 +17,7 @@ use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{Quad, TermId};
 use regex::bytes::RegexBuilder;
 
+pub(crate) use term::time_type;
 use term::{FilterTerm, Test};
 pub use term::{Period, moment};
 
@@ -344,6 +345,11 @@ impl MessageFilter {
             wanted[batch.range(message)].fill(false);
         }
         wanted
+    }
+
+    /// Returns the numbers of the quads that match the first pattern, in order.
+    pub(crate) fn matching_quads(&mut self, batch: &MessageBatch) -> Vec<usize> {
+        self.find(batch).1
     }
 
     /// Returns whether each message matches, and the quads that match the first pattern.

@@ -65,7 +65,8 @@ impl Moment {
         }
     }
 
-    fn exact(self) -> Option<DateTime> {
+    /// Returns the date and time, with any time zone.
+    pub fn exact(self) -> Option<DateTime> {
         match self {
             Self::Other(moment) => Some(moment),
             Self::Micros(micros) => {
@@ -121,6 +122,17 @@ fn other_moment(text: &str) -> Option<DateTime> {
         .or_else(|| Date::from_str(&text).ok()?.try_into().ok())
 }
 
+/// Returns the name of a literal's datatype if it is one of times: xsd:dateTime, xsd:dateTimeStamp
+/// or xsd:date.
+pub fn time_type(table: &TermTable, id: TermId) -> Option<&[u8]> {
+    let term = table.term(id);
+    if term.kind != TermKind::TypedLiteral {
+        return None;
+    }
+    let name = table.text(TermId(term.aux)).strip_prefix(XSD)?;
+    matches!(name, b"dateTime" | b"date" | b"dateTimeStamp").then_some(name)
+}
+
 /// A test of a term.
 pub enum Test {
     /// The term equals this term.
@@ -157,11 +169,7 @@ impl Test {
             }
             Self::Matches(regex) => is_literal(term.kind) && regex.is_match(table.text_of(term)),
             Self::Within(period) => {
-                term.kind == TermKind::TypedLiteral
-                    && matches!(
-                        table.text(TermId(term.aux)).strip_prefix(XSD),
-                        Some(b"dateTime" | b"date" | b"dateTimeStamp")
-                    )
+                time_type(table, id).is_some()
                     && std::str::from_utf8(table.text_of(term))
                         .ok()
                         .and_then(moment)

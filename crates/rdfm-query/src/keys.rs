@@ -1,0 +1,413 @@
+//! Keys of messages, by which a log is divided among files.
+//!
+//! - In: what the key is, and batches of messages.
+//! - Out: for each message its key: the first value in the order of its quads.
+//! - Cost: that of a filter for each predicate, and each distinct value is read once per batch.
+//! - Law: batch boundaries do not change the result.
+
+use std::str::FromStr;
+
+use oxsdatatypes::{Date, TimezoneOffset};
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::remedy::Reason;
+use rdfm_core::model::table::TermTable;
+use rdfm_core::model::term::{TermId, TermKind};
+use rdfm_core::model::write::write_term;
+use rustc_hash::FxHashMap;
+
+use crate::filter::{MessageFilter, Position, moment, time_type};
+
+/// Properties whose objects are the time of a message, unless a predicate is given:
+/// sosa:resultTime, prov:generatedAtTime, as:published and dct:created.
+const TIMES: [&str; 4] = [
+    "http://www.w3.org/ns/sosa/resultTime",
+    "http://www.w3.org/ns/prov#generatedAtTime",
+    "https://www.w3.org/ns/activitystreams#published",
+    "http://purl.org/dc/terms/created",
+];
+/// Declares another such property.
+const TIMESTAMP_PATH: &str = "https://w3id.org/ldes#timestampPath";
+/// Maximum number of properties of times, so that a log cannot declare an unlimited number.
+const MAX_TIMES: usize = 64;
+
+/// The key of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// A graph name.
+    Graph,
+    /// An object.
+    Value,
+    /// The day of a time, in UTC.
+    Day,
+    /// The month of a time, in UTC.
+    Month,
+}
+
+/// A key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Identifies the key in the log. Empty for messages without a key.
+    pub id: Vec<u8>,
+    /// Readable text. Different keys may have the same text.
+    pub text: String,
+}
+
+/// The keys of a batch.
+#[derive(Debug, Default)]
+pub struct Keys {
+    /// The distinct keys, in the order of the messages.
+    pub distinct: Vec<Key>,
+    /// The number of each message's key.
+    pub of: Vec<u32>,
+    /// Number of messages with several distinct keys.
+    pub several: u64,
+}
+
+/// Finds the keys of messages.
+pub struct KeyFinder {
+    kind: KeyKind,
+    /// For each predicate a filter of its quads.
+    predicates: Vec<MessageFilter>,
+    /// IRIs of the predicates, if logs can declare further ones.
+    times: Vec<Vec<u8>>,
+    /// Quads that declare predicates.
+    declarations: Option<MessageFilter>,
+}
+
+impl KeyFinder {
+    /// Returns a finder of graph names, which needs no predicate.
+    #[must_use]
+    pub fn graph() -> Self {
+        Self {
+            kind: KeyKind::Graph,
+            predicates: Vec::new(),
+            times: Vec::new(),
+            declarations: None,
+        }
+    }
+
+    /// Returns a finder of times with the properties that are known by default, and those that logs
+    /// declare with `ldes:timestampPath`.
+    ///
+    /// # Errors
+    /// Never; all properties are valid.
+    pub fn times(kind: KeyKind) -> Result<Self, Reason> {
+        let mut made = Self {
+            kind,
+            predicates: Vec::new(),
+            times: Vec::new(),
+            declarations: Some(with_predicate(
+                MessageFilter::default(),
+                &iri(TIMESTAMP_PATH),
+            )?),
+        };
+        for property in TIMES {
+            made.know(property.as_bytes())?;
+        }
+        Ok(made)
+    }
+
+    /// Returns a finder of objects of a predicate, which is written as in a filter. The brackets of
+    /// an IRI such as `http://…` may be missing. `prefixes` are as in [`MessageFilter::new`].
+    ///
+    /// # Errors
+    /// The text is not an IRI.
+    pub fn predicate(
+        kind: KeyKind,
+        predicate: &str,
+        prefixes: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
+    ) -> Result<Self, Reason> {
+        let text = if predicate.contains("://") && !predicate.starts_with(['<', '"']) {
+            iri(predicate)
+        } else {
+            predicate.to_owned()
+        };
+        let is_iri = text == "a" || text.contains(':') && !text.starts_with(['"', '_']);
+        if !is_iri {
+            return Err(format!(
+                "'{predicate}' is not an IRI; write <http://example.org/p> or ex:p"
+            )
+            .into());
+        }
+        Ok(Self {
+            kind,
+            predicates: vec![with_predicate(MessageFilter::new(prefixes), &text)?],
+            times: Vec::new(),
+            declarations: None,
+        })
+    }
+
+    /// Returns the prefixes whose namespaces come from the logs.
+    pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
+        self.predicates.iter().flat_map(MessageFilter::prefixes)
+    }
+
+    /// Returns the prefixes that no log has declared so far.
+    pub fn undeclared(&self) -> impl Iterator<Item = &[u8]> {
+        self.predicates.iter().flat_map(MessageFilter::undeclared)
+    }
+
+    /// Returns the keys of the messages of a batch.
+    pub fn keys(&mut self, batch: &MessageBatch) -> Keys {
+        let mut reading = KeyReading::new(self.kind, batch);
+        if self.kind == KeyKind::Graph {
+            for message in 0..batch.len() {
+                let graphs = batch.message(message).iter().map(|quad| quad.graph);
+                reading.message(graphs);
+            }
+            return reading.keys;
+        }
+        let declared = self.declared(batch);
+        let mut quads: Vec<usize> = Vec::new();
+        for filter in &mut self.predicates {
+            quads.extend(filter.matching_quads(batch));
+        }
+        if self.predicates.len() > 1 {
+            quads.sort_unstable();
+        }
+        // A property counts from the message that declares it on.
+        for (message, property) in declared {
+            let start = batch.range(message).start;
+            if let Some(filter) = self.declare(&property) {
+                let found = filter.matching_quads(batch);
+                quads.extend(found.into_iter().filter(|at| *at >= start));
+                quads.sort_unstable();
+            }
+        }
+        let mut rest = &quads[..];
+        for message in 0..batch.len() {
+            let end = batch.range(message).end;
+            let (here, others) = rest.split_at(rest.partition_point(|at| *at < end));
+            rest = others;
+            reading.message(here.iter().map(|at| batch.quads()[*at].object));
+        }
+        reading.keys
+    }
+
+    /// Returns the properties that messages of a batch declare.
+    fn declared(&mut self, batch: &MessageBatch) -> Vec<(usize, Vec<u8>)> {
+        let table = batch.table();
+        let quads = self.declarations.as_mut().map(|filter| {
+            let found = filter.matching_quads(batch).into_iter();
+            found.filter(|at| table.term(batch.quads()[*at].object).kind == TermKind::Iri)
+        });
+        let mut message = 0;
+        let declare = |at: usize| {
+            while batch.range(message).end <= at {
+                message += 1;
+            }
+            (message, table.text(batch.quads()[at].object).to_vec())
+        };
+        quads.into_iter().flatten().map(declare).collect()
+    }
+
+    /// Adds a property that a log declares. Returns its filter if it is new.
+    fn declare(&mut self, property: &[u8]) -> Option<&mut MessageFilter> {
+        let is_new = !self.times.iter().any(|known| known == property);
+        if !is_new || self.times.len() >= MAX_TIMES {
+            return None;
+        }
+        self.know(property).ok()?;
+        self.predicates.last_mut()
+    }
+
+    fn know(&mut self, property: &[u8]) -> Result<(), Reason> {
+        let text = iri(&String::from_utf8_lossy(property));
+        self.predicates
+            .push(with_predicate(MessageFilter::default(), &text)?);
+        self.times.push(property.to_vec());
+        Ok(())
+    }
+}
+
+fn iri(text: &str) -> String {
+    format!("<{text}>")
+}
+
+fn with_predicate(mut filter: MessageFilter, text: &str) -> Result<MessageFilter, Reason> {
+    filter.term(Position::Predicate, text)?;
+    Ok(filter)
+}
+
+/// State of a value of the batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KnownKey {
+    Unread,
+    /// The value is not a key.
+    Not,
+    Key(u32),
+}
+
+/// Collects the keys of a batch.
+struct KeyReading<'a> {
+    kind: KeyKind,
+    table: &'a TermTable,
+    known: Vec<KnownKey>,
+    default_graph: KnownKey,
+    numbers: FxHashMap<Vec<u8>, u32>,
+    keys: Keys,
+}
+
+impl<'a> KeyReading<'a> {
+    fn new(kind: KeyKind, batch: &'a MessageBatch) -> Self {
+        let table = batch.table();
+        Self {
+            kind,
+            table,
+            known: vec![KnownKey::Unread; table.terms().len()],
+            default_graph: KnownKey::Unread,
+            numbers: FxHashMap::default(),
+            keys: Keys::default(),
+        }
+    }
+
+    /// Adds a message with these values, some of which may not be keys.
+    fn message(&mut self, values: impl Iterator<Item = TermId>) {
+        let mut first = None;
+        let mut last = None;
+        let mut several = false;
+        for value in values {
+            if last == Some(value) {
+                continue;
+            }
+            last = Some(value);
+            if let KnownKey::Key(number) = self.key(value) {
+                several |= *first.get_or_insert(number) != number;
+            }
+        }
+        let number = first.unwrap_or_else(|| {
+            self.number(Key {
+                id: Vec::new(),
+                text: "other".to_owned(),
+            })
+        });
+        self.keys.of.push(number);
+        self.keys.several += u64::from(several);
+    }
+
+    fn key(&mut self, value: TermId) -> KnownKey {
+        let is_default = value == TermId::DEFAULT_GRAPH;
+        let known = if is_default {
+            self.default_graph
+        } else {
+            self.known[value.index()]
+        };
+        if known != KnownKey::Unread {
+            return known;
+        }
+        let known = match self.read(value) {
+            None => KnownKey::Not,
+            Some(key) => KnownKey::Key(self.number(key)),
+        };
+        if is_default {
+            self.default_graph = known;
+        } else {
+            self.known[value.index()] = known;
+        }
+        known
+    }
+
+    fn number(&mut self, key: Key) -> u32 {
+        if let Some(number) = self.numbers.get(&key.id) {
+            return *number;
+        }
+        let number = self.keys.distinct.len() as u32;
+        self.numbers.insert(key.id.clone(), number);
+        self.keys.distinct.push(key);
+        number
+    }
+
+    fn read(&self, value: TermId) -> Option<Key> {
+        if matches!(self.kind, KeyKind::Day | KeyKind::Month) {
+            let text = self.date(value)?;
+            let id = text.clone().into_bytes();
+            return Some(Key { id, text });
+        }
+        if value == TermId::DEFAULT_GRAPH {
+            let text = "default".to_owned();
+            let id = text.clone().into_bytes();
+            return Some(Key { id, text });
+        }
+        if self.has_bnode(value) {
+            return None; // its label means nothing in the next message
+        }
+        let mut id = Vec::new();
+        write_term(self.table, value, &mut id);
+        let text = match self.table.term(value).kind {
+            TermKind::TripleTerm => &id,
+            _ => self.table.text(value),
+        };
+        let text = String::from_utf8_lossy(text).into_owned();
+        Some(Key { id, text })
+    }
+
+    fn has_bnode(&self, value: TermId) -> bool {
+        let term = self.table.term(value);
+        match term.kind {
+            TermKind::Bnode => true,
+            TermKind::TripleTerm => {
+                let parts = self.table.triple(term);
+                parts.into_iter().any(|part| self.has_bnode(part))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the day or month of a literal: that of a time in UTC, and that of a date as written.
+    fn date(&self, value: TermId) -> Option<String> {
+        let kind = time_type(self.table, value)?;
+        let text = std::str::from_utf8(self.table.text(value)).ok()?;
+        let (year, month, day) = if kind == b"date" {
+            let date = Date::from_str(text.trim_matches([' ', '\t', '\r', '\n'])).ok()?;
+            (date.year(), date.month(), date.day())
+        } else {
+            let moment = moment(text)?.exact()?.adjust(Some(TimezoneOffset::UTC))?;
+            (moment.year(), moment.month(), moment.day())
+        };
+        let sign = if year < 0 { "-" } else { "" };
+        let year = year.unsigned_abs();
+        Some(if self.kind == KeyKind::Day {
+            format!("{sign}{year:04}-{month:02}-{day:02}")
+        } else {
+            format!("{sign}{year:04}-{month:02}")
+        })
+    }
+}
+
+impl Keys {
+    /// Returns how many messages from `start` on have keys that are live or for which there is
+    /// room, as the number of the message after them; and their keys in the order of their last
+    /// use.
+    ///
+    /// `live` states for each key whether it is live. `room` is the number of further keys that may
+    /// become live.
+    #[must_use]
+    pub fn stretch(&self, start: usize, live: &[bool], mut room: usize) -> (usize, Vec<u32>) {
+        let mut last_use: Vec<Option<usize>> = vec![None; self.distinct.len()];
+        let mut stop = start;
+        for number in self.of.get(start..).unwrap_or_default() {
+            let key = *number as usize;
+            if last_use[key].is_none() && !live.get(key).copied().unwrap_or_default() {
+                if room == 0 {
+                    break;
+                }
+                room -= 1;
+            }
+            last_use[key] = Some(stop);
+            stop += 1;
+        }
+        let used = last_use.into_iter().zip(0..);
+        let mut used: Vec<(usize, u32)> =
+            used.filter_map(|(last, key)| Some((last?, key))).collect();
+        used.sort_unstable();
+        (stop, used.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// Returns the end of the messages from `start` on with the same key, at most `stop`.
+    #[must_use]
+    pub fn run(&self, start: usize, stop: usize) -> usize {
+        let key = self.of[start];
+        let same = self.of[start..stop].iter().take_while(|one| **one == key);
+        start + same.count()
+    }
+}

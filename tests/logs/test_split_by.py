@@ -1,0 +1,225 @@
+"""split_by: a log for each key, in a folder."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+import rdfm
+from rdfm import EncodeError, OptionError, convert
+from rdfm.logs.keyed import file_name
+
+TIME = "<http://www.w3.org/ns/sosa/resultTime>"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def at(subject: str, time: str, kind: str = "dateTime", predicate: str = TIME) -> str:
+    return f'<http://e/{subject}> {predicate} "{time}"^^<{XSD}{kind}> .\n'
+
+
+def value(subject: str, value: str, graph: str = "") -> str:
+    return f"<http://e/{subject}> <http://e/p> {value} {graph}.\n"
+
+
+def split(tmp_path: Path, messages: list[str], key: str, format: str = "nq", **options):
+    log = "# @message\n".join(messages).encode()
+    options = {"from_format": "nq", "to_format": format} | options
+    summary = convert(log, f"{tmp_path}/out/", split_by=key, **options)
+    return summary, {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+
+
+def subjects(path: Path) -> list[str]:
+    with rdfm.open_log(path) as log:
+        return [str(message.quads[0].subject.value) for message in log]
+
+
+def test_each_day_has_a_file(tmp_path):
+    messages = [
+        at("a", "2026-11-01T23:30:00Z"),
+        at("b", "noon"),  # not a time
+        at("c", "2026-11-02", "date"),
+        at("d", "2026-11-02T00:30:00+01:00"),
+        "",
+        at("e", "2026-11-02T12:00:00Z"),
+    ]
+    summary, files = split(tmp_path, messages, "day")
+    assert sorted(files) == ["2026-11-01.nq", "2026-11-02.nq", "other.nq"]
+    assert subjects(tmp_path / "out/2026-11-01.nq") == ["http://e/a", "http://e/d"]
+    assert files["2026-11-02.nq"].decode() == messages[2] + "# @message\n" + messages[5]
+    assert summary.messages == 6
+    assert summary.notes == ("the messages without a day are in other.nq",)
+
+
+def test_each_month_has_a_file_and_a_predicate_replaces_the_known_ones(tmp_path):
+    messages = [
+        at("a", "2025-12-31T23:59:59Z", predicate="<http://e/t>") + at("a", "2026-03-01T00:00:00Z"),
+        at("b", "2026-01-01", "date", predicate="<http://e/t>"),
+        at("c", "2026-01-01", "date"),
+    ]
+    _, files = split(tmp_path, messages, "month:<http://e/t>")
+    assert sorted(files) == ["2025-12.nq", "2026-01.nq", "other.nq"]
+
+
+def test_a_log_declares_its_property_of_times(tmp_path):
+    own = "<http://e/t>"
+    declaration = f"<http://e/log> <https://w3id.org/ldes#timestampPath> {own} .\n"
+    messages = [
+        at("early", "2026-01-01", "date", own),
+        declaration,
+        at("late", "2026-01-02", "date", own),
+    ]
+    _, files = split(tmp_path, messages, "day")
+    assert sorted(files) == ["2026-01-02.nq", "other.nq"]
+
+
+def test_the_first_value_decides_and_messages_with_several_are_counted(tmp_path):
+    messages = [
+        value("a", '"x"') + value("a", '"y"'),
+        value("b", '"y"') + value("b", '"y"'),
+        value("c", "_:b") + value("c", '"x"'),
+    ]
+    summary, files = split(tmp_path, messages, "value:<http://e/p>")
+    assert sorted(files) == ["x.nq", "y.nq"]
+    assert subjects(tmp_path / "out/x.nq") == ["http://e/a", "http://e/c"]
+    assert summary.notes == (
+        "1 message has several values of the predicate; the first one decides",
+    )
+
+
+def test_prefixes_of_the_log_and_of_the_option_apply(tmp_path):
+    log = (
+        b"PREFIX ex: <http://e/>\nex:a ex:p 1 .\n# @message\nPREFIX ex: <http://f/>\nex:a ex:p 2 ."
+    )
+    convert(log, f"{tmp_path}/log/", from_format="ttl", to_format="nt", split_by="value:ex:p")
+    assert sorted(path.name for path in (tmp_path / "log").iterdir()) == ["1.nt", "2.nt"]
+    given = {"from_format": "ttl", "to_format": "nt", "prefixes": {"ex": "http://f/"}}
+    convert(log, f"{tmp_path}/given/", split_by="value:ex:p", **given)
+    assert sorted(path.name for path in (tmp_path / "given").iterdir()) == ["2.nt", "other.nt"]
+    with pytest.raises(OptionError, match="no log declares the prefix no:"):
+        convert(log, f"{tmp_path}/no/", from_format="ttl", to_format="nt", split_by="value:no:p")
+
+
+def test_graphs_have_readable_names(tmp_path):
+    messages = [value("a", '"1"', "<http://e/g> "), value("b", '"1"'), value("c", '"1"', "_:g ")]
+    _, files = split(tmp_path, messages, "graph")
+    assert sorted(files) == ["default.nq", "http%3A%2F%2Fe%2Fg.nq", "other.nq"]
+
+
+def test_different_keys_have_different_files_on_every_file_system(tmp_path):
+    values = [
+        '"a"', '"A"', '"a"@en', f'"a"^^<{XSD}token>', "<http://e/a>", '"http://e/a"', '"other"', '""',
+        '".."', '"../../x"', '"con"', '"' + "é" * 200 + '"', '"' + "é" * 201 + '"',
+    ]  # fmt: skip
+    messages = [value(str(number), text) for number, text in enumerate(values)]
+    messages += ["", ""]  # the end of the log does not begin a message
+    _, files = split(tmp_path, messages, "value:<http://e/p>")
+    assert len({name.casefold() for name in files}) == len(values) + 1
+    assert all(len(name.encode()) <= 255 and not name.startswith(".") for name in files)
+    assert files["other.nq"] == b"# @message\n# @message\n"
+    assert all(
+        content.count(b"<http://e/p>") == 1 for name, content in files.items() if name != "other.nq"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("A12", "A12.nq"),
+        (".hidden", "%2Ehidden.nq"),
+        ("-rf", "%2Drf.nq"),
+        ("a~b", "a%7Eb.nq"),
+        ("nul", "%6Eul.nq"),
+        ("COM1.x", "%43OM1.x.nq"),
+        ("", "%.nq"),
+    ],
+)  # fmt: skip
+def test_names_of_files(text, name):
+    assert file_name(text, ".nq", b"key") == name
+
+
+@pytest.mark.parametrize("format", ["nt", "nq", "ttl", "trig", "jelly", "ndjsonld", "rdf-protobuf"])
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_closed_files_are_continued(tmp_path, format, compression):
+    messages = [value(f"s{number}", f'"{number % 7}"') for number in range(100)]
+    options = {"format": format, "compression": compression}
+    _, few = split(tmp_path, messages, "value:<http://e/p>", max_open=2, **options)
+    assert len(few) == 7
+    found = {}
+    for name in few:
+        found[name[0]] = subjects(tmp_path / "out" / name)
+    assert found == {
+        str(key): [f"http://e/s{number}" for number in range(key, 100, 7)] for key in range(7)
+    }
+    if format in ("nt", "nq") and compression == "none":
+        _, all_open = split(
+            tmp_path, messages, "value:<http://e/p>", max_open=7, overwrite=True, **options
+        )
+        assert few == all_open
+    if compression == "gzip":
+        assert all(gzip.decompress(content) for content in few.values())
+
+
+def test_empty_messages_stay_in_continued_files(tmp_path):
+    keys = ['"a"', None, '"b"', None, None, '"a"', None, '"b"']
+    messages = ["" if key is None else value("s", key) for key in keys]
+    _, files = split(tmp_path, messages, "value:<http://e/p>", max_open=1)
+    with rdfm.open_log(tmp_path / "out/other.nq") as log:
+        assert len(list(log)) == 4
+    _, same = split(tmp_path, messages, "value:<http://e/p>", overwrite=True)
+    assert files == same
+
+
+@pytest.mark.parametrize(("format", "options"), [("parquet", {}), ("nq", {"flat": True})])
+def test_files_that_cannot_be_continued_stay_open(tmp_path, format, options):
+    messages = [value("a", '"x"'), value("b", '"y"'), value("c", '"z"')]
+    key = "value:<http://e/p>"
+    with pytest.raises(EncodeError, match=r"more than 2 keys.*max_open=N.*message 2"):
+        split(tmp_path, messages, key, format, max_open=2, keep_partial=True, **options)
+    assert len(list((tmp_path / "out.partial").iterdir())) == 2
+    _, files = split(tmp_path, messages, key, format, max_open=3, **options)
+    assert len(files) == 3
+
+
+def test_an_error_leaves_the_messages_before_it(tmp_path):
+    messages = [
+        value("a", '"x"'), value("b", '"y"'), value("c", '"x"', "<http://e/g> "), value("d", '"y"'),
+    ]  # fmt: skip
+    with pytest.raises(EncodeError, match="message 2"):
+        split(tmp_path, messages, "value:<http://e/p>", "nt", keep_partial=True)
+    assert not (tmp_path / "out").exists()
+    partial = {path.name: path.read_text() for path in (tmp_path / "out.partial").iterdir()}
+    assert partial == {"x.nt": messages[0], "y.nt": messages[1]}
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "text"),
+    [
+        ("out.nq", {"split_by": "day"}, "split_by requires a folder"),
+        ("out.tar", {"split_by": "day"}, "split_by requires a folder"),
+        ("out/", {"split_by": "day", "split_messages": 1}, "split_by and split_messages"),
+        ("out/", {"split_by": "day", "split_bytes": 1}, "split_by and split_bytes"),
+        ("out/", {"split_by": "day", "append": True}, "split_by and append"),
+        ("out/", {"max_open": 1}, "split_by=KEY divides it"),
+        ("out/", {"split_by": "value"}, "must be graph, value:PREDICATE"),
+        ("out/", {"split_by": "graph:x"}, "must be graph, value:PREDICATE"),
+        ("out/", {"split_by": "year"}, "must be graph, value:PREDICATE"),
+        ("out/", {"split_by": 'value:"a"'}, "is not an IRI"),
+        ("out/", {"split_by": "value:5"}, "is not an IRI"),
+        ("out/", {"split_by": "day", "max_open": 0}, "max_open"),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_errors(tmp_path, target, options, text):
+    with pytest.raises(OptionError, match=text):
+        convert(b"", f"{tmp_path}/{target}", from_format="nq", to_format="nq", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_messages_are_divided(tmp_path):
+    with pytest.raises(OptionError, match="only messages can be divided"):
+        convert(
+            b"A <x:s> <x:p> <x:o> .\n",
+            f"{tmp_path}/out/",
+            from_format="rdf-patch",
+            to_format="rdf-patch",
+            split_by="graph",
+        )
