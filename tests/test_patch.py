@@ -532,11 +532,11 @@ def test_separate_blank_nodes():
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "patch_format": "nq"}),
-            "contains messages, and patches are expected",
+            "contains messages, but patches are expected",
         ),
         (
             lambda out: patch.apply(b"", b"", out, **{**APPLY, "from_format": "jelly-patch"}),
-            "contains patches, and messages are expected",
+            "contains patches, but messages are expected",
         ),
         (lambda out: patch.apply(b"", b"", out, skip=1, **APPLY), "there is no option 'skip'"),
         (

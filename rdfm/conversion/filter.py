@@ -32,8 +32,6 @@ _WRITTEN = (
     "compression",
     "split_messages",
     "split_bytes",
-    "split_by",
-    "max_open",
     "overwrite",
     "keep_partial",
 )

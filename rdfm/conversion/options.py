@@ -19,7 +19,7 @@ from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
-from rdfm.logs.options import APPENDING, READING, WRITING
+from rdfm.logs.options import APPENDING, READING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
 
 __all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "readers"]
@@ -29,6 +29,7 @@ STAGES: dict[str, OptionSpec] = {
     for option in (
         *READING,
         *WRITING,
+        *SPLITTING,
         *APPENDING,
         *REGROUPING,
         *SELECTING,

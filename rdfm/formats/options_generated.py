@@ -106,10 +106,10 @@ class ConvertOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
-    split_by: str | None
-    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
+    split_by: str | None
+    max_open: int | str | None
     append: bool | str | None
     sync: bool | str | None
     repair: bool | str | None
@@ -272,8 +272,6 @@ class ChangeOptions(TypedDict, total=False):
     compression: str | None
     split_messages: int | str | None
     split_bytes: int | str | None
-    split_by: str | None
-    max_open: int | str | None
     overwrite: bool | str | None
     keep_partial: bool | str | None
     allow_network: bool | str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
-__all__ = ["APPENDING", "READING", "STAGE_OPTIONS", "WRITING", "declare"]
+__all__ = ["APPENDING", "READING", "SPLITTING", "STAGE_OPTIONS", "WRITING", "declare"]
 
 _INPUT = "Input"
 _OUTPUT = "Output"
@@ -81,20 +81,6 @@ WRITING = declare(
         group=_OUTPUT,
     ),
     OptionSpec(
-        "split_by",
-        help="Write a folder with a log for each graph, value:PREDICATE, day or month.",
-        metavar="KEY",
-        group=_OUTPUT,
-    ),
-    OptionSpec(
-        "max_open",
-        "count",
-        "With split_by: maximum number of open files (default: 100; xz: 4).",
-        least=1,
-        metavar="N",
-        group=_OUTPUT,
-    ),
-    OptionSpec(
         "overwrite",
         "switch",
         "Replace a folder with everything in it.",
@@ -106,6 +92,22 @@ WRITING = declare(
         "switch",
         "On error, keep the output as NAME.partial.",
         default=False,
+        group=_OUTPUT,
+    ),
+)
+SPLITTING = declare(
+    OptionSpec(
+        "split_by",
+        help="Write a folder with a log for each graph, value:PREDICATE, day or month.",
+        metavar="KEY",
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "max_open",
+        "count",
+        "With split_by: maximum number of open files (default: 100; xz: 4).",
+        least=1,
+        metavar="N",
         group=_OUTPUT,
     ),
 )

@@ -545,10 +545,10 @@ def test_the_first_messages_of_unordered_logs_are_shown():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"quads": "sorted"}, "quads is one of 'set', 'ordered'"),
-        ({"limit": -1}, "limit is a number from 0 on"),
-        ({"window": 0}, "window is a number from 1 to 100000"),
-        ({"max_steps": "lots"}, "max_steps is a number from 1 on"),
+        ({"quads": "sorted"}, "quads must be one of 'set', 'ordered'"),
+        ({"limit": -1}, "limit must be a number of at least 0"),
+        ({"window": 0}, "window must be a number from 1 to 100000"),
+        ({"max_steps": "lots"}, "max_steps must be a number of at least 1"),
         ({"format": "nq", "format_b": "nt"}, "a format for both logs cannot be combined"),
         ({"name_table": 8}, "the option name_table is for writing Jelly"),
         ({"progress": 1}, "progress must be a function"),

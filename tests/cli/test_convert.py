@@ -521,7 +521,10 @@ def test_remedies_in_a_report_are_options_of_the_command_line(rdfm):
         ("nq.jelly o.trig", "the content looks like N-Quads; --from nq reads it"),
         ("a.nq o.nq --sample 120%", "--sample must be at most 100%, not 120%"),
         ("a.nq o.nq --group-by subjects", "--group-by must be message, subject, graph, count=N"),
-        ("a.nq o.nq --from-dialect foo", "--dialect is one of 'comment', 'directive', 'plain'"),
+        (
+            "a.nq o.nq --from-dialect foo",
+            "--dialect must be one of 'comment', 'directive', 'plain'",
+        ),
     ],
 )
 def test_errors_suggest_corrections(rdfm, words, text):

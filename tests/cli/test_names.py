@@ -103,7 +103,7 @@ def test_compression_levels_are_accepted(rdfm, compression):
         ("gzip:0", "must be gzip with a level from 1 to 9, such as gzip:9, not 'gzip:0'"),
         ("xz:", "must be xz with a level from 0 to 9, such as xz:9, not 'xz:'"),
         ("none:1", "must be none without a level, not 'none:1'"),
-        ("lz4:1", "is one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
+        ("lz4:1", "must be one of 'gzip', 'zstd', 'bzip2', 'xz', 'none', not 'lz4'"),
     ],
 )
 def test_invalid_levels_are_refused(rdfm, compression, text):

@@ -281,12 +281,12 @@ def test_standard_input_and_output(data):
         (
             "apply old.nq new.trig -o out.nq",
             2,
-            "new.trig contains messages, and patches are expected",
+            "new.trig contains messages, but patches are expected",
         ),
         (
             "apply c.rdfp c.rdfp -o out.nq",
             2,
-            "c.rdfp contains patches, and messages are expected",
+            "c.rdfp contains patches, but messages are expected",
         ),
         (
             "apply old.nq c.rdfp -o out.rdfp",
@@ -342,13 +342,13 @@ def test_standard_input_and_output(data):
         (
             "diff old.nq c.rdfp -o out.rdfp",
             2,
-            "c.rdfp contains patches, and messages are expected",
+            "c.rdfp contains patches, but messages are expected",
         ),
         ("diff bad.nq old.nq -o out.rdfp", 1, "bad.nq: nq: "),
-        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, and messages are expected"),
+        ("from-log c.rdfp out.rdfp", 2, "c.rdfp contains patches, but messages are expected"),
         ("from-log a.nq", 2, "Missing argument 'OUT'"),
         ("from-log bad.nq out.rdfp", 1, "bad.nq: nq: "),
-        ("to-log a.nq out.nq", 2, "a.nq contains messages, and patches are expected"),
+        ("to-log a.nq out.nq", 2, "a.nq contains messages, but patches are expected"),
         ("to-log c.rdfp out.nq", 1, "c.rdfp: rdf-patch: row 1 of the patch: D deletes a quad"),
         (
             "to-log adds.rdfp out.ttl --max-message-bytes 20",

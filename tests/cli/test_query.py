@@ -337,10 +337,13 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["DELETE WHERE { ?s ?p ?o }", "a.nq"], "update"),
         (["CLEAR ALL", "a.nq"], "update"),
         (["SELECT * { SERVICE <x:y> { ?s ?p ?o } }", "a.nq"], "SERVICE"),
-        (["ASK { ?s ?p ?o }"], "there is nothing to query: name a log"),
+        (["ASK { ?s ?p ?o }"], "there is nothing to query; name a log"),
         (["ASK { ?s ?p ?o }", "a.nq", "-o", "out.nq"], "an ASK query prints its result; remove -o"),
         (["ASK { ?s ?p ?o }", "a.nq", "--to", "nq"], "--to applies to output files"),
-        (["SELECT ?source { ?source ?p ?o }", "a.nq"], "?source would be a second column source"),
+        (
+            ["SELECT ?source { ?source ?p ?o }", "a.nq"],
+            "?source would be a second column named source",
+        ),
         (
             ["SELECT ?message { ?message ?p ?o }", "a.nq"],
             "?message would be a second column named message",
@@ -420,7 +423,7 @@ def test_other_kinds_are_refused(rdfm):
     for name, kind in (("a.rdfp", "patches"), ("a.tsv", "results")):
         run = rdfm("query", "SELECT * { ?s ?p ?o }", name, "-o", "out.srj")
         assert run.code == 2
-        assert f"{name} contains {kind}, but messages are queried" in run.error
+        assert f"{name} contains {kind}, but queries need messages" in run.error
         assert not Path("out.srj").exists()
     run = rdfm("query", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "--solutions", "a.nq", "-o", "o.nq")
     assert "a.nq contains messages, but --solutions requires SPARQL results" in run.error

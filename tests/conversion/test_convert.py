@@ -324,9 +324,9 @@ def test_inputs_of_the_wrong_type_are_refused():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"take": "five"}, "take is a number from 0 on, not 'five'"),
-        ({"skip": 1.5}, "skip is a number from 0 on, not 1.5"),
-        ({"group_by": 5}, "group_by is a string without lone surrogates, not 5"),
+        ({"take": "five"}, "take must be a number of at least 0, not 'five'"),
+        ({"skip": 1.5}, "skip must be a number of at least 0, not 1.5"),
+        ({"group_by": 5}, "group_by must be a string without lone surrogates, not 5"),
         ({"from_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
         ({"to_format": 5}, "the name of a format must be a string such as 'nq', not 5"),
     ],

@@ -78,8 +78,8 @@ def test_unknown_formats():
     for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
         with pytest.raises(UnknownFormatError, match="known: nt, nq, "):
             make("hdt")
-    with pytest.raises(OptionError, match="jelly logs cannot be split"):
-        _core.DelimiterCounter("jelly")
+    with pytest.raises(OptionError, match="trig logs cannot be split"):
+        _core.DelimiterCounter("trig")
 
 
 # Valid values at a limit, and empty ones; other options use any valid value.
