@@ -79,7 +79,7 @@ def test_filters_in_streams(spark, log, tmp_path):
             {"objekt": "<x:y>"},
             "the option filter: there is no criterion 'objekt'; the criteria are subject",
         ),
-        ({"object": "http://e/crane"}, "an IRI without its brackets"),
+        ({"object": "http://e/crane"}, "an IRI without angle brackets"),
         ({"any": 5}, "any must be a string or a list of strings, not int"),
         ({"regex": "("}, "the option filter: regex: unclosed group"),
     ],

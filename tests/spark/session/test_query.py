@@ -190,12 +190,12 @@ def test_every_type_has_a_spark_type(spark, tmp_path):
     [
         ("SELECT {", {}, QueryError, "line 1"),
         ("DESCRIBE <http://e/s>", {}, QueryError, "DESCRIBE"),
-        (SELECT, {"types": {"w": "double"}}, OptionError, "there is no variable 'w'"),
+        (SELECT, {"types": {"w": "double"}}, OptionError, "cannot set the type of 'w'"),
         (SELECT, {"types": {"v": "number"}}, OptionError, "unknown type 'number'"),
         ("SELECT ?source { ?source ?p ?o }", {}, OptionError, r"\?source would be a second column"),
         ("SELECT ?a ?A { ?a ?p ?A }", {}, OptionError, r"Spark treats \?a and \?A as one column"),
-        ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types is for SELECT"),
-        (SELECT, {"skip_empty": True}, OptionError, "skip_empty is for CONSTRUCT"),
+        ("ASK { ?s ?p ?o }", {"types": {"s": "iri"}}, OptionError, "types applies to SELECT"),
+        (SELECT, {"skip_empty": True}, OptionError, "skip_empty applies to CONSTRUCT"),
         (SELECT, {"timeout": -1}, OptionError, "timeout must be a number of seconds"),
     ],
 )

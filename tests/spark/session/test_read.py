@@ -190,7 +190,7 @@ def test_the_format_is_detected_by_content(tmp_path):
     path = write_log(tmp_path / "log", "jelly", messages_for("jelly"))
     assert len(read(path)) == len(read(path, format="Jelly")) == 4
     assert len(read(path, maxNameTable="100000", lenient="true")) == 4
-    with pytest.raises(UnknownFormatError, match="there are nt, nq"):
+    with pytest.raises(UnknownFormatError, match="the formats are nt, nq"):
         read(path, format="nope")
 
 
@@ -319,7 +319,7 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
             r"the option frames is for reading Jelly and Jelly-Patch, not N-Quads",
         ),
         ({"parts": "true"}, "no option 'parts'"),
-        ({"lenient": "maybe"}, "lenient is true or false, not 'maybe'"),
+        ({"lenient": "maybe"}, "lenient must be true or false, not 'maybe'"),
         ({"maxMessageBytes": "lots"}, "max_message_bytes must be a number"),
         ({"dialect": "swabian"}, "dialect"),
         ({"lenient": "true", "frames": "broken"}, "frames"),
@@ -328,9 +328,9 @@ def test_the_logical_type_determines_the_meaning_of_jelly_frames(tmp_path):
             "the option mode must be one of 'FAILFAST', 'PERMISSIVE', 'DROPMALFORMED', not 'SILENT'",
         ),
         ({"compression": "zip"}, "the option compression must be one of 'auto', 'gzip', 'zstd'"),
-        ({"recursiveFileLookup": "1"}, "recursiveFileLookup is true or false"),
+        ({"recursiveFileLookup": "1"}, "recursiveFileLookup must be true or false"),
         ({"modifiedAfter": "yesterday"}, "modifiedAfter must be a date and time, such as 2026"),
-        ({"packBytes": "0"}, "packBytes is a number from 1 on"),
+        ({"packBytes": "0"}, "packBytes must be a number of at least 1"),
         (
             {"storageOptions": "key=secret"},
             r'storageOptions must be a JSON object, such as {"key": "value"}$',

@@ -449,7 +449,7 @@ def test_a_path_in_the_temporary_folder_of_a_session_is_refused(tmp_path, monkey
     ("bad", "reason"),
     [
         (None, r"found null; exclude such rows with `where quads is not null`"),
-        ([QUAD, None], "null quad"),
+        ([QUAD, None], "quad 1 is null"),
     ],
 )
 def test_errors_of_null_quads_name_their_row(writer, tmp_path, bad, reason):
