@@ -9,7 +9,7 @@ from work import Row, Task, Work, sample, translated
 
 
 def in_memory(log: str, format: str, folder: Path, messages: int) -> bytes:
-    """A log in memory."""
+    """Returns the content of a log."""
     if log.endswith(f".{format}"):
         return sample(folder, log, messages)
     return translated(log, format, folder, messages)
@@ -41,7 +41,7 @@ def reading(log: str, format: str, folder: Path, messages: int) -> Work:
 
 
 def rows() -> list[Row[Task]]:
-    """Logs in text and in Jelly."""
+    """Returns the benchmarks, for text and Jelly logs."""
     logs = [("iot.nq", "nq"), ("iot.nq", "jelly"), ("osm.nq", "jelly"), ("nanopubs.trig", "trig")]
     return [
         Row(

@@ -1,4 +1,4 @@
-"""Makes the fixtures of SPARQL results without rdfm: with Google's protobuf and thriftpy2, and as plain text.
+"""Writes the fixtures of SPARQL results without rdfm: with Google's protobuf and thriftpy2, and as plain text.
 
 `python spec-fixtures/results.py` writes the files; `made()` yields them.
 """
@@ -243,7 +243,7 @@ def in_csv(name: str, variables: list, rows: list) -> bytes:
 
 
 def made() -> Iterator[tuple[Path, bytes]]:
-    """The files by path."""
+    """Yields the path and content of each file."""
     protobuf, thrift = rdf_binary.protobuf(), rdf_binary.thrift()
     for name, (variables, rows) in SETS.items():
         both = (variables, rows)

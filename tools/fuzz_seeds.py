@@ -2,8 +2,9 @@
 
     .venv/bin/python tools/fuzz_seeds.py
 
-Each file goes to the corpora (fuzz/corpus/TARGET) of every target that its suffix fits, named by its content, so
-that running it again changes nothing. RDFM_SHARED names the folder with the suites, as for the tests.
+Copies each file to the corpus (fuzz/corpus/TARGET) of every target that matches its suffix. The name of a seed is a
+hash of its content, so running the script again changes nothing. RDFM_SHARED names the folder with the suites, as for
+the tests.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rdfm import _core
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
 SHARED = Path(os.environ.get("RDFM_SHARED", ROOT.parent / "shared"))
-# Separate targets, and formats that read logs of another one, with the suffixes of their seeds.
+# Additional targets by suffix: those that are not formats, and formats that read logs of another.
 MORE = {
     "nt": ("nq", "ttl", "trig", "regroup"),
     "nq": ("nt", "splits", "analysis"),

@@ -10,12 +10,12 @@ __all__ = ["APPENDING", "READING", "SPLITTING", "STAGE_OPTIONS", "WRITING", "dec
 _INPUT = "Input"
 _OUTPUT = "Output"
 
-# Options of stages and commands by name, for the modules that are imported.
+# Options of stages and commands, by name. Importing a module adds its options.
 STAGE_OPTIONS: dict[str, OptionSpec] = {}
 
 
 def declare(*options: OptionSpec) -> tuple[OptionSpec, ...]:
-    """Add options of a stage or command to `STAGE_OPTIONS` for remedies to name; return them."""
+    """Add options of a stage or command to `STAGE_OPTIONS`, for remedies, and return them."""
     for option in options:
         STAGE_OPTIONS.setdefault(option.name, option)
     return options

@@ -43,7 +43,7 @@ def add(
     """Add the remedies of a conversion to an error.
 
     Args:
-        error: The error; call this once for each.
+        error: The error. Call this function once per error.
         target: The format to write.
         buffers_messages: Whether complete messages are buffered only because errors are skipped.
     """

@@ -1,8 +1,8 @@
-"""SPARQL queries in Spark, on the messages of logs that are read or on rows that contain messages.
+"""SPARQL queries in Spark, on messages read from logs or on rows that contain messages.
 
 In: a query with its options, and logs or rows. Out: a row per solution, constructed message or answer.
 Cost: a batch of messages and its rows. Law: the columns depend only on the query and its types, so they are known
-before anything is read; only they leave the worker.
+before anything is read. No other data leaves the worker.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["Evaluation", "QueryRows", "SparkQuery", "query_rows"]
 # Options of a query besides its text.
 _OPTIONS = ("prefixes", "union_graphs", "types", "skip_empty", "timeout", "max_rows")
 _METHODS = {"select": "solutions", "construct": "construct", "ask": "holds"}
-# Rows to collect before they are returned.
+# Number of rows to collect before they are returned.
 ROWS = 8192
 
 _log = logging.getLogger("rdfm.spark")
@@ -53,7 +53,7 @@ class SparkQuery:
     Attributes:
         text: The text of the query.
         base: Base for relative IRIs.
-        options: Values of the options `QUERY`.
+        options: Values of the options in `QUERY`.
         kind: "select", "construct" or "ask".
         schema: The columns of its rows; None for CONSTRUCT, whose rows are messages.
     """
@@ -241,7 +241,7 @@ class Evaluation:
 
 
 class QueryRows:
-    """Collects the rows of a query, and of errors between them, in Spark's record batches."""
+    """Collects the rows of a query, and error rows between them, in record batches for Spark."""
 
     def __init__(
         self, asked: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
@@ -353,7 +353,7 @@ def of_rows(
 def _of_rows(
     table: pa.RecordBatch, sources: pa.Array, offsets: pa.Array, schema: pa.Schema
 ) -> pa.RecordBatch:
-    """Replace the row number in the result by the source and offset of the message."""
+    """Replace the row number in the result with the source and offset of the message."""
     rows = table.column(1)
     columns = [sources.take(rows), offsets.take(rows), *table.columns[2:]]
     columns = [_cast(column, each.type) for column, each in zip(columns, schema, strict=True)]

@@ -1,4 +1,4 @@
-"""Remedies on the command line: each flag is a flag of `convert`."""
+"""Remedies on the command line: each flag that they name is a flag of `convert`."""
 
 import click
 import pytest

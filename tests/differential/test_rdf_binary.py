@@ -269,8 +269,8 @@ def test_a_decimal_with_a_huge_scale_exceeds_the_limit(name):
 
 
 def test_unknown_fields_are_skipped():
-    # Fields 15 of each wire type in Protobuf, and of each type in Thrift, before the row and inside
-    # the term.
+    # Field 15 with each wire type in Protobuf, and fields of each type in Thrift, before the row
+    # and inside the term.
     unknown = b"\x78\x05\x79" + bytes(8) + b"\x7a\x02xx\x7d" + bytes(4) + b"\x7b\x78\x01\x7c"
     iri = b"\x0a\x05\x0a\x03a:b"
     term = bytes([len(unknown) + len(iri)]) + unknown + iri

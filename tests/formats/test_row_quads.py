@@ -51,7 +51,7 @@ def save(path, rows, step=2):
 
 
 def read(path, into=None, **options):
-    """Returns the messages of a log. `into` receives those before an error."""
+    """Returns the messages of a log. After an error, `into` contains those before it."""
     found = [] if into is None else into
     with rdfm.open_log(path, **options) as log:
         found.extend(list(message) for message in log)
@@ -258,7 +258,7 @@ def test_a_large_message_is_read_in_parts_or_exceeds_the_limit(tmp_path, name):
 
 @EVERY
 def test_parts_of_a_flat_log_are_written_as_they_arrive(name):
-    """Unlike a message that is one row, the message is not buffered completely."""
+    """With one row per message, the complete message would have to be buffered."""
     data = flat(30_000)
     small = {"from_format": "nt", "to_format": name, "from_max_message_bytes": 1 << 20}
     out = io.BytesIO()

@@ -50,7 +50,7 @@ def test_truncation_at_every_byte(name, data):
                 # A truncated YAML text may be a different valid text.
                 assert at == len(cut) - 1 or isomorphic(found, quads)
                 continue
-            if at == len(cut) - 1:  # part of the last token may be another token
+            if at == len(cut) - 1:  # the truncated last token may itself be valid
                 found = found[:-1]
                 quads = quads[: len(found)]
             assert relabelled(found) == relabelled(quads)

@@ -28,7 +28,7 @@ use crate::message::{Message, Term, ToValues, Values, messages};
 use crate::mutate::Random;
 use crate::options::Reading;
 
-/// Steps of a comparison; if more are needed, it is undecided.
+/// Maximum number of steps of a comparison. If more are needed, the result is undecided.
 const STEPS: StepLimits = StepLimits {
     each: 200_000,
     total: u64::MAX,
@@ -38,7 +38,7 @@ const MAX_TRIED: usize = 5;
 /// Maximum length of each list of names; no input has more.
 const TOP: usize = 1 << 20;
 
-/// Effects of an input, so that tests can check that the laws were applied.
+/// Counts of what an input covered, so that tests can check that the laws were applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tried {
     /// Pairs of messages that some mapping makes equal.
@@ -51,7 +51,7 @@ pub struct Tried {
     pub refused: usize,
 }
 
-/// Applies every law to any bytes, read as TriG and as RDF Patch.
+/// Applies every law to arbitrary bytes, read as TriG and as RDF Patch.
 pub fn any_bytes(data: &[u8]) -> Tried {
     let mut count = Tried::default();
     let trig = Reading::of("trig").with("base", "http://example.org/base/");
@@ -68,7 +68,7 @@ pub fn any_bytes(data: &[u8]) -> Tried {
     count
 }
 
-/// Statistics of batches.
+/// Statistics and names of batches.
 type Counted = (Box<Report>, ListingReport);
 
 fn message_statistics(batches: &[MessageBatch]) -> Counted {
@@ -342,8 +342,8 @@ fn term_id(builder: &mut BatchBuilder, known: &mut HashMap<Term, TermId>, term: 
     id
 }
 
-/// Applying the difference of each message and the next one to the first yields the next one. Labels are shared by
-/// both.
+/// Applying the difference between a message and the next one turns the first into the second. Both share their
+/// labels.
 fn differences(batches: &[MessageBatch]) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
     for pair in all.windows(2) {
@@ -377,7 +377,7 @@ fn differences(batches: &[MessageBatch]) {
     }
 }
 
-/// The patches from each message of a log to the next one yield the messages in turn.
+/// Applying the patches between consecutive messages, in order, yields each message of the log.
 fn snapshots(batches: &[MessageBatch]) {
     let mut differences = MessageDifferences::of_snapshots();
     let mut wanted = batches.iter().flat_map(messages);

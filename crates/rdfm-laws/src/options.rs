@@ -14,12 +14,12 @@ fn set(given: &mut Pairs, name: &'static str, value: Given) {
     given.push((name, value));
 }
 
-/// Returns the format with a name.
+/// Returns the format with the given name.
 pub fn format(name: &str) -> &'static FormatSpec {
     registry::find(name).expect("a format has this name")
 }
 
-/// Returns the format in the environment variable `RDFM_FUZZ_FORMAT`.
+/// Returns the format named by the environment variable `RDFM_FUZZ_FORMAT`.
 pub fn asked() -> &'static FormatSpec {
     let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
     registry::find(&name).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
@@ -91,8 +91,8 @@ impl Reading {
             .expect("the format has splits")
     }
 
-    /// Ways to read any log of a format: with every switch enabled, and with each value of each choice. Relative IRIs
-    /// have a base.
+    /// Ways to read any log of a format: with every switch inverted, and with each value of each choice. All set a base
+    /// for relative IRIs if the format has that option.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
         let plain = Self::new(format).where_taken("base", "http://example.org/base/");
         let mut ways = vec![plain.clone()];

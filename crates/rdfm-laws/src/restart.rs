@@ -1,9 +1,9 @@
 //! The laws of restart frames in Jelly logs.
 //!
 //! - Restart: decoding from any mark returns the rest of the messages.
-//! - Join: two logs with the same options, one after the other, are read as the messages of both. Only namespaces stay in
-//!   force, because Jelly cannot remove them.
-//! - Splits: any cuts return every message once. Wrong marks cause errors, never other messages.
+//! - Join: the concatenation of two logs with the same options is read as the messages of both. Only the namespaces of
+//!   the first remain in force in the second, because Jelly cannot remove them.
+//! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never other messages.
 
 use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, Search, is_marked, put_mark};
 use rdfm_core::model::batch::LogBatch;
@@ -48,7 +48,7 @@ pub fn every_law(reading: &Reading, data: &[u8]) {
     }
 }
 
-/// Writes everything that a log may contain.
+/// Options to write everything that a log may contain.
 fn writing(format: &str) -> Writing {
     Writing::of(format)
         .with("generalized", true)
@@ -122,7 +122,7 @@ fn from_every_mark(log: &[u8]) {
     }
 }
 
-/// A log after itself is read as its messages twice.
+/// A log concatenated with itself is read as its messages, twice.
 fn join(format: &str, log: &[u8]) {
     let once = read(format, log);
     let twice = [once.clone(), once].concat();

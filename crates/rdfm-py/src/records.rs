@@ -234,8 +234,8 @@ impl PatchBatch {
     ///         `operations` as in `to_arrow`.
     ///     max_depth: Maximum nesting of triple terms.
     /// Raises:
-    ///     DecodeError: If an operation has a value that it cannot have, or lacks a required one;
-    ///         the error names the row, operation and part.
+    ///     DecodeError: If an operation lacks a required value, or has one that its code does not
+    ///         allow. The error names the row, operation and part.
     ///     TypeError: If `batch` is not Arrow data, or its columns have other types.
     #[staticmethod]
     #[pyo3(signature = (batch, *, max_depth=64))]
@@ -321,14 +321,14 @@ impl ResultBatch {
         self.inner().head().boolean
     }
 
-    /// Documents with more information: IRI references.
+    /// IRI references of documents with more information.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let links = self.inner().head().links.iter();
         PyTuple::new(py, links.map(AsRef::<str>::as_ref))
     }
 
-    /// Whether the first row continues one of the previous batch: always False.
+    /// Whether the first row continues the last row of the previous batch: always False.
     #[getter]
     fn continued(&self) -> bool {
         self.inner().continued()
@@ -383,7 +383,7 @@ impl ResultBatch {
     /// Args:
     ///     source: Name of the log.
     ///     messages: Index in the log of each row's message.
-    ///     first: Offset to add to the index for the number of a message over all logs.
+    ///     first: Number to add to each index, so that messages are numbered across all logs.
     /// Raises:
     ///     LimitError: If the rows are too large.
     ///     ValueError: If the number of indexes differs from the number of rows.

@@ -24,14 +24,14 @@ pub enum Mode {
     Sets,
     /// As sequences of quads, up to labels.
     Sequences,
-    /// As sequences of records, including labels, for records whose labels belong to the log.
+    /// As sequences of records, including labels. For records whose labels are scoped to the log.
     Exact,
 }
 
-/// Whether namespaces are compared.
+/// How namespaces are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceUse {
-    /// No.
+    /// Not at all.
     Ignored,
     /// Only whether they differ anywhere. Pairs are equal regardless of their namespaces.
     Noticed,
@@ -53,7 +53,7 @@ pub enum Side {
 pub struct Found {
     /// The records differ.
     pub records: bool,
-    /// Whether the records differ is unknown, because `max_steps` was reached.
+    /// It is unknown whether the records differ, because `max_steps` was reached.
     pub undecided: bool,
     /// The metadata differs.
     pub metadata: bool,
@@ -70,14 +70,14 @@ impl Found {
     };
 }
 
-/// Equal pairs of messages, and the differences in the next pair; `None` at the end of a batch.
+/// Consecutive equal pairs of messages, and the differences in the next pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// Number of equal pairs.
     pub pairs: usize,
-    /// Number of records of the first side in them.
+    /// Number of records in these pairs, counted on the first side.
     pub records: u64,
-    /// The differences in the next pair.
+    /// The differences in the next pair; `None` at the end of a batch.
     pub found: Option<Found>,
 }
 
@@ -91,7 +91,7 @@ pub struct Comparer {
     namespace_use: NamespaceUse,
     namespaces_differ: bool,
     redeclared_names: Vec<Redeclared>,
-    /// For pairs of messages, and for the signatures of each side.
+    /// One for the signatures of each side. The first is also for pairs of messages.
     budgets: [Budget; 2],
     /// For rows of results: the column of each cell on each side; `None` if the side lacks it.
     columns: Option<[Vec<Option<usize>>; 2]>,
@@ -182,7 +182,7 @@ impl Comparer {
         }
     }
 
-    /// The names whose IRIs differ from the last pair on.
+    /// The names that have different IRIs starting with the last pair.
     pub fn redeclared(&self) -> &[Redeclared] {
         &self.redeclared_names
     }
@@ -252,8 +252,8 @@ impl Comparer {
             .collect()
     }
 
-    /// Adds the messages of a batch to the multiset of its side. Returns the numbers of messages that exceed the limit
-    /// of steps, which are not added.
+    /// Adds the messages of a batch to the multiset of its side, except those that exceed the step limit. Returns the
+    /// indexes of the latter in the batch.
     pub fn collect<R: ComparableRecord>(&mut self, side: Side, batch: &LogBatch<R>) -> Vec<usize> {
         let mut undecided = Vec::new();
         for message in 0..batch.len() {
@@ -265,8 +265,8 @@ impl Comparer {
         undecided
     }
 
-    /// Compares the multisets. Then the messages that only one side has can be picked, starting again with the first
-    /// batch.
+    /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for each batch
+    /// afterwards, starting again with the first one.
     pub fn settle(&mut self) -> Settled {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()

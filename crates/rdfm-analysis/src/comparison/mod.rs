@@ -3,7 +3,7 @@
 //! - In: pairs of messages from batches. Out: the number of equal pairs and the differences in the next one; signatures
 //!   that identify messages; the blocks that two sequences share.
 //! - Cost: pairs whose quads are in the same order are compared term by term, with one comparison per term and pair of
-//!   batches. Other pairs are compared by sorting and, if they contain blank nodes, by a search with limited steps.
+//!   batches. Other pairs are compared by sorting and, if they contain blank nodes, by a search with a step limit.
 //! - Law: equality is exact, and every mapping of blank nodes is checked against the quads. Equal messages have equal
 //!   signatures.
 

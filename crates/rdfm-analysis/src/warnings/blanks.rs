@@ -1,6 +1,6 @@
 //! Labels of blank nodes that several messages share.
 //!
-//! - In: batches of a log. Out: one finding per label, when it occurs in another message.
+//! - In: batches of a log. Out: one finding per label, at its first occurrence in another message.
 //! - Cost: one visit per quad of batches with blank nodes, and one table lookup per label and message. Memory: the last
 //!   [`SLOTS`] labels of the log, so older ones may be missed.
 
@@ -16,15 +16,15 @@ const SLOTS: usize = 1 << 16;
 /// Flag in [`LabelSlot::message`]: the label was reported.
 const REPORTED: u64 = 1 << 63;
 
-/// The shared labels that are suspicious.
+/// Which shared labels are suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspiciousLabels {
-    /// None: in this format, labels belong to their messages.
+    /// None: in this format, labels are scoped to their message.
     Ignored,
-    /// Labels other than small numbers within their message, such as `b0` and `b1` in a message with two blank nodes.
-    /// Most writers start numbering again for every message.
+    /// All except labels that end in a number up to the number of blank nodes in their message, such as `b0` and `b1`
+    /// in a message with two. Most writers restart the numbering for every message.
     Chosen,
-    /// All: labels belong to the entire log.
+    /// All: labels are scoped to the log.
     All,
 }
 
@@ -34,7 +34,7 @@ struct LabelSlot {
     message: u64,
 }
 
-/// The labels that occurred last.
+/// The most recent labels.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     slots: Vec<LabelSlot>,
@@ -124,7 +124,7 @@ fn nested(table: &TermTable, id: TermId, out: &mut Vec<(u64, TermId)>) {
     }
 }
 
-/// The number at the end of a label.
+/// The number at the end of a label; `None` without one, or if it has more than 18 digits.
 fn number(label: &[u8]) -> Option<u64> {
     let digits = label
         .iter()
@@ -140,7 +140,7 @@ fn number(label: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A hash of a label that uses all bits; never 0, which marks an empty slot.
+/// Hash of a label, with all bits mixed. Never 0, which marks an empty slot.
 fn hash(label: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ label.len() as u64;
     for chunk in label.chunks(8) {

@@ -14,14 +14,14 @@ use crate::model::table::TermTable;
 use crate::model::term::TermId;
 use crate::model::write::write_term;
 
-/// Maximum characters of a term in an error. Identifiers are often longer than the usual 40, and
-/// differ at the end.
+/// Maximum number of characters of a term in an error. Identifiers are often longer than the usual
+/// 40, and differ at the end.
 const SHOWN: usize = 200;
 
 /// A rule for logs of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// `TX` begins a transaction outside of others. `TC` and `TA` end an open one.
+    /// `TX` occurs only outside of a transaction, `TC` and `TA` only inside.
     Transaction,
     /// A patch ends the transactions that it begins.
     Unfinished,
@@ -99,7 +99,7 @@ impl Transactions {
         self.open
     }
 
-    /// Takes a row. A row that is out of order changes nothing.
+    /// Processes a row. A row that is out of order does not change the state.
     ///
     /// # Errors
     /// For `TX` within a transaction, and `TC` or `TA` outside of one.
@@ -247,7 +247,7 @@ impl Rules {
         self.links.within = false;
     }
 
-    /// Handles missing patches, or a missing rest of a patch: the next patch may follow any.
+    /// Handles missing patches, or a patch without its end: the next patch may follow any patch.
     pub fn skip(&mut self) {
         *self = Self {
             links: Links {
@@ -295,7 +295,7 @@ impl Rules {
         }
     }
 
-    /// Goes to the next row of the patch.
+    /// Advances to the next row of the patch.
     #[inline]
     pub fn next_row(&mut self) {
         self.row += 1;
@@ -349,7 +349,7 @@ impl Rules {
     }
 }
 
-/// Adds the row of the patch, from 0, to a reason.
+/// Adds the row number in the patch, from 0, to a reason.
 #[cold]
 pub(super) fn in_row(row: u64, reason: Reason) -> Reason {
     reason.reworded(|text| format!("row {row} of the patch: {text}"))

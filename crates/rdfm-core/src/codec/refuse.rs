@@ -11,7 +11,7 @@ use crate::model::table::TermTable;
 use crate::model::term::{Quad, TermId, TermKind};
 use crate::model::write::Style;
 
-/// Number of bytes of terms after which an error truncates them.
+/// Number of bytes after which terms are truncated in an error.
 const MAX_TOKEN: usize = 200;
 
 /// Result of writing, or why a message cannot be written.
@@ -141,11 +141,11 @@ impl Refusable for TermId {
     }
 }
 
-/// Returns true if `flat` makes all messages one, so that the boundary before a second message is
-/// lost.
+/// Returns true if `flat` merges all messages into one, so that the boundary before a second
+/// message is lost.
 ///
 /// # Errors
-/// If not `flat`: nothing separates messages here. The reason names the option that helps.
+/// If not `flat`, because the output has no delimiters. The reason names the option that helps.
 pub fn refuse_second(flat: bool) -> Refused<bool> {
     if flat {
         return Ok(true);

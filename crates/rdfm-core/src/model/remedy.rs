@@ -16,7 +16,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Name used everywhere.
+    /// Name, the same in every interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -34,7 +34,7 @@ pub struct Remedy {
     /// Name in Python, such as `merge_graphs`.
     pub option: &'static str,
     /// Value to pass: `true`, a word or a number. Words in capitals are placeholders (`IRI`, `URL=FILE`),
-    /// and `|` separates alternative values. `None` means a larger value than now.
+    /// and `|` separates alternative values. `None` means a larger value than the current one.
     pub value: Option<Cow<'static, str>>,
     /// The end of a sentence that begins with the option, such as `drops graph names`.
     pub text: Cow<'static, str>,
@@ -117,7 +117,7 @@ pub enum Feature {
     AnyLanguage,
     /// Prefixed names instead of full IRIs.
     PrefixedNames,
-    /// Messages that are not in memory at once.
+    /// Messages in parts, which are not in memory all at once.
     Parts,
 }
 
@@ -136,7 +136,7 @@ impl Feature {
         Self::Parts,
     ];
 
-    /// Name used everywhere.
+    /// Name, the same in every interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Graphs => "graphs",
@@ -153,8 +153,8 @@ impl Feature {
     }
 }
 
-/// The cause of an error and what was expected, with options that would help. The size of one pointer,
-/// so that results stay small.
+/// The cause of an error and what was expected, with options that would help. As small as one
+/// pointer, so that results stay small.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Reason(Box<ReasonDetails>);
 

@@ -37,7 +37,7 @@ pub fn evaluation(text: &str, limits: Limits) -> Evaluation {
     Evaluation::new(query, limits, true)
 }
 
-/// A term as N-Triples, "-" if it is unbound.
+/// A term as N-Triples, or "-" if it is unbound.
 pub fn term<R: Record>(batch: &LogBatch<R>, id: TermId) -> String {
     if id == TermId::DEFAULT_GRAPH {
         return "-".to_owned();
@@ -53,7 +53,7 @@ fn row(made: &ResultBatch, row: usize) -> String {
     cells.join(" ")
 }
 
-/// The rows of each message: "0: <a> "b"".
+/// The rows of each message, such as `0: <a> "b"`.
 pub fn rows(text: &str, log: &MessageBatch) -> Vec<String> {
     let (rows, stop) = rows_until(text, log, Limits::default());
     assert_eq!(stop, None);

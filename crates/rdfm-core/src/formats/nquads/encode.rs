@@ -3,7 +3,7 @@
 //! - In: batches.
 //! - Out: lines, with `# @message` or `MESSAGE` between messages.
 //! - Cost: about one copy of the output; a term is checked and escaped once per batch.
-//! - Law: terms cannot end their token or line; see [`crate::model::write`].
+//! - Law: the text of a term cannot end its token or line; see [`crate::model::write`].
 
 use super::options::RDF_STAR_SYNTAX;
 use crate::codec::messages::MessageLoop;

@@ -1,7 +1,7 @@
 //! Decodes and encodes rows of RDF Thrift in Thrift's compact protocol (`proto/rdf-binary.thrift`).
 //!
-//! - In: bytes that begin with a row; if they end inside it, the error has the class Truncated. Or
-//!   a row.
+//! - In: bytes that begin with a row, or a row to encode. If the bytes end inside the row, the
+//!   error has the class Truncated.
 //! - Out: [`BinaryRow`] and its length; or an encoded row, identical to those of Thrift's own writers.
 //! - Law: unknown fields are skipped up to a fixed depth. A field with the wrong type is an error.
 
@@ -15,7 +15,8 @@ use crate::syntax::rdf_binary::thrift::{
 };
 use crate::syntax::wire::Checked;
 
-/// Decodes a row and returns its length. The terms of a statement go into empty slots.
+/// Decodes a row and returns its length. Fills `slots`, which must be empty, with the terms of a
+/// statement.
 #[inline]
 pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(BinaryRow<'a>, usize)> {
     let mut wire = CompactReader { rest: bytes };
@@ -52,7 +53,7 @@ pub(super) fn row<'a>(bytes: &'a [u8], slots: &mut Slots<'a>) -> Checked<(Binary
 /// The format that the first bytes of a log suggest: RDF Thrift begins with a declaration and a
 /// string, or with a statement and a term.
 ///
-/// Uses only bytes that are available for every error at the start.
+/// Uses only the first two bytes, so that the answer does not depend on how the input is cut.
 pub(super) fn start(first: &[u8]) -> Start {
     match *first {
         [0x1c, 0x18, ..] | [0x2c | 0x3c, 0x1c, ..] => Start::Same,

@@ -1,8 +1,8 @@
 //! Converts numbers between native values and lexical forms.
 //!
 //! - In: a [`NativeValue`], or a lexical form and its datatype.
-//! - Out: the lexical form and datatype, canonical for integers and doubles; a decimal keeps its
-//!   scale. Or the value, if it preserves the lexical form exactly.
+//! - Out: the lexical form and datatype, or the value, if it preserves the lexical form exactly.
+//!   Lexical forms of integers and doubles are canonical; a decimal keeps its scale.
 //! - Law: [`NativeValue::lexical`] and Jena restore the same lexical form from a value of [`of_literal`].
 
 use std::io::Write as _;
@@ -13,7 +13,7 @@ pub(crate) const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
 pub(crate) const DOUBLE: &[u8] = b"http://www.w3.org/2001/XMLSchema#double";
 pub(crate) const DECIMAL: &[u8] = b"http://www.w3.org/2001/XMLSchema#decimal";
 
-/// Doubles represent all integers below this number.
+/// Doubles represent all integers below this number exactly.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl NativeValue {

@@ -13,7 +13,7 @@ use spargebra::algebra::GraphPattern;
 use super::filters::FilterExpression;
 use super::groups::{Cell, GroupPart, Groups, QuadPattern, Set, Table, only};
 
-/// Maximum number of steps. Each step uses some of the stack.
+/// Maximum number of steps. Each step uses stack space.
 const STEPS: usize = 300;
 
 /// A step. Each row that it produces continues with the next step.
@@ -24,10 +24,11 @@ pub(super) enum Step {
     Values(usize),
     /// Continues if the filter with this number is true.
     Filter(usize),
-    /// Sets the variable given second to the value of the expression with the number given first.
+    /// Evaluates the expression with the first number, and assigns the value to the variable with
+    /// the second.
     Extend(usize, u32),
     /// Tries the steps up to the [`Step::Matched`] with the same number. If they produce no row,
-    /// continues at the step given second.
+    /// continues at the step with the second number.
     Optional(usize, usize),
     /// End of the optional part with this number.
     Matched(usize),
@@ -230,8 +231,8 @@ struct Block {
 }
 
 impl Block {
-    /// Returns a table whose variables that occur in patterns are all bound, so that its rows can
-    /// be looked up.
+    /// Returns a table whose rows can be looked up: those of its variables that occur in the
+    /// remaining patterns are bound.
     fn next_table(&mut self, certain: Set) -> Option<Table> {
         let coming = self
             .quads
@@ -248,7 +249,7 @@ impl Block {
         Some(self.tables.remove(at))
     }
 
-    /// Returns the pattern with the most known positions; of equal ones the first.
+    /// Returns the pattern with the most known positions, by weight; the first one if several tie.
     fn next_quads(&mut self, certain: Set) -> Option<QuadPattern> {
         let known = |quads: &QuadPattern| {
             let weights = quads.cells.iter().zip([6, 2, 4, 2]);
