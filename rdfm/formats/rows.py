@@ -303,12 +303,12 @@ class RowDecoder(FileDecoder):
         """The existing columns among these.
 
         Raises:
-            DecodeError: If one exists twice.
+            DecodeError: If one occurs twice.
         """
         names = [name for name in columns if name in schema.names]
         for name in names:
             if schema.names.count(name) > 1:
-                raise DecodeError(f"the column {name} exists twice", format=self.format)
+                raise DecodeError(f"the column {name} occurs twice", format=self.format)
             _check_names(schema.field(name).type)
         return names
 

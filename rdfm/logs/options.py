@@ -76,14 +76,14 @@ WRITING = declare(
     OptionSpec(
         "split_bytes",
         "bytes",
-        "Write a folder of logs of this size, uncompressed.",
+        "Write a folder of logs of about this size before compression.",
         least=1,
         group=_OUTPUT,
     ),
     OptionSpec(
         "overwrite",
         "switch",
-        "Replace a folder with everything in it.",
+        "Replace an existing folder and all its contents.",
         default=False,
         group=_OUTPUT,
     ),
@@ -115,7 +115,7 @@ APPENDING = declare(
     OptionSpec(
         "append",
         "switch",
-        "Write after the messages of an existing log.",
+        "Append to an existing log.",
         default=False,
         group=_OUTPUT,
     ),

@@ -54,7 +54,7 @@ QUERYING = declare(
     OptionSpec(
         "solutions",
         "file",
-        "SPARQL results instead of logs, for CONSTRUCT.",
+        "File of SPARQL results to use instead of logs (CONSTRUCT only).",
         group=_QUERY,
     ),
     OptionSpec(
@@ -66,7 +66,7 @@ QUERYING = declare(
     OptionSpec(
         "max_rows",
         "count",
-        "Solutions per message (with whole: in total).",
+        "Maximum solutions per message (with whole: in total).",
         least=1,
         default=1_000_000,
         group=_QUERY,

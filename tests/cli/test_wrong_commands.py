@@ -100,7 +100,7 @@ import pytest
         ("convert --message-per-file", "no input and output given"),
         ("inspect", "Missing argument 'LOG...'"),
         ("completion tcsh", "'tcsh' is not one of"),
-        ("completion", "no shell given; use bash, zsh or fish, as in: rdfm completion bash"),
+        ("completion", "no shell given; use bash, zsh or fish, for example: rdfm completion bash"),
         (
             "frobnicate",
             "No such command 'frobnicate'; the commands are convert, cat, head, tail, inspect",

@@ -147,7 +147,7 @@ def test_a_duplicate_column_is_an_error(tmp_path, suffix):
     path = tmp_path / f"log{suffix}"
     column = pa.array([[ROW]])
     save(path, pa.Table.from_arrays([column, column], names=["quads", "quads"]))
-    with pytest.raises(DecodeError, match="the column quads exists twice"):
+    with pytest.raises(DecodeError, match="the column quads occurs twice"):
         read(path)
 
 

@@ -236,7 +236,7 @@ def test_invalid_rows_of_quads_are_reported_after_those_before(tmp_path, name):
     twice = [pa.array([0]), column, column, column, column]
     names = ["message", "subject", "predicate", "object", "object"]
     save(path, pa.Table.from_arrays(twice, names=names))
-    with pytest.raises(DecodeError, match="the column object exists twice"):
+    with pytest.raises(DecodeError, match="the column object occurs twice"):
         read(path)
 
 

@@ -100,7 +100,7 @@ impl Seen {
                         position: batch.position(message),
                         text: format!(
                             "the blank node _:{} has the same label as one in message {before} but is a different node: \
-                             blank nodes belong to their message",
+                             blank node labels are scoped to their message",
                             String::from_utf8_lossy(&label[..label.len().min(80)])
                         ),
                         written: [b"_:", label].concat(),

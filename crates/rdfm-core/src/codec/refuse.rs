@@ -150,7 +150,7 @@ pub fn refuse_second(flat: bool) -> Refused<bool> {
     if flat {
         return Ok(true);
     }
-    let reason = Reason::new("a second message, but nothing delimits messages in this output")
+    let reason = Reason::new("a second message, but this output can contain only one")
         .with(Remedy::write("flat", "true", "makes them one message"))
         .lacking(Feature::Boundaries);
     Err((ErrorClass::Unsupported, reason))

@@ -37,7 +37,7 @@ pub static THRIFT: FormatSpec = FormatSpec {
     },
     encoder: |values, _| Ok(binary_encode::thrift(values)),
     splitter: None,
-    append: Append::Never("a log is one set of results"),
+    append: Append::Never("a log is a single result set"),
 };
 
 /// Result sets in RDF Protobuf.
