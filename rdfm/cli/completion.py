@@ -26,7 +26,9 @@ def command(shell: str | None) -> None:
     from rdfm.cli.app import app
 
     if shell is None:
-        raise click.UsageError("no shell given; use bash, zsh or fish, for example: rdfm completion bash")
+        raise click.UsageError(
+            "no shell given; use bash, zsh or fish, for example: rdfm completion bash"
+        )
     make = get_completion_class(shell)
     if make is None:
         raise click.UsageError(f"'{shell[:40]}' is not one of bash, zsh and fish")

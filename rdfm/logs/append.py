@@ -211,6 +211,9 @@ class Appended:
         left = state.journal.left
         if left is not None:
             state.uncommitted = left.length < size
+            if state.uncommitted:
+                removed = size - left.length
+                self._note = f"{removed} B after the last commit were removed from {self.name}"
             size = left.length
         state.committed = size
         file = state.file = os.open(state.final, os.O_RDWR | os.O_CLOEXEC)

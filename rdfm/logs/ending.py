@@ -40,6 +40,8 @@ _DELIMITER_LINE = {
 }
 # The lines that end messages, and those that begin them, in formats without dialects.
 _ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
+# The error for a remote context, by its code in the specification.
+_NO_CONTEXT = "loading remote context failed"
 _BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
 # A line that could belong to another dialect than the one of the head.
 _OTHER_DIALECT = re.compile(rb"(?m)^[ \t]*(?:VERSION|MESSAGE)\b")
@@ -572,9 +574,10 @@ def _drain(log: StoredLog, decoder: DecoderLike) -> int:
             batch = decoder.next_batch()
         except TruncatedError:
             raise
-        except DecodeError:
+        except DecodeError as error:
             # A message whose context is not loaded is passed over.
-            if not _may_lack_contexts(log) or decoder.skip_message() is None:
+            lacks_context = _may_lack_contexts(log) and _NO_CONTEXT in error.reason
+            if not lacks_context or decoder.skip_message() is None:
                 raise
             count += 1
             continue

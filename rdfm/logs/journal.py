@@ -25,7 +25,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Commit", "Journal", "committed_length", "journal_path"]
+__all__ = ["Commit", "Journal", "committed_length", "journal_path", "remove_stale"]
 
 SLOT_BYTES = 128
 # Number of bytes before the committed length that identify a log.
@@ -180,6 +180,33 @@ def committed_length(log: str, file: int) -> int | None:
     finally:
         os.close(journal)
     return slot.commit.length if slot is not None and _applies(slot, file) else None
+
+
+def remove_stale(log: Path) -> None:
+    """Remove the journal that a killed writer left, after the log was replaced by another one.
+
+    If the new log began with the same bytes, the journal would apply to it. A journal whose writer
+    still runs stays: that writer notices that its log was replaced.
+
+    Args:
+        log: The log, not a symbolic link.
+    """
+    if fcntl is None:
+        return
+    path = log.with_name(log.name + JOURNAL_SUFFIX)
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # there is usually none
+        return
+    try:
+        is_journal = os.pread(file, len(_HEAD), 0) == _HEAD.encode()
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if is_journal and os.path.samestat(os.fstat(file), path.stat()):
+            path.unlink()
+    except OSError:  # another writer has the lock, or it is not a regular file
+        return
+    finally:
+        os.close(file)
 
 
 def _applies(slot: _Slot, log: int) -> bool:

@@ -32,6 +32,7 @@ from rdfm.errors import (
 from rdfm.formats import EncoderLike, Format, FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.append import Appended, Appending, check_appending
+from rdfm.logs.journal import remove_stale
 from rdfm.logs.keyed import KeyEncoder, SplitBy
 from rdfm.logs.kinds import USUAL
 from rdfm.logs.likely import not_written, to_write
@@ -151,6 +152,7 @@ class Output:
                 with _naming(self.name):
                     self._temporary.replace(self._final)
                 self._done()
+                remove_stale(self._final)
         except BaseException:
             self.discard()
             raise

@@ -488,6 +488,46 @@ def test_a_journal_of_another_log_is_ignored(tmp_path):
     assert path.read_bytes() == other + DELIMITED + LINE % 9
 
 
+def left_by_a_killed_run(path):
+    """Appends message 1, of which only message 0 before it is committed."""
+    append(path, message(0))
+    log = rdfm.create_log(path, append=True)
+    kept = journal_of(path).read_bytes()
+    log.discard()
+    path.write_bytes(path.read_bytes() + DELIMITED + LINE % 1)
+    journal_of(path).write_bytes(kept)
+
+
+def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
+    path = tmp_path / "log.nq"
+    left_by_a_killed_run(path)
+    assert numbers(path) == [0]
+    # The new log begins with the committed bytes.
+    with rdfm.create_log(path) as log:
+        for number in range(3):
+            log.write(message(number))
+    assert not journal_of(path).exists()
+    assert numbers(path) == [0, 1, 2]
+
+
+def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
+    path = tmp_path / "log.nq"
+    left_by_a_killed_run(path)
+    extra = len(DELIMITED + LINE % 1)
+    summary = rdfm.convert(LINE % 2, path, from_format="nq", append=True)
+    assert summary.notes == (f"{extra} B after the last commit were removed from {path}",)
+    assert numbers(path) == [0, 2]
+
+
+def test_an_invalid_document_at_the_end_is_refused(tmp_path):
+    path = tmp_path / "log.yamlld"
+    path.write_text('"@id": http://e/1\nhttp://e/p: 1\n---\n"@id": http://e/2\n"@type": ')
+    before = path.read_bytes()
+    with pytest.raises(rdfm.DecodeError, match="@type must be a string"):
+        append(path, message(0))
+    assert path.read_bytes() == before
+
+
 def test_a_torn_commit_leaves_the_one_before(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
