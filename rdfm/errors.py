@@ -433,3 +433,15 @@ def _restore(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, 
     error.args = args
     error.__dict__.update(attributes)
     return error
+
+
+@contextmanager
+def name_in_errors(name: str) -> Iterator[None]:
+    """Make errors of the system name the file that the user gave, not a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = name
+            del error.filename2  # None would be shown as a second name
+        raise

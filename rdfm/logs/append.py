@@ -15,11 +15,11 @@ import os
 import stat
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rdfm.errors import EncodeError, OptionError, Remedy, spelled, visible
+from rdfm.errors import EncodeError, OptionError, Remedy, name_in_errors, spelled, visible
 from rdfm.formats import Format, FormatSpec
 from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
@@ -154,7 +154,7 @@ class Appended:
     Attributes:
         name: The file's name, for errors.
         bytes_written: Bytes written so far (compressed).
-        source: What the header of the log says, as for `source` in `Format.encoder`; empty for a
+        source: The properties in the header of the log, as for `source` in `Format.encoder`; empty for a
             new log.
     """
 
@@ -188,7 +188,7 @@ class Appended:
         self._compressor: compressions.Compressor | None = None
         # Through a link the target of the link is continued.
         final = Path(os.path.realpath(path))
-        with _naming(self.name):
+        with name_in_errors(self.name):
             self._state = _State(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
@@ -289,7 +289,7 @@ class Appended:
     def write(self, additions: list[Addition]) -> None:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
-        with _naming(self.name):
+        with name_in_errors(self.name):
             for data, end in additions:
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
@@ -316,7 +316,7 @@ class Appended:
         """Commit the rest, and release the log."""
         try:
             self.check_process()
-            with _naming(self.name):
+            with name_in_errors(self.name):
                 if self._ending is None and not self.bytes_written and self._compression:
                     self._compressor = self._compressor or compressions.compressor(
                         self._compression
@@ -539,15 +539,3 @@ def _compression(name: str) -> str | None:
         return None
     compressions.compressor(name)
     return name
-
-
-@contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Make errors of the system name the log instead of its other files."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            error.filename = name
-            del error.filename2
-        raise

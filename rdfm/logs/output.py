@@ -26,6 +26,7 @@ from rdfm import formats
 from rdfm.errors import (
     OptionError,
     UnknownFormatError,
+    name_in_errors,
     spelled,
     visible,
 )
@@ -141,7 +142,7 @@ class Output:
 
     def _write(self, data: bytes) -> None:
         self.check_process()
-        with _naming(self.name):
+        with name_in_errors(self.name):
             self.bytes_written += _write_all(self._file, data)
 
     def commit(self) -> None:
@@ -149,7 +150,7 @@ class Output:
         try:
             self._end()
             if self._temporary is not None and self._final is not None:
-                with _naming(self.name):
+                with name_in_errors(self.name):
                     self._temporary.replace(self._final)
                 self._done()
                 remove_stale(self._final)
@@ -167,7 +168,7 @@ class Output:
             if self._temporary is None or self._final is None:
                 return None
             partial = _free_name(self._final)
-            with _naming(self.name):
+            with name_in_errors(self.name):
                 self._temporary.replace(partial)
             self._done()
         except BaseException:
@@ -196,7 +197,7 @@ class Output:
         if self._compressor is not None:
             compressor, self._compressor = self._compressor, None
             self._write(compressor.flush())
-        with _naming(self.name):
+        with name_in_errors(self.name):
             if self._owned:
                 self._file.close()
             elif hasattr(self._file, "flush"):
@@ -288,7 +289,7 @@ class FolderOutput:
                 data = part.data
                 if file.compressor is not None:
                     data = file.compressor.compress(data)
-                with _naming(file.name):
+                with name_in_errors(file.name):
                     self.bytes_written += _write_all(file.file, data)
                 if part.ended:
                     self._end(part.name)
@@ -296,7 +297,7 @@ class FolderOutput:
     def _open(self, part: Part) -> _OpenFile:
         path = self._staging / part.name
         name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./
-        with _naming(name):
+        with name_in_errors(name):
             path.parent.mkdir(exist_ok=True)
             # Unbuffered, so that a forked process has no buffered data to write.
             file = path.open("ab" if part.again else "xb", buffering=0)
@@ -308,7 +309,7 @@ class FolderOutput:
     def _end(self, part: str) -> None:
         """Close the file of a part."""
         opened = self._files.pop(part)
-        with _naming(opened.name), opened.file:
+        with name_in_errors(opened.name), opened.file:
             self._opened.remove(opened.file)
             if opened.compressor is not None:
                 self.bytes_written += _write_all(opened.file, opened.compressor.flush())
@@ -322,7 +323,7 @@ class FolderOutput:
         try:
             self.check_process()
             self._end_all()
-            with _naming(self.name):
+            with name_in_errors(self.name):
                 self._appear()
             self._finalizer.detach()
         except BaseException:
@@ -348,7 +349,7 @@ class FolderOutput:
             self.check_process()
             self._end_all()
             partial = _free_name(self._final)
-            with _naming(self.name):
+            with name_in_errors(self.name):
                 self._staging.rename(partial)
             self._finalizer.detach()
         except BaseException:
@@ -514,18 +515,6 @@ def _check_process(process: int, name: str) -> None:
             "opened by the parent process; create the log after the fork",
             name,
         )
-
-
-@contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Make errors of the system name the output instead of its temporary file."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            error.filename = name
-            del error.filename2  # None would be shown as a second name
-        raise
 
 
 @contextlib.contextmanager

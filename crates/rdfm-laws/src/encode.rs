@@ -4,7 +4,7 @@
 //! - Batches: the division of messages into batches does not change the output. Parts of messages are written like the
 //!   messages, or rejected.
 //! - Reset: after a reset, an encoder writes the same output again.
-//! - Append: a log to which each message is appended in a run of its own equals the log written at once, and decoders
+//! - Append: a log to which each message is appended in a separate run equals the log written at once, and decoders
 //!   find the end that encoders report.
 //! - A rejected message leaves exactly the complete messages before it in the output.
 
@@ -133,7 +133,7 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
     }
 }
 
-/// A log to which each of the batches is appended in a run of its own has all their messages.
+/// A log to which each of the batches is appended in a separate run has all their messages.
 fn appended<R: ToValues>(
     writing: &Writing,
     source: &FormatSpec,

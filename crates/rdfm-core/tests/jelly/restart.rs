@@ -178,7 +178,7 @@ fn restarts_declare_namespaces_again_but_readers_do_not_deliver_them_again() {
 fn marks_are_not_metadata_and_their_key_is_reserved() {
     let bytes = written(&options(), &[Message::default()]);
     assert_eq!(decoded(&bytes)[0].metadata, []);
-    // Also in frames that are no restarts, and in logs that are one message.
+    // Also in frames that are not restart frames, and in logs that are one message.
     let mark = bytes[1..][..42].to_vec();
     let others = [
         frame(&[mark.clone(), options_row(1, &[]), bnodes("s", "p", "o")]),
