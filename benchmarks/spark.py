@@ -36,6 +36,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tools"))
 
 CORES = 2
+# The big log repeats the observations.
+REPETITIONS = 10
 # With TCP, every task of both sides waits 40 ms for its input; see docs/spark.md.
 UNIX_SOCKETS = "spark.python.unix.domain.socket.enabled"
 QUADS_A_MESSAGE = 6
@@ -54,13 +56,19 @@ UNDECODED = {
 
 
 def make_data(data: Path, messages: int) -> None:
-    """The observations of `generate` as logs with one file per core; existing files are kept."""
+    """The observations of `generate` as logs with one file per core, and as one big log; existing files are kept."""
+    import rdfm
+
     made = iot_messages(messages)
     size = -(-messages // CORES)
     for part in range(CORES):
         share = list(islice(made, size))
         write(data / "nq" / f"part-{part}.nq", nquads(iter(share)))
         write(data / "jelly" / f"part-{part}.jelly", jelly(iter(share)))
+    big = data / "big" / "log.jelly"
+    if not big.exists():
+        big.parent.mkdir()
+        rdfm.convert(sorted((data / "jelly").iterdir()) * REPETITIONS, big)
 
 
 def make_tables(spark: SparkSession, data: Path) -> None:
@@ -174,6 +182,16 @@ def rdfm_read(log: str, answer: Of, spark: SparkSession, data: Path) -> Answer:
 def rdfm_quads(log: str, answer: Of, spark: SparkSession, data: Path, **options: str) -> Answer:
     reader = spark.read.format("rdfm").options(rows="quads", **options)
     return answer(reader.load(str(data / log)))
+
+
+def rdfm_big(tasks: int, spark: SparkSession, data: Path) -> Answer:
+    """The number of quads of the big log, read by `tasks` tasks."""
+    log = data / "big" / "log.jelly"
+    options = {"splitBytes": str(log.stat().st_size // tasks + 1), "minPartitions": str(tasks)}
+    messages = spark.read.format("rdfm").options(**options).load(str(log))
+    if (found := messages.rdd.getNumPartitions()) != tasks:
+        raise ValueError(f"{found} tasks instead of {tasks}")
+    return {"quads": quad_count_of_messages(messages)["quads"] // REPETITIONS}
 
 
 def rdfm_predicates(log: str, spark: SparkSession, data: Path) -> Answer:
@@ -464,6 +482,12 @@ def rows() -> list[Row[Side]]:
         Row("read nq, sum", nq, (by_lines, counted), 5),
         Row("read jelly, quads by predicate", jelly_grouped, (by_lines, grouped)),
         Row("read nq, quads by predicate", nq_grouped, (by_lines, grouped)),
+        Row(
+            "one big jelly log, 2 tasks",
+            partial(rdfm_big, 2),
+            ("1 task", partial(rdfm_big, 1)),
+            1.6,
+        ),
         Row("write jelly", partial(rdfm_write, "jelly"), by_pyjelly, 4),
         Row("write jelly, peer writes nq", partial(rdfm_write, "jelly"), by_oxigraph),
         Row("write nq", partial(rdfm_write, "nq"), by_oxigraph),
