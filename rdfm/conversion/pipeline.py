@@ -214,7 +214,9 @@ class Pipeline:
                 yield kept, _cost(kept)
 
     def _explain(self, broken: Broken) -> None:
-        """Add remedies to an error."""
+        """Add remedies to an error, except for results: their rows cannot be read in parts."""
+        if broken.source.format.spec.kinds == ("results",):
+            return
         plan = self._plan
         flat = broken.header.get("frames") == "flat"
         stays_flat = flat and plan.stays_flat and not broken.source.member

@@ -259,3 +259,12 @@ def test_a_limit_error_names_the_remedy_for_the_kind(rdfm):
     error = rdfm("convert", "r.srj", "out.srt", "--max-message-bytes", "5").error
     assert "a larger --max-message-bytes allows it" in error
     assert "--to" not in error
+
+
+def test_the_error_for_a_large_row_names_only_the_limit(rdfm):
+    Path("rows.tsv").write_text('?a\n"' + "a" * 2000 + '"\n')
+    failed = rdfm("convert", "rows.tsv", "rows.parquet", "--max-message-bytes", "1000")
+    assert failed.code == 1
+    assert "larger --max-message-bytes" in failed.err
+    assert "--rows" not in failed.err
+    assert "--group-by" not in failed.err
