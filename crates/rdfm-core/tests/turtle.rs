@@ -610,6 +610,19 @@ fn the_charge_of_a_message_does_not_depend_on_pieces() {
 }
 
 #[test]
+fn an_invalid_escape_near_the_limit_gives_the_same_error_in_pieces() {
+    let log = format!(
+        "<http://a.example/s> <http://a.example/p> \"\\u0 {}\" .\n{}",
+        "x".repeat(60),
+        "# a comment after the statement\n".repeat(20)
+    );
+    for max_message_bytes in 64..400 {
+        let options = Options::with("max_message_bytes", max_message_bytes);
+        decode_every_way("trig", &options, log.as_bytes());
+    }
+}
+
+#[test]
 fn complete_messages_do_not_wait_for_the_next() {
     let mut decoder = decoder("trig", &Options::default()).unwrap();
     let options = Options::default();

@@ -36,17 +36,19 @@ impl TurtleMachine {
     pub(super) fn literal(&mut self, text: &[u8], string: Text) -> Lexed<()> {
         let start = self.pos;
         let raw = &text[string.start..string.stop];
-        self.builder
-            .charge(16)
-            .map_err(|exceeded| limit(start, exceeded))?;
         let lexical = if string.escaped {
             self.unescaped.clear();
             lexer::unescape_string(raw, string.start, &mut self.unescaped)?;
-            self.builder.add_text(&self.unescaped)
+            &self.unescaped
         } else {
-            self.builder.add_text(raw)
-        }
-        .map_err(|exceeded| limit(start, exceeded))?;
+            raw
+        };
+        // After every other error of the token, since the token may be parsed again after an error.
+        let lexical = self
+            .builder
+            .charge(16)
+            .and_then(|()| self.builder.add_text(lexical))
+            .map_err(|exceeded| limit(start, exceeded))?;
         self.pending = Pending {
             text: lexical,
             flags: if string.plain { flags::PLAIN } else { 0 },
