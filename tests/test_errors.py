@@ -81,7 +81,7 @@ def test_follows_survives_pickling():
     assert pickle.loads(pickle.dumps(error)).follows is True
 
 
-def test_builtin_bases():
+def test_errors_have_builtin_bases():
     assert issubclass(errors.DecodeError, ValueError)
     assert issubclass(errors.EncodeError, ValueError)
     assert issubclass(errors.OptionError, ValueError)

@@ -214,7 +214,7 @@ def test_boolean_answers_round_trip_through_other_libraries(answer):
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("variables", [[], VARIABLES])
-def test_results_without_variables_or_bindings(rows, variables):
+def test_results_may_lack_variables_or_bindings(rows, variables):
     unbound = [(None,) * len(variables)] * rows
     for back in (
         ResultReader.from_rdflib(reader(unbound, variables).to_rdflib()),

@@ -16,7 +16,7 @@ QUADS = [
 ]
 
 
-def test_messages_from_quads():
+def test_messages_are_made_from_quads():
     message = Message(QUADS, metadata={"k": b"v"})
     assert (message.index, message.position, len(message)) == (None, None, 4)
     assert (message.metadata, message.namespaces) == ({"k": b"v"}, {})
@@ -47,7 +47,7 @@ def test_messages_of_other_types_are_refused(make, text):
         make()
 
 
-def test_patches_from_operations():
+def test_patches_are_made_from_operations():
     rows = [
         Operation("H", "ID", object=A),
         ("H", "prev", None, None, B),
@@ -97,7 +97,7 @@ def test_patches_from_operations():
         hash(patch)
 
 
-def test_patches_as_views_of_a_batch():
+def test_patches_are_views_of_their_batch():
     rows = [[("TX",), ("A", None, A, B, A), ("TC",)], [], [("H", "id", None, None, A)]]
     batch = PatchBatch.from_patches([Patch(row) for row in rows], first_index=7)
     assert repr(batch) == "<PatchBatch: 3 patches, 4 operations>"

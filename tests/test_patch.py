@@ -128,7 +128,7 @@ def test_applying_a_difference_gives_the_new_dataset(first, second, name, data, 
 
 @pytest.mark.parametrize("name", PATCHES)
 @given(data=st.data())
-def test_differences_by_message(name, data):
+def test_differences_are_made_by_message(name, data):
     old, new = (data.draw(carried("nq")) for _ in range(2))
     found, done = diff(
         ("nq", written("nq", old)), ("nq", written("nq", new)), name, per_message=True
@@ -200,7 +200,7 @@ def test_canonical_differences_ignore_the_labels_of_the_new_dataset(data):
 
 
 @given(data=st.data())
-def test_canonical_differences_of_snapshots(data):
+def test_canonical_differences_apply_to_snapshots(data):
     log = data.draw(carried("nq"))
     log = [quads for message in log for quads in (message, shuffled(message, 3))]
     found, _ = diff(("nq", written("nq", log)), None, canonical=True)
@@ -330,7 +330,7 @@ def test_apply_agrees_with_a_set_model(name, drawn, split):
 # Errors of each change.
 
 
-def test_counts_and_the_order_of_quads():
+def test_apply_counts_changes_and_keeps_the_order_of_quads():
     data = "<a:1> <a:p> <a:o> .\n<a:2> <a:p> <a:o> .\n"
     rows = "TX .\nD <a:1> <a:p> <a:o> .\nA <a:3> <a:p> <a:o> .\nA <a:2> <a:p> <a:o> .\nTC .\nTX .\nA <a:4> <a:p> <a:o> .\nTA .\n"
     found, done = apply(("nq", data.encode()), rows.encode())
@@ -494,7 +494,7 @@ def test_messages_before_a_delete_are_kept(tmp_path):
     assert (tmp_path / "out.nq.partial").read_text() == "<a:1> <a:p> <a:o> .\n"
 
 
-def test_separate_blank_nodes():
+def test_blank_nodes_can_be_separated():
     rows = b"TX .\nA _:a <a:p> <a:o> .\nTC .\nTX .\nA _:a <a:p> <a:o> .\nTC .\n"
     given = {"from_format": "rdf-patch", "to_format": "nq"}
     with pytest.raises(

@@ -249,7 +249,7 @@ def without_aborted(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [0, 1 << 20, 64 << 20])
-def test_transactions_larger_than_a_batch(memory, monkeypatch):
+def test_transactions_may_be_larger_than_a_batch(memory, monkeypatch):
     """Stored operations of an aborted transaction are discarded, also from a temporary file."""
     monkeypatch.setattr(reverting, "MEMORY_BYTES", memory)
 

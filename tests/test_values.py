@@ -89,7 +89,7 @@ def read(name, value):
 
 
 @pytest.mark.parametrize("name", [*NATIVE, *TABLES])
-def test_round_trip(name):
+def test_values_are_read_back(name):
     values = pa.array(encode_values(name, column()))
     values.validate(full=True)
     assert values.type == pa.binary()
@@ -153,7 +153,7 @@ def test_graphs_and_triple_terms_are_kept():
 
 
 @pytest.mark.parametrize("type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
-def test_binary_types_of_any_width(type):
+def test_binary_types_of_any_width_are_accepted(type):
     values = pa.chunked_array(
         [pa.array([b"", None], type), pa.array([b"<a:s> <a:p> <a:o> ."], type)]
     )
@@ -164,7 +164,7 @@ def test_binary_types_of_any_width(type):
 
 
 @pytest.mark.parametrize("text", [pa.large_string(), pa.string_view()], ids=str)
-def test_string_types_of_any_width(text):
+def test_string_types_of_any_width_are_accepted(text):
     type = pa.large_list(pa.struct([(part, text) for part in reversed(PARTS)]))
     assert pa.array(encode_values("nq", column(type=type))).equals(
         pa.array(encode_values("nq", column()))

@@ -55,7 +55,7 @@ def differences_of(a, b, **options):
         ([1, 2, 3], [4, 5, 6], [("changed", at, at) for at in range(3)]),
     ],
 )
-def test_differences_of_short_logs(a, b, differences):
+def test_short_logs_have_the_expected_differences(a, b, differences):
     assert differences_of(numbered(*a), numbered(*b)) == differences
 
 
@@ -200,7 +200,7 @@ def written(messages, format, **options):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1 << 32), batch=st.sampled_from([1, 3, 8192]))
-def test_random_logs_compared_with_pyoxigraph(seed, batch):
+def test_random_logs_are_compared_like_pyoxigraph(seed, batch):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(0, 8))]
     b = edited(draw, a)
@@ -251,7 +251,7 @@ def in_order(message):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_logs_of_ordered_quads(seed):
+def test_random_logs_of_ordered_quads_are_compared_like_lists(seed):
     draw = random.Random(seed)
     a = [dataset(draw) for _ in range(draw.randint(1, 4))]
     b = edited(draw, a) if draw.random() < 0.5 else [list(message) for message in a]
@@ -275,7 +275,7 @@ def renamed_in_place(quads):
 
 
 @given(seed=st.integers(0, 1 << 32))
-def test_random_messages_compared_with_rdflib(seed):
+def test_random_messages_are_compared_like_rdflib(seed):
     from rdflib.compare import isomorphic
 
     draw = random.Random(seed)
@@ -555,7 +555,7 @@ def test_the_first_messages_of_unordered_logs_are_shown():
         ({"rdf_direction": "none", "format": "nq"}, "rdf_direction is for reading"),
     ],
 )
-def test_wrong_options(options, text):
+def test_wrong_options_are_refused(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         rdfm.diff(numbered(1), numbered(1), **options)
 

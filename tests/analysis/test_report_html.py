@@ -109,7 +109,7 @@ def test_notebooks_embed_a_fragment():
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 1100])
-def test_a_page_in_a_browser(tmp_path, width, dark):
+def test_a_page_is_shown_completely_in_a_browser(tmp_path, width, dark):
     text = LOG + f"<{LONG}> <{LONG}> <{LONG}> <urn:{'y' * 900}> .\n"
     found = render_page(page_of(text), tmp_path, width=width, dark=dark)
     assert found["console"] == []
@@ -155,7 +155,7 @@ def test_numbers_are_not_wrapped(tmp_path, width, exponent):
         assert looks["widest"] <= width
 
 
-def test_an_error_and_an_empty_log_in_a_browser(tmp_path):
+def test_a_browser_shows_errors_and_empty_logs(tmp_path):
     found = render_page(page_of("<urn:s> oops"), tmp_path, width=360)
     assert "Reading stopped at the first error" in found["text"]
     assert found["console"] == []

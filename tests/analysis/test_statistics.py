@@ -262,7 +262,7 @@ def test_types_are_counted(log):
 
 @given(patch_logs.patches(graphs=True))
 @settings(deadline=None)
-def test_statistics_of_patches(log):
+def test_patches_have_statistics_of_their_operations(log):
     batch = patch_logs.as_batch(log)
     found = of_batches([batch])
     plain = Plain()
@@ -284,7 +284,7 @@ def test_statistics_of_patches(log):
 
 @given(result_logs.results())
 @settings(deadline=None)
-def test_statistics_of_results(log):
+def test_results_have_statistics_of_their_cells(log):
     variables, rows = log
     data = result_logs.encoded("results-thrift", variables, rows)
     found = rdfm.statistics(data, "results-thrift", top=1000)
@@ -495,12 +495,12 @@ def check_log(path, **options):
 
 
 @pytest.mark.parametrize("folder", LOGS)
-def test_statistics_of_fixtures(folder):
+def test_statistics_of_fixtures_equal_a_plain_count(folder):
     for path in LOGS[folder]:
         check_log(path, **reading(path))
 
 
-def test_statistics_of_a_flat_log_of_many_frames(tmp_path):
+def test_a_flat_log_of_many_frames_is_counted_as_one_message(tmp_path):
     path = tmp_path / "flat.jelly"
     path.write_bytes(encode("jelly", [large(2000)], frames="flat", frame_rows=100))
     (message,) = check_log(path)
@@ -517,7 +517,7 @@ def test_statistics_of_a_flat_log_of_many_frames(tmp_path):
         ("osm2rdf-denmark", "ttl", None, 1),
     ],
 )
-def test_samples_of_riverbench(dataset, suffix, statements, graphs):
+def test_samples_of_riverbench_have_the_published_statistics(dataset, suffix, statements, graphs):
     """Element 0 has the number of statements that the published figures are based on."""
     paths = sorted(suites.path("data", "riverbench", dataset).glob(f"*.{suffix}"))
     assert len(paths) == 5
@@ -529,7 +529,7 @@ def test_samples_of_riverbench(dataset, suffix, statements, graphs):
 
 
 @pytest.mark.suites
-def test_statistics_of_real_logs():
+def test_statistics_of_real_logs_equal_a_plain_count():
     paths = [
         path
         for path in sorted(suites.path("data").rglob("*"))

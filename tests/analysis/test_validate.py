@@ -226,7 +226,7 @@ def test_findings_can_be_iterated_only_once():
 # --- warnings ---
 
 
-def test_ill_typed_literals():
+def test_ill_typed_literals_are_reported():
     log = f'{GOOD}{S} "1"^^<{XSD}integer>, "x" .\n{S} "1 "^^<{XSD}integer> .\n'
     assert found(log, "ttl") == [("warning", "ill-typed-literal", 0, 3, 27)]
     checked = rdfm.validate(log.encode(), "ttl")
@@ -236,18 +236,18 @@ def test_ill_typed_literals():
     )
 
 
-def test_literals_in_triple_terms():
+def test_literals_in_triple_terms_are_checked():
     log = f'{S} <<( {S} "x"^^<{XSD}int> )>> .\n'
     assert found(log) == [("warning", "ill-typed-literal", 0, 1, 57)]
 
 
-def test_language_tags():
+def test_malformed_language_tags_are_reported():
     log = f'{S} "a"@en-a .\n{S} "a"@de-CH-1996 .\n'
     assert found(log) == [("warning", "language-tag", 0, 1, 29)]
 
 
 @pytest.mark.parametrize("name", ["jelly", "rdf-protobuf", "rdf-thrift"])
-def test_relative_iris_in_binary_logs(name):
+def test_relative_iris_in_binary_logs_are_reported(name):
     log = written(name, ["<a> <http://e/p> <http://e/o> ."])
     assert [each[:2] for each in found(log, name)] == [("warning", "relative-iri")]
 
@@ -262,14 +262,14 @@ def test_iris_relative_to_the_file_are_reported(tmp_path):
     assert list(rdfm.validate(path.read_bytes(), "ttl", base="file:///tmp/a.ttl")) == []
 
 
-def test_relative_iris_in_text():
+def test_relative_iris_in_text_are_reported():
     assert found(f"{GOOD}<a> <http://e/p> <a> .\n", lenient=True) == [
         ("warning", "relative-iri", 0, 2, 1)
     ]
     assert found(f"{GOOD}<a> <http://e/p> <a> .\n") == [("error", "syntax", 0, 2, 2)]
 
 
-def test_look_alikes():
+def test_comments_that_look_like_delimiters_are_reported():
     log = GOOD + "# @Message\n" + GOOD + NEXT + GOOD + "#message\n" + GOOD
     assert found(log) == [
         ("warning", "look-alike", None, 2, 1),
@@ -277,7 +277,7 @@ def test_look_alikes():
     ]
 
 
-def test_keys_without_iris():
+def test_keys_without_an_iri_are_reported():
     lines = ['{"@id":"http://e/s","http://e/p":1}', '{"@id":"http://e/s","name":"x"}'] * 3
     checked = rdfm.validate("\n".join(lines).encode(), "ndjsonld")
     (finding,) = checked
@@ -355,7 +355,7 @@ def test_terms_of_a_message_in_parts_have_correct_lines():
     assert [each[3:] for each in found(log)] == [(60_001, 27), (120_002, 27)]
 
 
-def test_lines_across_pieces():
+def test_lines_are_counted_across_pieces():
     text = "a\nbé\n# c\n  _:b1 _:b\nee".encode()
     for size in (1, 2, 3, 100):
         lines = Lines()
@@ -421,7 +421,7 @@ def test_stream_options_need_a_jelly_log():
         ({"nonsense": 1}, "nonsense"),
     ],
 )
-def test_wrong_calls(options, text):
+def test_wrong_calls_are_refused(options, text):
     with pytest.raises(rdfm.OptionError, match=text):
         list(rdfm.validate(GOOD.encode(), "nq", **options))
 

@@ -19,7 +19,7 @@ from rdfm.cli.screen import Screen
 QUAD = "<http://e/s> <http://e/p> <http://e/o> ."
 
 
-def test_all_messages_as_trig(rdfm):
+def test_all_messages_are_printed_as_trig(rdfm):
     run = rdfm("cat", "a.nq")
     assert run.code == 0
     assert run.err == ""
@@ -165,7 +165,7 @@ def test_an_error_after_the_selection_is_not_reached(rdfm):
     assert rdfm("cat", "bad.nq", "-m", "0", "--to", "nq").code == 0
 
 
-def test_colours_on_request(rdfm):
+def test_colours_are_printed_on_request(rdfm):
     run = rdfm("cat", "a.nq", "-m", "1", "--color", "always")
     assert '\x1b[32m"2"\x1b[0m' in run.out
     assert "\x1b[34m<http://e/g>\x1b[0m" in run.out

@@ -28,11 +28,11 @@ def spawn(*words, **settings):
     return subprocess.Popen([*RDFM, *words], **settings)
 
 
-def test_version(rdfm):
+def test_version_is_printed(rdfm):
     assert rdfm("--version").out == f"rdfm {package.__version__}\n"
 
 
-def test_to_jelly_and_back(rdfm):
+def test_conversion_to_jelly_and_back_gives_the_same_log(rdfm):
     run = rdfm("convert", "a.nq", "a.jelly.gz")
     assert run.code == 0
     assert run.out == ""
@@ -59,7 +59,7 @@ def test_an_existing_output_is_replaced(rdfm):
     )  # a different format, so this is the output
 
 
-def test_message_per_file(rdfm):
+def test_each_input_is_a_message_with_message_per_file(rdfm):
     Path("empty.nq").write_text("")
     rdfm("convert", "--message-per-file", "b.nq", "empty.nq", "b.nq", "-o", "out.jelly")
     assert "messages         3 (1 empty)" in rdfm("inspect", "out.jelly").out
@@ -80,7 +80,7 @@ def test_message_per_file(rdfm):
         (["--take", "0"], ""),
     ],
 )
-def test_skip_and_take(rdfm, options, expected):
+def test_skip_and_take_select_output_messages(rdfm, options, expected):
     assert rdfm("convert", "a.nq", "out.nq", *options).code == 0
     assert Path("out.nq").read_text() == expected
 
@@ -108,7 +108,7 @@ def test_messages_beyond_take_are_not_read(rdfm):
         ),
     ],
 )
-def test_dialects_of_a_comment_log(rdfm, options, expected):
+def test_a_comment_log_is_written_in_each_dialect(rdfm, options, expected):
     Path("in.nq").write_text(A + MARK + A)
     assert rdfm("convert", "in.nq", "out.nq", *options).code == 0
     assert Path("out.nq").read_text() == expected
@@ -122,7 +122,7 @@ def test_dialects_of_a_comment_log(rdfm, options, expected):
         (["--from-dialect", "directive", "--to-dialect", "comment"], A + MARK + A),
     ],
 )
-def test_dialects_of_a_directive_log(rdfm, options, expected):
+def test_a_directive_log_is_written_in_each_dialect(rdfm, options, expected):
     Path("in.nq").write_text(f'VERSION "1.1-messages"\n{A}MESSAGE\n{A}')
     assert rdfm("convert", "in.nq", "out.nq", *options).code == 0
     assert Path("out.nq").read_text() == expected
@@ -147,7 +147,7 @@ def jelly(rdfm, *words):
     return json.loads(rdfm("inspect", "--json", "out.jelly").out)["options"]
 
 
-def test_jelly_options(rdfm):
+def test_jelly_options_reach_the_encoder(rdfm):
     Path("t.nt").write_text(A)
     default = {
         "physical_type": "triples",
@@ -182,7 +182,7 @@ def test_later_inputs_may_contain_graphs(rdfm):
     assert jelly(rdfm, "t.nt", "a.nq", "-o", "out.jelly")["physical_type"] == "quads"
 
 
-def test_standard_streams(rdfm):
+def test_standard_streams_are_read_and_written(rdfm):
     words = ["convert", "-", "-", "--from", "nq", "--to", "nq", "-q"]
     process = spawn(*words, stdin=subprocess.PIPE)
     out, err = process.communicate((A + MARK + B).encode())
@@ -210,7 +210,7 @@ def test_a_closed_pipe_ends_quietly(rdfm):
     process.stderr.close()
 
 
-def test_formats(rdfm):
+def test_formats_are_listed(rdfm):
     run = rdfm("formats")
     tables = [table.splitlines() for table in run.out.split(":\n\n")[1:]]
     for kind, (head, *lines) in zip(("messages", "patches", "results"), tables, strict=True):
@@ -223,7 +223,7 @@ def test_formats(rdfm):
     assert rows[1]["carries"]["graphs"] is True
 
 
-def test_inspect(rdfm):
+def test_inspect_describes_a_log(rdfm):
     Path("a.nq.gz").write_bytes(gzip.compress(Path("a.nq").read_bytes()))
     run = rdfm("inspect", "a.nq.gz", "b.nq")
     assert run.code == 0
@@ -239,7 +239,7 @@ def test_inspect(rdfm):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(rdfm, shell):
+def test_completion_scripts_are_printed(rdfm, shell):
     run = rdfm("completion", shell)
     assert "_RDFM_COMPLETE" in run.out
     assert run.code == 0
@@ -263,7 +263,7 @@ def test_completion_offers_the_options_of_each_side():
 
 
 @pytest.mark.parametrize("command", ["convert", "inspect", "formats", "completion", "help"])
-def test_help(rdfm, command):
+def test_each_command_has_help(rdfm, command):
     run = rdfm(command, "--help")
     assert run.code == 0
     assert run.out.startswith(f"Usage: rdfm {command}")
@@ -450,7 +450,7 @@ def test_an_input_without_logs_is_noted(rdfm, without_logs, words, name):
     assert run.err.splitlines().count(f"rdfm: note: {name} contains no logs") == 1
 
 
-def test_inputs_without_logs_next_to_others(rdfm, without_logs):
+def test_inputs_without_logs_are_noted_among_others(rdfm, without_logs):
     run = rdfm("convert", "a.nq", "empty", "empty.tar", "b.nq", "-o", "out.nq")
     notes = [line for line in run.err.splitlines() if "note: " in line]
     assert notes == [f"rdfm: note: {name} contains no logs" for name in ("empty", "empty.tar")]

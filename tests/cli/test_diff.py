@@ -15,7 +15,7 @@ def write(name, *values):
     Path(name).write_text(f"\n{B}\n".join(A.format(value) for value in values) + "\n")
 
 
-def test_equal_logs(rdfm):
+def test_equal_logs_have_status_0(rdfm):
     library.convert("a.nq", "a.jelly")
     run = rdfm("diff", "a.nq", "a.jelly")
     assert run.code == 0
@@ -193,7 +193,7 @@ def test_help_describes_the_exit_status(rdfm):
         ("a.nq nowhere/", "nowhere"),
     ],
 )
-def test_wrong_files(rdfm, words, text):
+def test_wrong_files_have_status_2(rdfm, words, text):
     Path("rows.tsv").write_text('?a\n"1"\n')
     Path("p.rdfp").write_text("TX .\nTC .\n")
     Path("noname").write_text("what is this\n")

@@ -90,7 +90,7 @@ def test_log_readers_filter_the_same_messages(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_only_matching_quads(rdfm):
+def test_only_matching_quads_are_written_on_request(rdfm):
     run = rdfm("filter", "log.nq", "--predicate", "<http://e/species>", "--quads", "--to", "nq")
     assert run.out == (
         "<http://e/s1> <http://e/species> <http://e/crane> .\n# @message\n"
@@ -126,7 +126,7 @@ def test_prefixes_are_those_of_each_message(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_several_logs_and_errors(rdfm):
+def test_several_logs_are_filtered_and_errors_are_skipped(rdfm):
     run = rdfm("filter", "log.jelly", "log.trig", "--object", "ex:wren", "--count")
     assert run.out == "2\n"
     assert rdfm("filter", "bad.nq", "--any", "<http://e/3>", "--count").code == 1
@@ -172,7 +172,7 @@ def test_several_logs_and_errors(rdfm):
     ],
 )
 @pytest.mark.usefixtures("log")
-def test_wrong_criteria(rdfm, words, text):
+def test_wrong_criteria_are_refused(rdfm, words, text):
     run = rdfm("filter", "log.trig", *words, *([] if "--count" in words else ["-o", "out.trig"]))
     assert run.code == 2
     assert text in run.error
@@ -213,7 +213,7 @@ def test_messages_in_parts_cannot_be_filtered():
 
 
 @pytest.mark.usefixtures("log")
-def test_filters_of_filters(rdfm):
+def test_a_filtered_log_can_be_filtered_again(rdfm):
     with library.open_log("log.trig") as log:
         found = log.filter(any=["ex:crane"]).filter(predicate="ex:note")
         assert [message.index for message in found] == [0]
@@ -227,7 +227,7 @@ def test_filters_of_filters(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_matching_quads_of_messages_that_match_a_query(rdfm):
+def test_quads_are_selected_in_messages_that_match_a_query(rdfm):
     words = ["--predicate", "ex:species", "--quads", "--where", "ASK { ?s <http://e/count> 5 }"]
     run = rdfm("filter", "log.trig", *words, "--to", "nq", "--quiet")
     assert run.out == "<http://e/s2> <http://e/species> <http://e/wren> .\n"

@@ -92,7 +92,7 @@ def test_summaries_have_a_singular(rdfm):
     assert summary_of(rdfm("convert", "none.rdfp", "none.jellyp")) == "0 patches, 0 operations"
 
 
-def test_summaries_in_python(tmp_path):
+def test_summaries_in_python_count_each_kind(tmp_path):
     (tmp_path / "log.rdfp").write_text(CHAIN)
     summary = package.convert(tmp_path / "log.rdfp", tmp_path / "log.trp")
     assert (summary.kind, summary.messages, summary.quads) == ("patches", 3, 9)
@@ -106,7 +106,7 @@ def test_summaries_in_python(tmp_path):
 
 
 @pytest.mark.parametrize("format", PATCHES)
-def test_inspect_of_patches(rdfm, format):
+def test_inspect_describes_patches(rdfm, format):
     Path("log.rdfp").write_text(CHAIN)
     path = f"one{PATCHES[format]}"
     rdfm("convert", "log.rdfp", path)
@@ -126,7 +126,7 @@ def test_inspect_of_patches(rdfm, format):
     assert (report["quads"], report["quads_per_message"]) == (2, [0, 3.0, 5])
 
 
-def test_inspect_of_a_broken_chain(rdfm):
+def test_inspect_reports_a_broken_chain(rdfm):
     text = CHAIN + "H prev <urn:9> .\nZ .\nH prev <urn:2> .\nZ .\n"
     Path("log.rdfp").write_text(text)
     found = shown(rdfm("inspect", "log.rdfp"))
@@ -138,7 +138,7 @@ def test_inspect_of_a_broken_chain(rdfm):
 
 
 @pytest.mark.parametrize("format", RESULTS)
-def test_inspect_of_results(rdfm, format):
+def test_inspect_describes_results(rdfm, format):
     path = f"one{RESULTS[format]}"
     rdfm("convert", FIXTURES / "results-json" / "basic.srj", path)
     found = shown(rdfm("inspect", path))
@@ -149,7 +149,7 @@ def test_inspect_of_results(rdfm, format):
     assert (report["variables"], report["boolean"]) == (["s", "p"], None)
 
 
-def test_inspect_of_boolean_and_empty_results(rdfm):
+def test_inspect_describes_boolean_and_empty_results(rdfm):
     shutil.copy(FIXTURES / "results-json" / "false.srj", "false.srj")
     found = shown(rdfm("inspect", "false.srj"))
     assert set(found) == {"format", "size", "answer"}

@@ -134,7 +134,7 @@ def test_invalid_levels_are_refused(rdfm, compression, text):
         ("out.foo", ["out.foo: the name does not identify a format; --to nt, nq"]),
     ],
 )
-def test_outputs_of_unknown_format(rdfm, name, texts):
+def test_outputs_of_unknown_format_are_refused(rdfm, name, texts):
     run = rdfm("convert", "a.nq", name)
     assert all(text in run.error for text in texts), run.error
     assert run.code == 2
@@ -187,7 +187,7 @@ def test_errors_name_options_as_the_caller_spells_them(rdfm):
     ],
 )
 @pytest.mark.parametrize("command", ["convert", "inspect", "folder"])
-def test_inputs_of_unknown_format(rdfm, command, name, data, texts):
+def test_inputs_of_unknown_format_are_refused(rdfm, command, name, data, texts):
     Path("in").mkdir()
     Path("in", name).write_bytes(data)
     words = {

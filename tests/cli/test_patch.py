@@ -51,7 +51,7 @@ def timeless(text):
     return [line.rpartition(" in ")[0] or line for line in text.splitlines()]
 
 
-def test_apply(data):
+def test_apply_writes_the_changed_dataset(data):
     done = data("patch", "apply", "old.nq", "c.rdfp", "-o", "now.nq")
     assert (done.code, done.out) == (0, "")
     assert timeless(done.err) == ["rdfm: 3 quads: 1 added, 1 deleted"]
@@ -77,7 +77,7 @@ def test_apply_drops_data_on_request_and_counts_it(data):
     assert timeless(done.err)[1:] == ["rdfm: dropped: 1 graph name"]
 
 
-def test_revert(data):
+def test_revert_writes_patches_that_undo(data):
     done = data("patch", "revert", "c.rdfp")
     assert (done.code, done.out) == (
         0,
@@ -123,7 +123,7 @@ def test_a_terminal_shows_progress(data, monkeypatch):
     assert reports == []  # standard error is not a terminal
 
 
-def test_diff(data):
+def test_diff_writes_a_patch(data):
     done = data("patch", "diff", "old.nq", "new.trig", "-o", "-")
     assert (done.code, done.out) == (0, CHANGES)
     assert timeless(done.err) == ["rdfm: 1 patch: 1 add, 1 delete"]
@@ -135,7 +135,7 @@ def test_diff(data):
         )
 
 
-def test_diff_by_structure(data):
+def test_diff_matches_blank_nodes_by_structure(data):
     Path("again.nq").write_text(OLD.replace("_:x", "_:y"))
     assert timeless(data("patch", "diff", "old.nq", "again.nq", "-o", "-").err) == [
         "rdfm: 1 patch: 2 adds, 2 deletes"
@@ -144,7 +144,7 @@ def test_diff_by_structure(data):
     assert done.out == "TX .\nTC .\n"
 
 
-def test_diff_of_logs(data):
+def test_messages_and_snapshots_are_compared_on_request(data):
     done = data("patch", "diff", "--snapshots", "a.nq", "-o", "s.rdfp")
     assert timeless(done.err) == ["rdfm: 3 patches: 3 adds, 2 deletes"]
     done = data(
@@ -155,7 +155,7 @@ def test_diff_of_logs(data):
     assert timeless(done.err) == ["rdfm: 3 patches: 1 add, 3 deletes"]
 
 
-def test_from_log_and_to_log(data):
+def test_from_log_and_to_log_are_inverse(data):
     done = data("patch", "from-log", "a.nq", "a.rdfp")
     assert timeless(done.err) == ["rdfm: 3 patches"]
     assert Path("a.rdfp").read_text() == (
@@ -185,7 +185,7 @@ def test_to_log_separates_blank_nodes(data):
     assert Path("out.nq").read_text().count("_:b") == 2
 
 
-def test_the_chain(data):
+def test_a_broken_chain_is_refused(data):
     done = data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq")
     assert done.code == 1
     assert done.error == (
@@ -196,7 +196,7 @@ def test_the_chain(data):
     assert data("patch", "apply", "old.nq", "chain.rdfp", "-o", "now.nq", "--no-chain").code == 0
 
 
-def test_folders_and_archives(data):
+def test_folders_and_archives_are_read_and_written(data):
     assert data("patch", "from-log", "a.nq", "out/", "--to", "rdf-patch").code == 0
     names = sorted(path.name for path in Path("out/000").iterdir())
     assert names == [f"000000000{n}.rdfp" for n in range(3)]
@@ -243,7 +243,7 @@ def run(*words, stdin=b""):
     return subprocess.run(command, input=stdin, capture_output=True, check=False, env=os.environ)
 
 
-def test_standard_input_and_output(data):
+def test_standard_input_and_output_are_supported(data):
     done = run(
         "apply",
         "old.nq",
@@ -374,7 +374,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", ["rdf-patch", "rdf-patch-thrift", "jelly-patch"])
 @pytest.mark.parametrize("change", ["apply", "to-log"])
-def test_truncated_patches_of_each_format(data, name, change):
+def test_truncated_patches_of_each_format_are_errors(data, name, change):
     rows = [
         [
             ("TX",),
@@ -491,7 +491,7 @@ def test_every_option_of_the_commands_is_declared():
 # rdfm inspect of patches
 
 
-def test_inspect(data):
+def test_inspect_describes_patches(data):
     Path("log.rdfp").write_text(
         CHANGES + "Z .\n" + CHAIN + 'Z .\nPA "e" <a:> .\nTX .\nA <a:s> <a:p> <a:o> .\nTA .\nTX .\n'
     )

@@ -54,7 +54,7 @@ def test_the_bar_reaches_the_end(rdfm, bar, words):
         ("ASK { ?s <x:no> ?o }", []),
     ],
 )
-def test_the_bar_of_a_query(rdfm, bar, query, words):
+def test_the_bar_of_a_query_reaches_the_end(rdfm, bar, query, words):
     Path("log.nq").write_text((LINE + MARK) * 20_000)
     size = Path("log.nq").stat().st_size
     assert rdfm("query", query, "log.nq", *words).code == 0
@@ -145,7 +145,7 @@ def test_inspect_counts_the_bytes_read(rdfm):
     assert report.bytes == report.decompressed_bytes == Path("a.nq").stat().st_size + before
 
 
-def test_json_without_control_characters(rdfm):
+def test_json_contains_no_control_characters(rdfm):
     name = "x\x7f\x9b\u202e\u00e9\U000e0001.nq"
     Path(name).write_text(
         'VERSION "1.1\u007f\u009b[31m"\n<http://e/s> <http://e/p\u0085> <http://e/o> .\n'

@@ -75,7 +75,7 @@ def test_rows_on_standard_output_are_tsv(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_csv_output(rdfm):
+def test_csv_output_is_plain_text(rdfm):
     run = rdfm("query", SPECIES, "log.trig", "-o", "out.csv")
     assert run.code == 0
     assert Path("out.csv").read_text().splitlines()[:2] == [
@@ -86,7 +86,7 @@ def test_csv_output(rdfm):
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
 @pytest.mark.usefixtures("log")
-def test_tables(rdfm, suffix):
+def test_tables_are_written(rdfm, suffix):
     import pyarrow as pa
     from pyarrow import ipc, parquet
 
@@ -109,7 +109,7 @@ COUNTS = "PREFIX ex: <http://e/> SELECT ?s ?n { ?s ex:species ?o OPTIONAL { ?s e
 
 
 @pytest.mark.usefixtures("log")
-def test_typed_columns(rdfm):
+def test_columns_have_the_requested_types(rdfm):
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -176,7 +176,7 @@ def test_blank_nodes_are_shared_within_a_message(rdfm):
 
 
 @pytest.mark.usefixtures("log")
-def test_queries_over_the_entire_log(rdfm):
+def test_a_query_may_cover_the_entire_log(rdfm):
     query = "PREFIX ex: <http://e/> SELECT (COUNT(?s) AS ?n) { ?s ex:species ex:crane }"
     run = rdfm("query", query, "log.trig", "--whole", "--quiet")
     assert run.out == f'?n\n"2"^^<{XSD}integer>\n'
@@ -222,7 +222,7 @@ def test_construct_on_the_whole_log_makes_one_message_per_solution(rdfm):
     assert [len(message) for message in made] == [1, 1, 1, 1]
 
 
-def test_solutions_of_an_endpoint(rdfm):
+def test_solutions_of_an_endpoint_become_messages(rdfm):
     Path("answer.srj").write_text(
         json.dumps(
             {
@@ -291,7 +291,7 @@ def test_undeclared_prefixes_come_from_an_option(rdfm):
     assert "ex" in rdfm("query", query, "log.trig").error
 
 
-def test_graphs(rdfm):
+def test_a_query_reads_the_default_graph_or_all_graphs(rdfm):
     query = "SELECT ?o { ?s ?p ?o FILTER(?o = '2') }"
     run = rdfm("query", query, "a.nq", "-o", "out.srj")
     assert run.code == 0
@@ -400,14 +400,14 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         ),
     ],
 )
-def test_wrong_commands(rdfm, words, text):
+def test_wrong_commands_are_refused(rdfm, words, text):
     run = rdfm("query", *words)
     assert run.code == 2
     assert text in run.error
     assert not list(Path().glob("out*"))
 
 
-def test_a_missing_query_file(rdfm):
+def test_a_missing_query_file_is_named(rdfm):
     run = rdfm("query", "none.rq", "a.nq")
     assert (run.code, run.error) == (1, "none.rq: No such file or directory")
 
@@ -429,7 +429,7 @@ def test_other_kinds_are_refused(rdfm):
     assert "a.nq contains messages, but --solutions requires SPARQL results" in run.error
 
 
-def test_invalid_messages(rdfm):
+def test_invalid_messages_are_errors_or_skipped(rdfm):
     run = rdfm("query", "SELECT ?s { ?s ?p ?o }", "bad.nq", "-o", "out.srj")
     assert run.code == 1
     assert "(line 3, column" in run.error
@@ -467,7 +467,7 @@ def big(name="big.nq", count=300):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [[], ["--whole"]])
-def test_a_query_that_exceeds_the_timeout(rdfm, whole):
+def test_a_query_that_exceeds_the_timeout_is_an_error(rdfm, whole):
     big()
     begun = time.monotonic()
     run = rdfm("query", BOMB, "big.nq", "--timeout", "0.5", "-o", "out.srj", *whole)
@@ -498,7 +498,7 @@ NEVER = "FILTER(?a = ?i && ?a != ?i)"
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def test_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
+def test_a_query_is_interrupted_within_a_second(tmp_path, monkeypatch, query, whole):
     monkeypatch.chdir(tmp_path)
     big(count=2000)
     # The rows of one message are buffered, and would end the query at its memory limit.
@@ -568,7 +568,7 @@ def test_empty_inputs_have_empty_results(rdfm):
         assert Path("out.nq").read_text().startswith("<x:a> <x:b> ")
 
 
-def test_a_query_without_variables(rdfm):
+def test_a_query_without_variables_has_rows(rdfm):
     run = rdfm("query", "SELECT * {}", "a.nq", "--whole", "-o", "out.parquet")
     assert "the query has no variables" in run.error
     assert rdfm("query", "SELECT * {}", "a.nq", "--whole", "-o", "out.arrow").code == 0
@@ -577,7 +577,7 @@ def test_a_query_without_variables(rdfm):
     assert rdfm("query", "SELECT * {}", "a.nq", "-o", "out.parquet").code == 0
 
 
-def test_archives_and_folders(rdfm):
+def test_archives_and_folders_can_be_queried(rdfm):
     Path("in").mkdir()
     for number in (1, 2):
         Path(f"in/{number}.nq").write_text(f"<x:a{number}> <x:p> <x:b> .\n")

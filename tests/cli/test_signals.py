@@ -58,7 +58,7 @@ def converting(target, how=signal.SIG_DFL):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
-def test_interrupted_by_a_signal(tmp_path, monkeypatch, kind, target):
+def test_a_signal_ends_the_command_and_removes_its_output(tmp_path, monkeypatch, kind, target):
     monkeypatch.chdir(tmp_path)
     process = converting(target)
     process.send_signal(kind)
@@ -112,7 +112,7 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ["convert a.nq out.nq", "inspect a.nq", "formats", "--help"])
-def test_interrupted_during_startup(tmp_path, monkeypatch, words):
+def test_a_signal_during_startup_ends_the_command(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
 
@@ -160,7 +160,7 @@ main()
 @pytest.mark.parametrize(
     "words", ["inspect a.nq", "convert a.nq out.jelly", "convert a.nq out/ --to nq"]
 )
-def test_interrupted_while_the_main_thread_is_blocked(tmp_path, monkeypatch, words):
+def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("a.nq").write_text(LINE)
     process = spawn("-c", STUCK, *words.split())

@@ -24,7 +24,7 @@ def log():
     return "log.ttl"
 
 
-def test_text_output(rdfm, log):
+def test_statistics_are_printed_as_text(rdfm, log):
     run = rdfm("inspect", "--stats", log)
     assert (run.code, run.err) == (0, "")
     for line in (
@@ -38,7 +38,7 @@ def test_text_output(rdfm, log):
         assert line in run.out.splitlines()
 
 
-def test_json_output(rdfm, log):
+def test_statistics_are_printed_as_json(rdfm, log):
     run = rdfm("inspect", "--stats", "--json", log, log)
     first, second = map(json.loads, run.out.splitlines())
     assert first == second

@@ -64,14 +64,14 @@ def _named(stem, suffix):
     ],
     ids=lambda words: "-".join(words).encode("utf-8", "backslashreplace").decode(),
 )
-def test_every_command_reads_and_writes_them(rdfm, words):
+def test_every_command_reads_and_writes_undecodable_names(rdfm, words):
     run = rdfm(*words)
     assert run.code == 0, run.err
     assert "bug" not in run.err
     assert "udc" not in run.out + run.err
 
 
-def test_files_named_by_options(rdfm):
+def test_options_accept_undecodable_names(rdfm):
     context, document = _named(b"c", b".json"), _named(b"j", b".jsonld")
     Path(context).write_text('{"@context": {"e": "http://e/"}}')
     Path(document).write_text('{"@context": "http://c/c", "@id": "e:a", "e:p": "x"}')
@@ -122,7 +122,7 @@ def test_names_are_escaped(rdfm):
     assert run.out == f"{SHOWN}\t0\nb.nq\t0\n"
 
 
-def test_sources_of_rows(rdfm):
+def test_sources_of_rows_are_escaped(rdfm):
     Path("d/b.nq").unlink()
     assert rdfm("query", SELECT, "d", "-o", "o.parquet").code == 0
     assert set(pyarrow.parquet.read_table("o.parquet")["source"].to_pylist()) == {f"d/{SHOWN}"}
@@ -132,7 +132,7 @@ def test_sources_of_rows(rdfm):
     assert rdfm("convert", "d", "terms.parquet").code == 0
 
 
-def test_members_of_archives(rdfm):
+def test_members_of_archives_may_have_undecodable_names(rdfm):
     with tarfile.open("in.tar", "w") as archive:
         for name in (b"x\xff.nq", b"\xfe.nq", b"\xff.nq"):
             member = tarfile.TarInfo(os.fsdecode(name))
@@ -152,7 +152,7 @@ def test_python_escapes_names_alike(rdfm):
     str(caught.value).encode()
 
 
-def test_file_urls_with_such_bytes(rdfm):
+def test_file_urls_may_contain_undecodable_bytes(rdfm):
     assert rdfm("convert", Path("d", BAD).resolve().as_uri(), "o.nq").code == 0
     assert Path("o.nq").read_text() == Path("a.nq").read_text()
 
@@ -213,7 +213,7 @@ def _in_the_c_locale(*words, code=0):
 
 
 @pytest.mark.slow
-def test_names_in_the_c_locale(rdfm):
+def test_undecodable_names_work_in_the_c_locale(rdfm):
     name = "caf\u00e9"
     Path(f"{name}.nq").write_bytes(Path("a.nq").read_bytes())
     for output in (f"{name}.trig", f"{name}.tar", f"{name}-out/", os.fsdecode(b"\xc3\xa9\xff.nq")):
@@ -230,7 +230,7 @@ def test_names_in_the_c_locale(rdfm):
     assert run.stdout == b""
 
 
-def test_finalizers_in_the_c_locale(rdfm):
+def test_finalizers_raise_nothing_in_the_c_locale(rdfm):
     program = (
         "import os, rdfm\n"
         "logs = [rdfm.create_log(os.fsdecode(b'w\\xc3\\xa9\\xff' + end), 'nq') for end in (b'', b'/')]\n"

@@ -18,7 +18,7 @@ def odd(tmp_path):
     return "odd.nq"
 
 
-def test_valid_logs(rdfm):
+def test_valid_logs_have_no_findings(rdfm):
     run = rdfm("validate", "a.nq", "b.nq")
     assert (run.code, run.out) == (0, "")
     assert run.err == "rdfm: 2 logs, 4 messages: no errors, no warnings\n"
@@ -87,7 +87,7 @@ def test_json_output_has_one_object_per_line(rdfm, odd, words):
     assert last["summary"]["rules"] == {"ill-typed-literal": 1, "syntax": 1, "unreadable": 1}
 
 
-def test_github_annotations(rdfm, odd, tmp_path):
+def test_findings_become_github_annotations(rdfm, odd, tmp_path):
     (tmp_path / "a,b:c%.nq").write_text("oops\n")
     run = rdfm("validate", odd, "a,b:c%.nq", "--format", "github")
     assert run.code == 1
@@ -124,7 +124,7 @@ def test_warnings_beyond_the_limit_are_counted(rdfm, tmp_path):
     assert "stopped early" in run.err
 
 
-def test_stream_options_of_another_log(rdfm):
+def test_stream_options_are_compared_with_another_log(rdfm):
     rdfm("convert", "a.nq", "given.jelly", "--name-table", "100")
     rdfm("convert", "a.nq", "a.jelly")
     run = rdfm("validate", "a.jelly", "--options-from", "given.jelly")
@@ -134,7 +134,7 @@ def test_stream_options_of_another_log(rdfm):
     assert rdfm("validate", "given.jelly", "--options-from", "a.jelly").code == 0
 
 
-def test_shapes(rdfm, tmp_path):
+def test_messages_are_checked_against_shapes(rdfm, tmp_path):
     pytest.importorskip("pyshacl", reason="needs pyshacl")
     (tmp_path / "shapes.ttl").write_text(
         "@prefix sh: <http://www.w3.org/ns/shacl#> .\n"
@@ -148,7 +148,7 @@ def test_shapes(rdfm, tmp_path):
     )
 
 
-def test_standard_input(rdfm, monkeypatch, tmp_path):
+def test_standard_input_is_validated(rdfm, monkeypatch, tmp_path):
     from rdfm.cli import stdio
 
     with (tmp_path / "bad.nq").open("rb") as file:

@@ -221,7 +221,7 @@ import pytest
         ("convert a.nq out.nt --group-by count=five", "not 'five'"),
     ],
 )
-def test_bad_usage(rdfm, words, text):
+def test_wrong_arguments_are_usage_errors(rdfm, words, text):
     before = {path: path.read_bytes() for path in Path().iterdir()}
     run = rdfm(*words.split())
     assert text in run.error
@@ -247,7 +247,7 @@ def test_bad_usage(rdfm, words, text):
         ),
     ],
 )
-def test_unusable_files(rdfm, words, text):
+def test_unusable_files_are_named(rdfm, words, text):
     run = rdfm(*words.split())
     assert text in run.error
     assert run.code == 1
@@ -292,7 +292,7 @@ def test_inspect_continues_after_a_missing_file(rdfm):
         ("convert a.nq c.nq --overwrite", "overwrite applies to folders"),
     ],
 )
-def test_unusable_folders(rdfm, words, text):
+def test_unusable_folders_are_named(rdfm, words, text):
     run = rdfm(*words.split())
     assert text in run.error
     assert run.code == 2

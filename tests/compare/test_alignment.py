@@ -52,7 +52,7 @@ def test_equal_parts_keep_the_old_labels(old, new, wanted):
 
 
 @given(seed=st.integers(0, 10_000), count=st.integers(0, 9), more=st.integers(0, 3))
-def test_random_datasets(seed, count, more):
+def test_random_datasets_are_aligned(seed, count, more):
     """Few nodes and predicates, so that many nodes are similar."""
     generator = random.Random(seed)
     node = lambda: ("bnode", generator.choice("abcdefg"))  # noqa: E731

@@ -101,7 +101,7 @@ def test_exceeding_the_limit_is_an_error():
         isomorphic(quads, shuffled(quads, count), max_steps=100)
 
 
-def test_small_datasets_compared_with_every_relabelling():
+def test_small_datasets_are_compared_like_every_relabelling():
     agreed = 0
     for seed in range(300):
         source = random.Random(seed)

@@ -32,7 +32,7 @@ def converted(data, **options):
     return convert(data, out, **options), out.getvalue()
 
 
-def test_the_summary_counts(tmp_path):
+def test_the_summary_counts_messages_quads_and_bytes(tmp_path):
     path = tmp_path / "a.nq.gz"
     path.write_bytes(gzip.compress(LOG))
     summary = convert([path, LOG], tmp_path / "out.nt")
@@ -80,7 +80,7 @@ def test_progress_is_reported():
     assert seen[-1] == 3
 
 
-def test_unknown_options_and_values():
+def test_unknown_options_and_values_are_refused():
     with pytest.raises(OptionError, match="there is no option 'lenent'; did you mean lenient"):
         converted(LOG, lenent=True)
     with pytest.raises(OptionError, match="on_error must be one of 'fail', 'skip'"):

@@ -67,7 +67,7 @@ def content(made):
     return [(m.quads, m.metadata, m.namespaces) for m in made]
 
 
-def test_rows():
+def test_each_message_is_a_row():
     rows = checked(batch())
     assert rows.schema == SCHEMA == pa.schema(batch())
     quads = rows["quads"].to_pylist()
@@ -116,7 +116,7 @@ def test_a_requested_schema_is_used():
 @pytest.mark.parametrize(
     "make", [batch, lambda: batch().to_arrow(ALL), lambda: pa.table(batch().to_arrow(ALL))]
 )
-def test_round_trip(make):
+def test_rows_are_read_back(make):
     back = MessageBatch.from_arrow(make())
     assert [m.quads for m in back] == [m.quads for m in MESSAGES]
     assert [m.metadata for m in back] == [m.metadata for m in MESSAGES]
@@ -130,7 +130,7 @@ def test_namespaces_are_read_back():
     "text", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str
 )
 @pytest.mark.parametrize("many", [pa.list_, pa.large_list], ids=["list", "large_list"])
-def test_other_string_and_list_types(text, many):
+def test_other_string_and_list_types_are_read(text, many):
     fields = [(name, text) for name in ("graph", "object", "subject", "predicate")]
     rows = [
         [dict(zip(TERM, quad.values(), strict=True)) for quad in row]
@@ -146,7 +146,7 @@ def test_other_string_and_list_types(text, many):
     assert [m.quads for m in MessageBatch.from_arrow(table)] == [m.quads for m in MESSAGES]
 
 
-def test_sliced_and_null_rows():
+def test_sliced_and_null_rows_are_read():
     rows = pa.record_batch(
         {"quads": pa.array([[], None, [{"subject": "<a>", "predicate": "<b>", "object": "<c>"}]])}
     )

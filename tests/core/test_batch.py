@@ -59,13 +59,13 @@ def test_equal_terms_of_a_batch_are_one_object():
     assert made.quads(0)[0].subject is made.quads(2)[0].subject
 
 
-def test_messages_out_of_range():
+def test_messages_out_of_range_are_an_index_error():
     for index in (3, -4, 1 << 60):
         with pytest.raises(IndexError):
             batch().quads(index)
 
 
-def test_slices():
+def test_slices_are_batches():
     part = batch().slice(1, 9)
     assert (len(part), part.first_index) == (2, 1)
     assert part.quads(1) == QUADS[:1]
@@ -73,7 +73,7 @@ def test_slices():
     assert len(batch().slice(2, 1)) == 0
 
 
-def test_counts():
+def test_counts_equal_those_of_the_messages():
     made = batch()
     assert made.predicate_counts() == {"http://ex/b": 4, "_:b": 1}
     assert made.datatype_counts() == {
@@ -82,7 +82,7 @@ def test_counts():
     }
 
 
-def test_no_messages():
+def test_a_batch_may_have_no_messages():
     made = MessageBatch.from_messages([])
     assert len(made) == made.quad_count == 0
     assert list(made) == []
@@ -107,7 +107,7 @@ def test_views_are_copied_in_any_order_and_mixed():
     assert mixed.namespaces(2)["ex"] == "http://ex/"
 
 
-def test_a_view_of_a_message():
+def test_a_message_is_a_view_of_its_batch():
     view = next(iter(batch().slice(2, 3)))
     assert (view.index, view.position, len(view)) == (2, 0, 1)
     assert repr(view) == "<Message 2: 1 quad>"
@@ -126,7 +126,7 @@ def test_changes_of_a_view_are_kept():
     assert copy.metadata(0) == {"k": b"\0\xff", "new": b"1"}
 
 
-def test_one_batch_in_many_threads():
+def test_a_batch_may_be_used_in_many_threads():
     made = MessageBatch.from_messages([[Quad(Iri(f"http://ex/{at}"), A, B) for at in range(500)]])
     expected = made.slice(0, 1).quads(0)
     found = []

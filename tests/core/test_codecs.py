@@ -47,7 +47,7 @@ def test_any_contiguous_buffer_is_accepted(tmp_path):
     assert len(quads(b"", LOG[:7], memoryview(LOG)[7:], bytearray())) == 1
 
 
-def test_numpy_buffers():
+def test_numpy_buffers_are_accepted():
     numpy = pytest.importorskip("numpy")
     bytes_ = numpy.frombuffer(LOG, dtype="u1")
     assert len(quads(bytes_)) == 1
@@ -74,7 +74,7 @@ def test_every_format_has_its_codecs(name):
         assert known == [option["name"] for option in options]
 
 
-def test_unknown_formats():
+def test_unknown_formats_are_refused():
     for make in (_core.Decoder, _core.Encoder, _core.format_spec, _core.DelimiterCounter):
         with pytest.raises(UnknownFormatError, match="known: nt, nq, "):
             make("hdt")
@@ -96,7 +96,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize("side", ["read", "write"])
-def test_options(name, side):
+def test_options_are_checked(name, side):
     make = _core.Decoder if side == "read" else _core.Encoder
     spec = formats.find(name).spec
     for option, declared in spec.options(side).items():

@@ -28,7 +28,7 @@ def evaluated():
     return QUERY.solutions(batch()), batch()
 
 
-def test_rows_of_messages():
+def test_rows_name_their_messages():
     columns = TypedColumns(QUERY.variables, TYPES)
     rows, misfits = columns.of_messages(*evaluated(), "a.ttl", misfits_are_null=True)
     table = pa.record_batch(rows)
@@ -67,7 +67,7 @@ def test_a_value_of_the_wrong_type_is_an_error():
     assert (caught.value.message_index, caught.value.source) == (1, "a.ttl")
 
 
-def test_rows_without_messages():
+def test_rows_may_lack_messages():
     rows = ResultBatch.from_rows([(Iri("x:a"), Literal("5")), (None, None)], ["a", "b"])
     made, misfits = TypedColumns(["a", "b"], {"b": "string"}, messages=False).of_rows(rows)
     assert misfits == 0

@@ -69,7 +69,7 @@ COMPLETE = [one("1"), one("2", "1"), one("3", "2")]
         ([one("1"), one("1", "1")], [(1, "prev is <a:1>, the id of the same patch")]),
     ],
 )
-def test_links(patches, expected, size):
+def test_links_between_patches_are_checked(patches, expected, size):
     together = violations("Z .\n".join(patches), batch_quads=size)
     assert [(patch, text) for _, patch, _, _, text in together] == expected
     assert {rule for rule, *_ in together} <= {"chain"}
@@ -111,7 +111,7 @@ def test_links(patches, expected, size):
         ),
     ],
 )
-def test_transactions(rows, expected, size):
+def test_transactions_are_checked(rows, expected, size):
     assert violations(rows, batch_quads=size) == expected
 
 

@@ -36,7 +36,7 @@ DIRECTED = Literal("x", language="ar", direction="rtl")
 
 
 @pytest.mark.parametrize(("term", "text", "shown"), TERMS, ids=[text for _, text, _ in TERMS])
-def test_text_and_repr(term, text, shown):
+def test_terms_have_a_text_and_a_repr(term, text, shown):
     assert str(term) == text
     assert repr(term) == shown
     assert eval(shown, vars(_core)) == term
@@ -91,7 +91,7 @@ def test_equal_terms_are_one_element_of_a_set():
         assert Iri("x") < "y"
 
 
-def test_datatypes():
+def test_literals_have_the_expected_datatypes():
     assert Literal("x").datatype == Iri(XSD + "string")
     assert Literal("x", language="en").datatype == Iri(RDF + "langString")
     assert DIRECTED.datatype == Iri(RDF + "dirLangString")
@@ -176,7 +176,7 @@ def test_every_term_has_a_value():
     assert triple.value == str(triple) == '<<( <http://ex/a> <http://ex/a> "x" )>>'
 
 
-def test_quads():
+def test_quads_are_tuples():
     quad, named = Quad(A, A, Literal("x")), Quad(A, A, Literal("x"), Bnode("g"))
     assert list(named) == [A, A, Literal("x"), Bnode("g")]
     assert str(quad) == '<http://ex/a> <http://ex/a> "x" .'

@@ -61,6 +61,6 @@ def test_rdfm_reads_the_output_of_protobuf(stream, statements, short, data):
 
 
 @given(log=patches(graphs=True))
-def test_round_trip(log):
+def test_patches_are_read_back(log):
     written = encode(log, statement_type="quads", **EVERYTHING)
     assert decode(written, len(written) + 1) == log

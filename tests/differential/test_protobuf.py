@@ -38,7 +38,7 @@ def test_frames_are_the_bytes_that_protobuf_writes(log):
     assert jelly_proto.delimited(jelly_proto.read_frames(written)) == written
 
 
-def test_namespaces_and_metadata():
+def test_protobuf_agrees_on_namespaces_and_metadata():
     writer = jelly_proto.Writer(1, version=2)
     quad = (("iri", "http://e/s"), ("iri", "http://e/p"), ("iri", "http://e/o"), None)
     writer.message([quad], {"key": b"\x00\xff"}, {"e": "http://e/", "": "http://d/"})

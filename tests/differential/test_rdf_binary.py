@@ -104,7 +104,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("value", "lexical", "datatype"), VALUES, ids=lambda each: str(each))
 @pytest.mark.parametrize("name", ["rdf-protobuf", "rdf-thrift"])
-def test_value_forms(name, value, lexical, datatype):
+def test_numbers_by_value_are_read_as_canonical_literals(name, value, lexical, datatype):
     kinds = rdf_binary.protobuf() if name == "rdf-protobuf" else rdf_binary.thrift()
     if "scale" in value:
         value = {"valDecimal": kinds.RDF_Decimal(**value)}

@@ -18,7 +18,7 @@ def test_all_fixtures_are_found():
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_fixture(path):
+def test_a_fixture_is_read_as_expected(path):
     name = formats.by_path(path.name).name
     found, error = decode(name, path.read_bytes(), **reading(path))
     assert error is None

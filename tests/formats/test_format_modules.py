@@ -28,7 +28,7 @@ WHOLE = [each for each in MODULES if each not in DELIMITED]
 
 
 @pytest.mark.parametrize("module", DELIMITED)
-def test_round_trip(module):
+def test_messages_are_read_back(module):
     batch = MessageBatch.from_messages([QUADS, [], QUADS[:1]])
     back = module.decode(module.encode(batch))
     assert [message.quads for message in back] == [QUADS, [], QUADS[:1]]

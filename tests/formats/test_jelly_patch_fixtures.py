@@ -25,7 +25,7 @@ def test_generated_fixtures_are_current():
 
 
 @pytest.mark.parametrize("log", list(fixtures().logs()), ids=lambda log: log[0])
-def test_fixture(log):
+def test_a_fixture_is_read_as_expected(log):
     _, patches, data = log
     for size in (len(data), *PIECES):
         assert decode(data, size) == patches

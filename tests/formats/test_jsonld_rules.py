@@ -253,7 +253,7 @@ IRIS = [
 
 
 @rows(IRIS)
-def test_terms_prefixes_and_vocabularies(document, expected, remote):
+def test_terms_prefixes_and_vocabularies_are_expanded(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -343,7 +343,7 @@ def test_references_are_resolved_according_to_the_rfc(text, iri, given, remote):
         ("tag:e,2020:a", "?x", "tag:e,2020:a?x"),
     ],
 )
-def test_unusual_bases(base, text, iri, remote):
+def test_references_are_resolved_against_unusual_bases(base, text, iri, remote):
     check({"@id": "http://e/s", P: {"@id": text}}, f"<s> <p> <{iri}> .", remote, base=base)
 
 
@@ -393,7 +393,7 @@ BASES = [
 
 
 @rows(BASES)
-def test_bases(document, expected, remote):
+def test_the_base_follows_the_context(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -484,7 +484,7 @@ VALUES = [
 
 
 @rows(VALUES)
-def test_values(document, expected, remote):
+def test_values_become_literals(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -556,7 +556,7 @@ def literal(text: str, datatype: str) -> str:
 
 
 @pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
-def test_numbers(number, whole, double, remote):
+def test_numbers_become_canonical_literals(number, whole, double, remote):
     plain = f'{{"@id": "{S}", "{P}": {number}}}'
     expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
     check(plain, expected, remote)
@@ -573,7 +573,7 @@ def test_numbers(number, whole, double, remote):
 
 
 @pytest.mark.parametrize(("number", "whole", "double"), NUMBERS)
-def test_numbers_on_lines_and_in_yaml(number, whole, double):
+def test_numbers_mean_the_same_on_lines_and_in_yaml(number, whole, double):
     data = f'{{"@id": "{S}", "{P}": {number}}}\n'.encode()
     expected = literal(double, "xsd:double") if whole is None else literal(whole, "xsd:integer")
     for name in ("ndjsonld", "yamlld"):
@@ -597,7 +597,7 @@ OPEN_NUMBERS = [
 
 
 @pytest.mark.parametrize(("number", "expected"), OPEN_NUMBERS)
-def test_numbers_that_the_specification_leaves_open(number, expected, remote):
+def test_numbers_that_the_specification_leaves_open_are_read(number, expected, remote):
     messages, error = decode("jsonld", f'{{"@id": "{S}", "{P}": {number}}}'.encode())
     assert error is None
     assert isomorphic(messages[0], wanted(expected)), messages[0]
@@ -748,7 +748,7 @@ CONTAINERS = [
 
 
 @rows(CONTAINERS)
-def test_containers(document, expected, remote):
+def test_containers_are_expanded(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -892,7 +892,7 @@ STRUCTURE = [
 
 
 @rows(STRUCTURE)
-def test_graphs_nests_included_blocks_and_reversed_properties(document, expected, remote):
+def test_graphs_nests_included_blocks_and_reversed_properties_are_read(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -955,7 +955,7 @@ JSON_LITERALS = [
 
 
 @pytest.mark.parametrize(("text", "canonical"), JSON_LITERALS)
-def test_json_literals(text, canonical, remote):
+def test_json_literals_are_canonical(text, canonical, remote):
     lexical = canonical.replace("\\", "\\\\").replace('"', '\\"')
     expected = f'<s> <p> "{lexical}"^^rdf:JSON .'
     check(f'{{"@id": "{S}", "{P}": {{"@type": "@json", "@value": {text}}}}}', expected, remote)
@@ -984,7 +984,7 @@ JSON_PLACES = [
 
 
 @rows(JSON_PLACES)
-def test_positions_of_json_literals(document, expected, remote):
+def test_json_literals_may_be_at_any_position(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -1044,7 +1044,7 @@ DIRECTIONS = [
 
 
 @rows(DIRECTIONS)
-def test_sources_of_directions(document, expected, remote):
+def test_directions_come_from_values_and_contexts(document, expected, remote):
     check(document, expected, remote, rdf_direction="literal")
 
 
@@ -1157,7 +1157,7 @@ CONTEXTS = [
 
 
 @rows(CONTEXTS)
-def test_contexts(document, expected, remote):
+def test_contexts_are_processed_as_specified(document, expected, remote):
     check(document, expected, remote)
 
 
@@ -1182,7 +1182,7 @@ EXPAND = [
 
 
 @pytest.mark.parametrize(("context", "document", "expected"), EXPAND)
-def test_expand_context(context, document, expected, remote, tmp_path):
+def test_expand_context_precedes_other_contexts(context, document, expected, remote, tmp_path):
     check(document, expected, remote, expand_context=context)
     messages, error = decode(
         "jsonld",
@@ -1255,7 +1255,7 @@ ESCAPED = [
 
 
 @rows(ESCAPED)
-def test_escapes_and_white_space(document, expected, remote):
+def test_escapes_and_white_space_are_read(document, expected, remote):
     check(document, expected, remote)
 
 

@@ -11,7 +11,7 @@ FIXTURE_FILES = sorted(
 
 
 @pytest.mark.parametrize("path", FIXTURE_FILES, ids=lambda path: path.name)
-def test_fixture(path, tmp_path):
+def test_a_fixture_is_read_as_expected(path, tmp_path):
     found = in_every_format(path, tmp_path)
     expected = path.with_suffix(".txt")
     if expected.exists():

@@ -16,7 +16,7 @@ TEXTS = ["nt", "nq", "ttl", "trig"]
         ("en_" + "x" * 90, f"'en_{'x' * 37}…' is not a valid language tag"),
     ],
 )
-def test_a_language_tag_with_an_underscore(name, tag, reason):
+def test_a_language_tag_with_an_underscore_is_corrected(name, tag, reason):
     _, error = decode(name, f'<a:s> <a:p> "o"@{tag} .\n'.encode())
     assert error.startswith(f"{name}: {reason} (line 1, column 1")
 
@@ -29,7 +29,7 @@ def test_a_blank_node_may_follow_a_language_tag():
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_an_unclosed_string(name, end):
+def test_an_unclosed_string_is_reported_at_its_start(name, end):
     text = f'<a:s> <a:p> "abc .{end}<a:s> <a:p> "x" .{end}'
     _, error = decode(name, text.encode())
     assert "the string is not closed on its line" in error
@@ -59,7 +59,7 @@ def test_an_unclosed_string(name, end):
         "@base <http://example.org/> .",
     ],
 )
-def test_turtle_in_a_log_of_lines(name, hint, line):
+def test_turtle_in_a_log_of_lines_is_recognized(name, hint, line):
     _, error = decode(name, f"{line}\n".encode())
     assert f"; {hint} (from_format in convert) reads it (line 1" in error
 

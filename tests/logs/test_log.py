@@ -41,7 +41,7 @@ class Trickle(io.RawIOBase):
         return len(piece)
 
 
-def test_sources(tmp_path):
+def test_sources_of_every_type_are_read(tmp_path):
     path = tmp_path / "a.nq"
     path.write_bytes(LOG)
     (tmp_path / "a.nq.gz").write_bytes(gzip.compress(LOG) + gzip.compress(b"# @message\n" + LINE))
@@ -136,7 +136,7 @@ def test_a_file_is_created_when_complete(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst", ".bz2", ".xz"])
-def test_compressed_files(tmp_path, suffix):
+def test_compressed_files_are_written_and_read(tmp_path, suffix):
     paths = [tmp_path / f"{name}.nq{suffix}" for name in "ab"]
     for path in paths:
         with rdfm.create_log(path) as log:

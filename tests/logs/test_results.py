@@ -190,7 +190,7 @@ def test_undetectable_formats_and_unknown_options_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_options_of_the_decoder():
+def test_options_reach_the_decoder():
     with (
         rdfm.open_results(TSV, "results-tsv", max_message_bytes=20) as results,
         pytest.raises(rdfm.LimitError),
@@ -275,14 +275,14 @@ def test_batches_are_written_between_rows():
         assert list(results) == [(S, S), *ROWS, (None, S)]
 
 
-def test_more_rows_than_one_batch(tmp_path):
+def test_rows_may_fill_several_batches(tmp_path):
     rows = [(Literal(str(number)), None) for number in range(10_000)]
     with rdfm.open_results(written(rows, ["a", "b"], "results-thrift"), "results-thrift") as found:
         assert list(found) == rows
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_compression_by_suffix(suffix, tmp_path):
+def test_the_suffix_selects_the_compression(suffix, tmp_path):
     path = tmp_path / f"r.srj{suffix}"
     with rdfm.create_results(path, ["a"]) as results:
         results.write([S])
@@ -290,7 +290,7 @@ def test_compression_by_suffix(suffix, tmp_path):
         assert list(results) == [(S,)]
 
 
-def test_compression_by_name(tmp_path):
+def test_the_compression_can_be_named(tmp_path):
     path = tmp_path / "r.tsv"
     with rdfm.create_results(path, ["a", "b"], compression="bzip2") as results:
         for row in ROWS:
@@ -366,7 +366,7 @@ def test_create_log_refuses_rows(tmp_path):
         log.write_batch(ResultBatch.from_rows([[S]], ["a"]))
 
 
-def test_a_batch_of_rows():
+def test_a_batch_has_rows_and_variables():
     batch = ResultBatch.from_rows(ROWS, ["a", "b"], links=["more"], first_index=5)
     assert repr(batch) == "<ResultBatch: 4 rows of 2 variables>"
     assert repr(ResultBatch.from_rows([[S]], ["a"])) == "<ResultBatch: 1 row of 1 variable>"
@@ -382,7 +382,7 @@ def test_a_batch_of_rows():
     assert part.slice(0, 0).links == ("more",)
 
 
-def test_positions_of_rows():
+def test_rows_have_positions():
     with rdfm.open_results(TSV, "results-tsv") as results:
         (batch,) = results.batches()
     starts = [6, 20, 22, 33]

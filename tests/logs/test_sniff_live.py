@@ -65,7 +65,7 @@ def test_a_format_does_not_depend_on_how_a_log_arrives(log, name):
         assert Input(file).format().name == name
 
 
-def test_the_web_without_ranges(tmp_path):
+def test_a_server_without_ranges_is_read(tmp_path):
     pytest.importorskip("aiohttp")
     (tmp_path / "a.nq").write_bytes(QUAD * 100_000)
     handler = functools.partial(Quiet, directory=str(tmp_path))

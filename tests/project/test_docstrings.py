@@ -17,7 +17,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples(name):
+def test_docstring_examples_print_what_they_show(name):
     module = importlib.import_module(name)
     assert module.__doc__
     assert doctest.testmod(module).failed == 0

@@ -35,7 +35,7 @@ def logs_of(name):
 @pytest.mark.parametrize("name", NATIVE)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_truncation_at_every_byte(name, data):
+def test_truncation_at_every_byte_gives_a_prefix_of_the_messages(name, data):
     log = data.draw(logs_of(name))
     text = encode(name, log)
     whole, error = outcome(formats.find(name).Decoder, text, max(len(text), 1))
@@ -59,7 +59,7 @@ def test_truncation_at_every_byte(name, data):
 @pytest.mark.parametrize("name", NATIVE)
 @settings(max_examples=60)
 @given(data=st.data())
-def test_flipped_bits(name, data):
+def test_flipped_bits_are_an_error_or_another_log(name, data):
     log = data.draw(logs_of(name))
     text = bytearray(encode(name, log))
     if not text:

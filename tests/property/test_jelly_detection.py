@@ -66,7 +66,7 @@ def test_detection_of_small_inputs_does_not_depend_on_pieces(signs, more, paddin
     in_all_pieces(bytes(signs) + more + bytes(padding))
 
 
-def test_an_input_with_ambiguous_first_bytes():
+def test_an_input_with_ambiguous_first_bytes_is_detected():
     in_all_pieces(bytes.fromhex("7a7a0a020202"))
 
 
@@ -74,7 +74,7 @@ def test_an_input_with_ambiguous_first_bytes():
     "size", [0, 1, 6, 8, 9, 10, 11, 12, 118, 119, 120, 121, 122, 123, 124, 130]
 )
 @pytest.mark.parametrize("rows_first", [False, True])
-def test_a_first_entry_of_any_size(size, rows_first):
+def test_a_first_entry_of_any_size_is_detected(size, rows_first):
     """The length of an entry or of a frame may look like a tag."""
     name = "k" * min(max(size - 8, 0), 20)
     value = bytes(max(size - len(name) - 4, 0))
@@ -93,7 +93,7 @@ def test_a_first_entry_of_any_size(size, rows_first):
 @given(
     st.binary(min_size=1, max_size=110), st.text(alphabet="abcxyz:/-", max_size=8), st.booleans()
 )
-def test_a_bare_frame_that_starts_with_122_bytes_of_metadata(value, name, key_first):
+def test_a_bare_frame_may_start_with_122_bytes_of_metadata(value, name, key_first):
     value = value.ljust(118 - len(name), b"\x00")
     metadata = entry(name.encode(), value, key_first=key_first)
     assert metadata[1] == 122

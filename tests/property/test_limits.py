@@ -32,7 +32,7 @@ def test_a_gigabyte_of_messages_takes_little_memory(target):
 
 
 @pytest.mark.slow
-def test_one_message_of_a_gigabyte_in_parts():
+def test_one_message_of_a_gigabyte_in_parts_takes_little_memory():
     """A file without delimiters is one message; line formats pass it on in parts."""
     piece = block(4 << 20, b"")
     times = 1_000_000_000 // len(piece) + 1
@@ -234,14 +234,14 @@ NESTED = {
 
 
 @pytest.mark.parametrize("case", NESTED)
-def test_deep_nesting(case):
+def test_deep_nesting_exceeds_the_limit(case):
     name, data = NESTED[case]
     options = {"generalized": True} if name in ("nt", "nq") else {}
     with pytest.raises(rdfm.LimitError, match="max_depth"):
         formats.find(name).decode(data, **options)
 
 
-def test_deep_nesting_of_quoted_triples_in_jelly():
+def test_deep_nesting_of_quoted_triples_in_jelly_exceeds_the_limit():
     def field(number: int, content: bytes) -> bytes:
         return jelly_proto.varint(number << 3 | 2) + jelly_proto.varint(len(content)) + content
 

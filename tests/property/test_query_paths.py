@@ -45,7 +45,7 @@ def rdflib_rows(text, graph):
 
 
 @given(st.lists(triples, max_size=5), paths, constants, constants)
-def test_paths_of_constants(graph, path, one, other):
+def test_paths_between_constants_agree_with_the_specification(graph, path, one, other):
     for text in (
         f"SELECT ?x {{ {one} {path} ?x }}",
         f"SELECT ?x {{ ?x {path} {one} }}",

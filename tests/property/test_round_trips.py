@@ -85,7 +85,7 @@ def test_piece_sizes_do_not_change_the_messages(name, data):
 @pytest.mark.parametrize("physical", ["triples", "quads", "graphs"])
 @pytest.mark.parametrize("tables", [(8, 0, 1), (8, 1, 1), (9, 2, 2), (4000, 150, 32)])
 @given(data=st.data())
-def test_jelly_lookups_of_any_size(physical, tables, data):
+def test_jelly_tables_of_any_size_keep_the_messages(physical, tables, data):
     """A row never refers to the wrong entry, however small the tables are."""
     names, prefixes, datatypes = tables
     log = data.draw(logs(graphs=physical != "triples", generalized=True))

@@ -26,7 +26,7 @@ from rdfm.spark.remedies import in_function, in_spark
         ("skolemize", "IRI", None, None),
     ],
 )
-def test_remedies_of_stage_options(option, value, spark, function):
+def test_remedies_name_options_of_stages(option, value, spark, function):
     remedy = Remedy("stage", option, value, "helps")
     assert remedy.render(in_spark) == spark
     assert remedy.render(in_function) == function

@@ -83,7 +83,7 @@ def test_options_reach_the_query(function):
         list(run(QUERIES[function], LOG, format="trig", max_message_bytes=1) or ())
 
 
-def test_types_as_on_the_command_line():
+def test_types_may_be_given_as_on_the_command_line():
     found = rdfm.query(SELECT, LOG, format="trig", types="o=integer, ?s=iri")
     assert pa.table(found).column("s").to_pylist() == ["x:a", "x:b"]
     found = rdfm.query(SELECT, LOG, format="trig", types="o=integer", whole=True)
@@ -99,7 +99,7 @@ def test_rows_are_read_by_arrow_libraries():
     assert duckdb.sql("SELECT max(message) FROM rows").fetchall() == [(1,)]
 
 
-def test_batches_of_rows():
+def test_rows_are_yielded_in_batches():
     with rdfm.query(SELECT, LOG, format="trig") as found:
         first = next(iter(found))
         assert first.schema == found.schema
@@ -109,7 +109,7 @@ def test_batches_of_rows():
             next(iter(found))
 
 
-def test_terms_without_arrow():
+def test_rows_need_no_pyarrow():
     with rdfm.query(SELECT, [LOG, LOG], format="trig") as found:
         rows = list(found.rows())
     assert [(source, index, str(s)) for source, index, (s, _) in rows] == [
@@ -140,7 +140,7 @@ def test_results_over_the_whole_log_have_no_message_columns():
     assert len(set(table.column("b").to_pylist())) == 2  # one node per log
 
 
-def test_messages_are_a_log():
+def test_constructed_messages_are_a_log():
     with rdfm.query(MADE, LOG, format="trig") as made:
         assert isinstance(made, rdfm.LogReader)
         assert [[str(quad) for quad in message] for message in made] == [
@@ -179,7 +179,7 @@ def test_constructed_messages_can_be_filtered():
         assert [message.index for message in made.filter(subject="<x:b>")] == [1]
 
 
-def test_solutions():
+def test_construct_reads_solutions():
     rows = b"?s\t?o\n<x:a>\t1\n\t2\n"
     with rdfm.query(MADE, solutions=rows, format="results-tsv") as made:
         assert [len(message) for message in made] == [1, 0]
@@ -189,7 +189,7 @@ def test_solutions():
         rdfm.query(MADE, solutions=rows, whole=True)
 
 
-def test_indexes():
+def test_ask_returns_indexes():
     query = "ASK { ?s <x:p> ?o FILTER(?o > 1) }"
     assert rdfm.query(query, LOG, format="trig") == [1]
     assert rdfm.query(query, [LOG, LOG], format="trig") == [("bytes", 1)] * 2
@@ -218,7 +218,7 @@ def test_rows_before_an_error_are_returned(whole):
     assert found.skipped == 1
 
 
-def test_limits():
+def test_queries_have_limits():
     with pytest.raises(rdfm.LimitError) as raised:
         list(rdfm.query(SELECT.replace("<x:p>", "?p"), LOG, format="trig", max_rows=1))
     assert (raised.value.source, raised.value.message_index) == ("bytes", 1)
@@ -229,7 +229,7 @@ def test_limits():
     assert (pa.table(found).num_rows, found.skipped) == (1, 1)
 
 
-def test_wrong_queries():
+def test_wrong_queries_are_refused():
     with pytest.raises(rdfm.errors.QueryError) as raised:
         rdfm.query("SELECT ?s {\n ?s ?p }", LOG, format="trig")
     error = pickle.loads(pickle.dumps(raised.value))
@@ -248,7 +248,7 @@ def test_wrong_queries():
         rdfm.query(SELECT, 5)
 
 
-def test_a_file_with_a_query(tmp_path, monkeypatch):
+def test_a_query_is_read_from_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("q.rq").write_text("\ufeffASK { ?s <x:p> 2 }")
     for query in ("q.rq", Path("q.rq")):
@@ -266,7 +266,7 @@ def test_iris_of_a_file_are_relative_to_it(tmp_path):
     assert rdfm.query(tmp_path / "q.rq", log, format="nq") == [0]
 
 
-def test_namespaces_of_the_query():
+def test_prefixes_define_namespaces_of_the_query():
     assert rdfm.query("ASK { ?s e:p 2 }", LOG, format="trig", prefixes={"e": "x:"}) == [1]
 
 

@@ -48,7 +48,7 @@ def test_the_folder_is_complete():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_file_of_jelly_jvm(path):
+def test_a_file_of_jelly_jvm_is_read_as_expected(path):
     data = path.read_bytes()
     if path.name in ERRORS:
         with pytest.raises(rdfm.DecodeError, match=ERRORS[path.name]):

@@ -28,7 +28,7 @@ def ids(direction):
 
 
 @pytest.mark.parametrize("case", ids("from_jelly"))
-def test_reading(case):
+def test_a_case_is_read_as_expected(case):
     (name,) = case["inputs"]
     # The suite compares frame by frame, regardless of the logical type.
     found, error = decode("jelly", (SUITE / name).read_bytes(), frames="message")
@@ -55,7 +55,7 @@ def write(case):
 
 
 @pytest.mark.parametrize("case", ids("to_jelly"))
-def test_writing(case):
+def test_a_case_is_written_as_expected(case):
     if case["expected"] == "negative":
         with pytest.raises((rdfm.DecodeError, rdfm.EncodeError, rdfm.OptionError), match="table"):
             write(case)

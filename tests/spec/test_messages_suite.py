@@ -40,7 +40,7 @@ def assert_messages(found, texts):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_case(case):
+def test_a_case_is_read_as_expected(case):
     data = (SUITE / case["input"]).read_bytes()
     name = case["format"]
     messages, error = decode(name, data, **({} if name == "jelly" else options(case)))

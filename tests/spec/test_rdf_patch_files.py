@@ -30,7 +30,7 @@ def test_the_folder_is_complete():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_file_of_rdflib(path, tmp_path):
+def test_a_file_of_rdflib_is_read_as_expected(path, tmp_path):
     found = in_every_format(path, tmp_path)
     lines = [line for line in path.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
     (patch,) = found
@@ -45,7 +45,7 @@ def test_the_files_of_jena_are_found():
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["file"])
-def test_file_of_jena(entry, tmp_path):
+def test_the_file_of_jena_is_read_as_expected(entry, tmp_path):
     path = JENA / entry["file"]
     if "error" in entry or "error" in entry["file"]:
         with pytest.raises(rdfm.RdfmError):
@@ -95,7 +95,7 @@ def test_jelly_files_equal_their_text(entry, tmp_path):
     [entry for entry in ENTRIES if "applied_to_empty" in entry],
     ids=lambda entry: entry["file"],
 )
-def test_patches_applied_to_an_empty_dataset(entry, tmp_path):
+def test_patches_can_be_applied_to_an_empty_dataset(entry, tmp_path):
     now = tmp_path / "now.nq"
     done = patch.apply(b"", JENA / entry["file"], now, from_format="nq")
     assert done.quads == entry["applied_quads"]

@@ -71,7 +71,7 @@ def test_round_trips_through_every_pair(path):
             assert_same(found, wanted, order=ordered(first, second))
 
 
-def test_a_flat_jelly_log_of_many_frames():
+def test_a_flat_jelly_log_of_many_frames_is_one_message():
     """One message of 100,000 triples in many frames, converted to other formats and back.
 
     The formats are those that keep the order of quads.

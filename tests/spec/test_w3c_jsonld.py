@@ -129,7 +129,7 @@ def document_of(case):
 
 
 @pytest.mark.parametrize(("suite", "base", "case"), CASES)
-def test_case(suite, base, case, contexts):
+def test_a_case_is_read_as_expected(suite, base, case, contexts):
     data = files(suite)[document_of(case)]
     options = options_of(suite, base, case, contexts)
     decoder = partial(formats.find("jsonld").Decoder, **options)

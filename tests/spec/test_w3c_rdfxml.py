@@ -40,7 +40,7 @@ def test_the_suites_are_complete():
 
 
 @pytest.mark.parametrize(("action", "result"), CASES)
-def test_case(action, result):
+def test_a_case_is_read_as_expected(action, result):
     messages, error = decode("rdfxml", files()[action], base=SITE + action)
     if result is None:
         assert error is not None

@@ -71,7 +71,7 @@ def run(capfd, *words):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case(case, capfd, tmp_path, monkeypatch):
+def test_a_query_has_the_expected_results(case, capfd, tmp_path, monkeypatch):
     if case.reason is not None:
         pytest.skip(f"needs {case.reason}")
     if case.name in LEFT_OUT:

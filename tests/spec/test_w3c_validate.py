@@ -78,7 +78,7 @@ def of_json_ld():
             yield case["@id"].removeprefix("#"), files[case["input"]], wrong
 
 
-def test_json_ld_documents():
+def test_only_invalid_json_ld_documents_are_reported():
     # Only valid with `lenient`: invalid IRIs, and relative IRIs without a base.
     lenient = {"te060", "te068", "te111", "te112", "te122", "tli12", "tli14"}
     lenient |= {"twf01", "twf02", "twf03", "twf04", "twf05", "twf07"}
@@ -95,7 +95,7 @@ def test_json_ld_documents():
     assert wrong > 70
 
 
-def test_yaml_ld_documents():
+def test_only_invalid_yaml_ld_documents_are_reported():
     files = w3c_files("w3c-yaml-ld-tests.tar.gz")
     wrong = 0
     for case in json.loads(files["manifest.jsonld"])["sequence"]:

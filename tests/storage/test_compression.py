@@ -206,7 +206,7 @@ def test_levels_out_of_range_are_refused(name, level):
     assert str(caught.value) == expected
 
 
-def test_unknown_names():
+def test_unknown_names_are_refused():
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):
         compressor("lz4")
     with pytest.raises(OptionError, match="there is no compression 'lz4'"):

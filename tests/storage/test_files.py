@@ -42,7 +42,7 @@ def place(request, tmp_path):
     assert storage.names(path) == []
 
 
-def test_operations_for_commits(place):
+def test_files_support_the_operations_of_commits(place):
     storage, path = place
     assert storage.names(f"{path}/nothing") == []
     storage.write_whole(f"{path}/x/a", b"1")

@@ -28,7 +28,7 @@ def test_a_folder_yields_its_visible_files_in_natural_order(folder):
     assert names(folder, "", recursive=True) == ["a.ttl", "b2.nq", "b10.nq", "sub/c.nq"]
 
 
-def test_globs_and_patterns(folder):
+def test_globs_match_names(folder):
     assert names(folder, "b*.nq") == ["b2.nq", "b10.nq"]
     assert names(folder, "{a,b2}.*") == ["a.ttl", "b2.nq"]
     assert names(folder, "", pattern="*.{ttl,trig}") == ["a.ttl"]

@@ -59,7 +59,7 @@ def test_one_slash_is_neither_a_url_nor_a_path(path, text):
 @pytest.mark.parametrize(
     "path", ["C:/a", "a:b/c.nq", "a/dbfs:/c", "./dbfs:/c", "/dbfs:/c", "dbfs:"]
 )
-def test_colons_in_local_paths(path):
+def test_local_paths_may_contain_colons(path):
     assert local_path(path) == local_target(path) == path
 
 

@@ -82,7 +82,7 @@ def registered():
     formats.unregister("jsonq")
 
 
-def test_round_trip(tmp_path):
+def test_messages_of_a_plug_in_are_read_back(tmp_path):
     summary = rdfm.convert(LOG, tmp_path / "log.jsonq.gz", from_format="nq")
     assert (summary.messages, summary.quads) == (3, 2)
     rdfm.convert(tmp_path / "log.jsonq.gz", tmp_path / "log.jelly")

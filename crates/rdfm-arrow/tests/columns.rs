@@ -71,7 +71,7 @@ fn texts(batch: &RecordBatch, column: usize) -> Vec<String> {
 }
 
 #[test]
-fn values_of_each_type() {
+fn values_are_converted_to_each_type() {
     for (name, datatype, text, expected) in [
         ("string", "integer", " 5", " 5"),
         ("boolean", "boolean", "true", "true"),

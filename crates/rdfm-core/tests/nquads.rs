@@ -58,7 +58,7 @@ fn quad(options: &Options, line: &str) -> String {
 const Q: &str = "<http://e/s> <http://e/p> <http://e/o> .";
 
 #[test]
-fn terms_of_every_kind() {
+fn terms_of_every_kind_are_read() {
     for (line, written) in [
         (Q, Q),
         (
@@ -288,7 +288,7 @@ fn lenient_accepts_the_listed_deviations() {
 }
 
 #[test]
-fn messages_of_both_dialects() {
+fn messages_of_both_dialects_are_read() {
     let counts = |options: &Options, log: &str| -> Vec<usize> {
         let outcome = with(options, &log.replace('q', Q));
         assert_eq!(outcome.error, None, "{log}");
@@ -560,7 +560,7 @@ fn options_of_all_kinds() -> Vec<Options> {
 }
 
 #[test]
-fn truncation_at_every_byte() {
+fn truncated_logs_do_not_depend_on_pieces() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             for end in 0..=log.len() {
@@ -572,7 +572,7 @@ fn truncation_at_every_byte() {
 }
 
 #[test]
-fn bit_flips() {
+fn logs_with_flipped_bits_do_not_depend_on_pieces() {
     for options in options_of_all_kinds() {
         for log in LOGS {
             let mut log = log.as_bytes().to_vec();
@@ -593,7 +593,7 @@ fn bit_flips() {
 }
 
 #[test]
-fn single_terms() {
+fn single_terms_are_parsed() {
     let parse = |text: &str| {
         let mut builder = BatchBuilder::new(Limits::default());
         parse_term(&mut builder, text.as_bytes(), 8).map(|id| {

@@ -175,7 +175,7 @@ fn written(log: &str) -> String {
 }
 
 #[test]
-fn rows_of_every_code() {
+fn rows_of_every_code_are_read() {
     for (text, shown) in [
         ("H id <uuid:1> .", "H \"id\" <uuid:1>"),
         ("H id <uuid:1>.", "H \"id\" <uuid:1>"),
@@ -506,7 +506,7 @@ fn a_log_that_ends_inside_a_row_is_truncated() {
 }
 
 #[test]
-fn text_that_is_no_utf8_is_an_error_at_its_byte() {
+fn invalid_utf_8_is_an_error_at_its_byte() {
     let outcome = read_as(
         TEXT,
         &Options::default(),
@@ -962,7 +962,7 @@ fn parts_are_written_as_one_patch() {
 
 #[test]
 #[ignore = "reads suites"]
-fn real_files_of_jena_and_rdflib() {
+fn real_files_of_jena_and_rdflib_are_read() {
     let Some(manifest) = shared("conformance/jena/manifest.json") else {
         return;
     };

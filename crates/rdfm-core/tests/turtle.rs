@@ -446,7 +446,7 @@ fn errors_contain_cause_and_position() {
 }
 
 #[test]
-fn errors_of_turtle_and_of_bytes() {
+fn graph_blocks_in_turtle_and_invalid_bytes_are_errors() {
     for log in ["<a:g> { <a:b> a 1 }", "{ <a:b> a 1 }", "GRAPH <a:g> {}"] {
         let (_, text) = error("ttl", &Options::default(), log.as_bytes());
         assert!(

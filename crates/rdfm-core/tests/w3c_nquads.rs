@@ -52,7 +52,7 @@ fn cases(manifest: &str) -> Vec<Case> {
 
 #[test]
 #[ignore = "reads suites"]
-fn w3c_suites() {
+fn w3c_suites_pass() {
     let Some(suite) = shared(SUITE) else {
         return;
     };
@@ -113,7 +113,7 @@ fn one_label(line: &str) -> String {
 
 #[test]
 #[ignore = "reads suites"]
-fn message_cases() {
+fn message_cases_pass() {
     let Some(manifest) = shared(&format!("{MESSAGES}/manifest.json")) else {
         return;
     };

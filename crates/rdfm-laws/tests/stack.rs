@@ -51,7 +51,7 @@ fn the_depth_is_the_maximum_of_max_depth() {
 
 /// Depths just below and above those from which a separate stack is used.
 #[test]
-fn json_ld_and_yaml_ld() {
+fn json_ld_and_yaml_ld_fit_a_small_stack() {
     for depth in [8, 9, 16, 17, DEPTH] {
         json_ld_and_yaml_ld_of_depth(depth);
     }
@@ -117,7 +117,7 @@ fn json_ld_and_yaml_ld_of_depth(depth: usize) {
 }
 
 #[test]
-fn turtle_and_rdf_xml() {
+fn turtle_and_rdf_xml_fit_a_small_stack() {
     for object in [
         nested("[ <a:p> ", "1", " ]", DEPTH),
         nested("( ", "1", " )", DEPTH),
@@ -139,7 +139,7 @@ fn turtle_and_rdf_xml() {
 }
 
 #[test]
-fn triple_terms_in_every_format_with_triple_terms() {
+fn triple_terms_fit_a_small_stack_in_every_format() {
     let batches = on_a_small_stack(triple_terms);
     for format in ["nq", "trig", "jelly", "rdf-protobuf", "rdf-thrift"] {
         for flat in [false, true] {
@@ -171,7 +171,7 @@ fn triple_terms_in_every_format_with_triple_terms() {
 }
 
 #[test]
-fn terms_repeated_in_the_next_batch() {
+fn repeated_terms_fit_a_small_stack() {
     let batches = triple_terms();
     let log = on_a_small_stack(|| {
         let mut encoder = Writing::of("jelly").with("rdf_star", true).encoder();

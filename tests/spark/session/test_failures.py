@@ -247,7 +247,7 @@ def a_stream_of_logs(spark, folder, number):
 
 
 @pytest.mark.parametrize("number", range(min(KILLS, len(POINTS) + len(OF_BATCHES))))
-def test_the_driver_dies_in_a_write_and_two_streams(spark, session, tmp_path, number):
+def test_a_driver_that_dies_leaves_complete_writes(spark, session, tmp_path, number):
     """All three die at once, each at a different point."""
     interrupted, steps, failures = [], [], []
     for prepare in (a_batch_write, a_stream, a_stream_of_logs):
@@ -468,7 +468,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk(spark, small_disk):
+def test_a_full_disk_leaves_no_files(spark, small_disk):
     out = small_disk / "out"
     save(numbered(spark.range(10)), out)
     with pytest.raises(Exception, match="No space left on device"):

@@ -52,7 +52,7 @@ def test_an_ask_query_selects_messages(spark, log):
         rdfm.spark.read(spark, log, filter={"where": "SELECT * { ?s ?p ?o }"})
 
 
-def test_filters_in_streams(spark, log, tmp_path):
+def test_streams_can_be_filtered(spark, log, tmp_path):
     given = {"filter": json.dumps(CRANE), "schema": "offset bigint"}
     read = rdfm.spark.read_stream(spark, str(log.parent), **given)
     reader = spark.readStream.format("rdfm").option("filter", given["filter"])

@@ -54,7 +54,7 @@ def test_patches_are_converted_to_values_and_back(spark, patches):
     assert objects(back) == WANTED
 
 
-def test_patches_in_a_stream(spark, tmp_path, patches):
+def test_patches_can_be_streamed(spark, tmp_path, patches):
     frame = rdfm.spark.read_stream(spark, patches, format="rdf-patch")
     query = (
         frame.writeStream.format("rdfm")

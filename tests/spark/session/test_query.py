@@ -84,7 +84,7 @@ def test_answers_are_rows(run_query):
     assert [row.message for row in found.where("holds").orderBy("message").collect()] == [0, 1, 2]
 
 
-def test_queries_as_an_option(spark, log):
+def test_a_query_may_be_an_option(spark, log):
     given = {
         "query": "SELECT ?v { ?s e:value ?v }",
         "prefixes": {"e": "http://e/"},
@@ -104,12 +104,12 @@ def test_queries_as_an_option(spark, log):
     assert (some.columns, some.count()) == (["S", "message"], 2 * COUNT)
 
 
-def test_queries_with_a_filter(spark, log):
+def test_a_query_may_be_combined_with_a_filter(spark, log):
     found = rdfm.spark.query(log, SELECT, filter={"subject": "<http://e/s42>"})
     assert [(row.message, row.s) for row in found.collect()] == [(42, "<http://e/s42>")]
 
 
-def test_queries_in_streams(spark, log, tmp_path):
+def test_streams_can_be_queried(spark, log, tmp_path):
     messages = rdfm.spark.read_stream(spark, str(log.parent))
     query = json.dumps({"query": SELECT, "types": TYPES})
     reader = spark.readStream.format("rdfm").option("query", query)

@@ -161,7 +161,7 @@ def test_a_folder_of_every_format_is_read_like_open_log(spark, tmp_path):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_column_of_every_format(tmp_path, format):
+def test_every_format_has_every_column(tmp_path, format):
     path = write_log(tmp_path / "a", format, messages_for(format))
     rows = read(path, EVERYTHING, format=format)
     with rdfm.open_log(path, format) as log:
@@ -211,7 +211,7 @@ def test_a_file_of_unknown_format_is_an_error(tmp_path):
 # --- schema ---
 
 
-def test_columns_in_any_order_and_number(spark, tmp_path):
+def test_columns_may_be_requested_in_any_order_and_number(spark, tmp_path):
     path = write_log(tmp_path / "a.jelly", "jelly", messages_for("jelly"))
     own = as_rows(path)
     frame = spark.read.format("rdfm").schema("OFFSET bigint, source string").load(str(path))
@@ -538,7 +538,7 @@ def test_errors_are_dropped_with_a_warning(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_truncated_log_in_every_format_and_mode(tmp_path, caplog, format):
+def test_a_truncated_log_is_handled_in_every_format_and_mode(tmp_path, caplog, format):
     path = write_log(tmp_path / f"a{suffix(format)}", format, messages_for(format))
     data = path.read_bytes()
     # A YAML document may end anywhere except inside quotes.
@@ -712,7 +712,7 @@ def test_rows_follow_the_order_of_the_logs(spark, tmp_path):
     assert [row.offset for row in rows if Path(row.source).name == "5.nq"] == list(range(200))
 
 
-def test_files_that_disappear_after_planning(tmp_path, caplog):
+def test_files_that_disappear_after_planning_are_errors_or_skipped(tmp_path, caplog):
     from rdfm.spark.reader import LogSourceReader
 
     for name in "ab":

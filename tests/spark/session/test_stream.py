@@ -261,7 +261,7 @@ def test_a_pipe_in_the_folder_is_refused_or_ignored(spark_place, source):
 
 
 @both
-def test_files_removed_or_added_before_a_batch_is_read(spark_place, source):
+def test_files_may_be_removed_or_added_before_a_batch_is_read(spark_place, source):
     """Spark's source lists the files again and reads their current content; rdfm's source does not."""
     place = spark_place
     for name in "abc":

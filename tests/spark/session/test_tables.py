@@ -48,7 +48,7 @@ def test_rows_of_quads_equal_those_of_a_table(spark, log, terms, options):
     assert as_dicts(frame) == as_read(str(log), terms=terms)
 
 
-def test_messages_with_terms_as_structs(spark, log):
+def test_terms_of_messages_may_be_structs(spark, log):
     frame = rdfm.spark.read(spark, log, terms="structs")
     rows = [quad for row in frame.orderBy("offset").collect() for quad in row.quads]
     found = [row.asDict(recursive=True) for row in rows]
@@ -156,7 +156,7 @@ def test_rows_of_quads_are_filtered_and_grouped(spark, log):
     assert back.count() == 1000
 
 
-def test_rows_of_quads_in_streams(spark, log, tmp_path):
+def test_streams_may_have_rows_of_quads(spark, log, tmp_path):
     options = {"rows": "quads", "columns": "message,object"}
     native = spark.readStream.format("rdfm").options(**options)
     frames = [

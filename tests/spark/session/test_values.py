@@ -230,7 +230,7 @@ def test_functions_of_spark_keep_their_names(spark, caplog):
 
 
 @pytest.mark.parametrize("large", ["true", "false"])
-def test_arrow_types_of_either_width(spark, messages, log, large):
+def test_arrow_types_of_either_width_are_accepted(spark, messages, log, large):
     name = "spark.sql.execution.arrow.useLargeVarTypes"
     before = spark.conf.get(name)
     spark.conf.set(name, large)
@@ -241,7 +241,7 @@ def test_arrow_types_of_either_width(spark, messages, log, large):
         spark.conf.set(name, before)
 
 
-def test_streams_of_values(spark, messages, log, tmp_path):
+def test_streams_of_values_are_decoded_and_encoded(spark, messages, log, tmp_path):
     messages.select("id", to_rdf("quads", "trig").alias("value")).write.parquet(
         str(tmp_path / "in")
     )

@@ -353,7 +353,7 @@ def test_encoder_options_are_text(rows, tmp_path):
     assert "MESSAGE" in text
 
 
-def test_modes_and_formats_that_spark_refuses(rows, tmp_path):
+def test_spark_refuses_other_modes_and_formats(rows, tmp_path):
     def write(mode="append"):
         return rows.write.format("rdfm").option("to", "nq").mode(mode)
 

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_at_the_end_of_labels() {
+    fn numbers_at_the_end_of_labels_are_found() {
         assert_eq!(number(b"b12"), Some(12));
         assert_eq!(number(b"7"), Some(7));
         assert_eq!(number(b"alice"), None);

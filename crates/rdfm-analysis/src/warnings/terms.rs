@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemes() {
+    fn absolute_iris_begin_with_a_scheme() {
         for iri in ["http://e/", "urn:x", "a+b-c.d:", "HTTP://e", "x:y"] {
             assert!(is_absolute(iri.as_bytes()), "{iri}");
         }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn tags() {
+    fn tags_must_be_well_formed() {
         for tag in [
             "en",
             "de-CH-1996",

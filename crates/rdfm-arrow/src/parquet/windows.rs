@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_any_row_count_in_each_window() {
+    fn the_largest_sum_for_each_number_of_rows_is_known() {
         let mut windows = Windows::default();
         windows.add(0, 7);
         windows.spread(1, 4, 10, 100);

@@ -140,7 +140,7 @@ mod tests {
 
     /// Many numbers with few home slots: removing one never hides another.
     #[test]
-    fn it_behaves_like_a_map() {
+    fn an_index_behaves_like_a_map() {
         let mut index = Index::default();
         let mut map = BTreeMap::new();
         let mut random = 1_u64;

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn triple_terms_and_datatypes() {
+    fn invalid_parts_of_triple_terms_are_rejected() {
         let text = written(|b| {
             let iri = b.add_simple(TermKind::Iri, b"a", 0).unwrap();
             let bad = b.add_simple(TermKind::Iri, b"t>", 0).unwrap();

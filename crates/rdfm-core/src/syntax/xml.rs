@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_the_same_however_cut() {
+    fn pieces_do_not_change_the_tokens() {
         use XmlToken::{CData, Comment, Doctype, Empty, End, Instruction, Start, Text};
         let parts = [
             (Instruction, "<?xml version='1.0'?>"),

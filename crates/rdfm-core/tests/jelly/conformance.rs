@@ -22,7 +22,7 @@ fn decode(data: &[u8]) -> (Vec<Message>, Option<String>) {
 
 #[test]
 #[ignore = "reads suites"]
-fn from_jelly() {
+fn cases_are_read_as_expected() {
     let Some(folder) = shared_path("conformance/jelly") else {
         return;
     };
@@ -95,7 +95,7 @@ fn as_in(header: Vec<(&'static str, Value)>) -> Options {
 
 #[test]
 #[ignore = "reads suites"]
-fn to_jelly() {
+fn cases_are_written_as_expected() {
     let Some(folder) = shared_path("conformance/jelly") else {
         return;
     };
@@ -188,7 +188,7 @@ fn written_again(data: &[u8], messages: &[Message]) -> Vec<u8> {
 
 #[test]
 #[ignore = "reads suites"]
-fn files_of_jelly_jvm() {
+fn files_of_jelly_jvm_are_read() {
     let Some(folder) = shared_path("conformance/jena") else {
         return;
     };

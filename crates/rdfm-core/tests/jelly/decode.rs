@@ -881,7 +881,7 @@ fn namespaces_are_kept_and_count_as_iris() {
 }
 
 #[test]
-fn literals_of_all_kinds() {
+fn literals_of_all_kinds_are_read() {
     let literal = |payload: Vec<u8>| row(2, bytes(11, payload));
     let log = frame(&[
         options(1, &[]),

@@ -428,7 +428,7 @@ fn a_bare_log_is_one_frame() {
 }
 
 #[test]
-fn empty_logs_and_messages() {
+fn empty_logs_and_messages_are_written() {
     let options = options();
     assert_eq!(write(&options, &[]).0, []);
     let (bytes, _, _) = write(

@@ -28,7 +28,7 @@ fn cell(format: &str, log: &str) -> String {
 }
 
 #[test]
-fn json_terms() {
+fn terms_in_json_are_read() {
     let typed = format!("\"1\"^^<{XSD}integer>");
     for (term, wanted) in [
         (r#"{"type":"uri","value":"http://e/a"}"#, "<http://e/a>"),
@@ -105,7 +105,7 @@ fn json_rows_may_precede_their_head() {
 }
 
 #[test]
-fn answers_of_ask() {
+fn answers_of_ask_are_read() {
     for (format, log) in [
         (
             "results-json",
@@ -268,7 +268,7 @@ fn invalid_json_is_rejected() {
 }
 
 #[test]
-fn xml_terms() {
+fn terms_in_xml_are_read() {
     let its = "xmlns:i='http://www.w3.org/2005/11/its' i:dir='rtl'";
     let directed = format!("<literal xml:lang='he' {its}>a</literal>");
     for (term, wanted) in [
@@ -429,7 +429,7 @@ fn invalid_xml_is_rejected() {
 }
 
 #[test]
-fn tsv_terms() {
+fn terms_in_tsv_are_read() {
     let typed = |text: &str, kind: &str| format!("\"{text}\"^^<{XSD}{kind}>");
     for (term, wanted) in [
         ("<http://e/a>", "<http://e/a>".to_owned()),
@@ -545,7 +545,7 @@ fn csv_is_read_as_plain_literals() {
 }
 
 #[test]
-fn tuples_of_thrift() {
+fn tuples_in_thrift_are_read() {
     let format = "results-thrift";
     let head = b"\x19\x2c\x18\x01x\0\x18\x01y\0\0";
     let log = |rest: &[u8]| [head, rest].concat();
@@ -610,7 +610,7 @@ fn tuples_of_thrift() {
 }
 
 #[test]
-fn tuples_of_protobuf() {
+fn tuples_in_protobuf_are_read() {
     let format = "results-protobuf";
     let head = b"\x0a\x0a\x03\x0a\x01x\x0a\x03\x0a\x01y";
     let log = |rest: &[u8]| [head, rest].concat();

@@ -67,7 +67,7 @@ fn formats_are_equivalent() {
 }
 
 #[test]
-fn numbers_as_values() {
+fn numbers_are_written_as_values_on_request() {
     let log = "?x\n1\n1.50\n+1\n";
     let values = Options::with("values", true);
     for (format, plain) in [("results-thrift", 40), ("results-protobuf", 40)] {
@@ -79,7 +79,7 @@ fn numbers_as_values() {
 }
 
 #[test]
-fn no_rows_and_no_variables() {
+fn results_may_lack_rows_and_variables() {
     for (log, count) in [("?x\t?y\n", 0), ("\n", 0), ("\n\n\n", 2)] {
         let wanted = read("results-tsv", log).good();
         assert_eq!(wanted.rows.len(), count);

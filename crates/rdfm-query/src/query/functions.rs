@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn replaces_as_the_evaluator_does() {
+    fn replacements_equal_those_of_the_evaluator() {
         let texts = ["", "a", "abcABC", "äöü\nabc", "aaaa", "$1"];
         let patterns = ["", "a", "b?", "(b)(c)?", "^", "[", ".", "(?<n>a)|b", "A c"];
         let replacements = ["", "x", "$0", "${1}y", "$n$$", "$1$2", "\\1"];
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn concatenates_and_encodes_as_the_evaluator_does() {
+    fn concatenated_and_encoded_texts_equal_those_of_the_evaluator() {
         for one in texts() {
             let given = [one.clone()];
             assert_eq!(encoded(&given), expected("ENCODE_FOR_URI", &given));
@@ -679,7 +679,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_as_the_evaluator_does() {
+    fn matches_equal_those_of_the_evaluator() {
         for text in texts() {
             for pattern in ["", "^a", "B", ".", "[", "a b/c", "A B"] {
                 for flags in [None, Some(""), Some("i"), Some("qx"), Some("k")] {

@@ -63,7 +63,7 @@ mod tests {
     use crate::model::chars::{self, IRI};
 
     #[test]
-    fn every_byte_at_every_position_of_a_step() {
+    fn every_byte_is_recognized_at_every_position_of_a_step() {
         for byte in 0..=255u8 {
             for at in 0..40 {
                 let mut text = [b'a'; 40];

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn look_alikes_of_delimiters() {
+    fn look_alikes_of_delimiters_are_recognized() {
         for comment in [
             " @Message",
             "@MESSAGE",

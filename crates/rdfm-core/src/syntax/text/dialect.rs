@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_that_delimit() {
+    fn comments_that_begin_with_message_delimit() {
         for comment in [
             "@message",
             " @message",

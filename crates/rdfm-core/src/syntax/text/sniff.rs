@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_lines() {
+    fn each_line_has_its_kind() {
         for (line, kind) in [
             ("<a> <b> <c> .", LineKind::Triple),
             (" \t<a><b>_:c .#d", LineKind::Triple),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_lines_of_a_head() {
+    fn only_complete_lines_of_a_head_are_used() {
         let found = |head: &[u8], complete| -> Vec<Vec<u8>> {
             let lines = lines(head, complete).filter(|line| !is_blank(line));
             lines.map(<[u8]>::to_vec).collect()
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_of_xml() {
+    fn beginnings_of_xml_are_recognized() {
         for text in [
             "<?xml version='1.0'?>",
             "<?xml-stylesheet?>",

@@ -125,7 +125,7 @@ fn types(log: &[u8]) -> (u8, u8) {
 }
 
 #[test]
-fn small_logs_byte_by_byte() {
+fn small_logs_have_exactly_these_bytes() {
     let statements = |stream: u64, more: &[Vec<u8>]| {
         let sizes =
             [(9, 4000), (10, 150), (11, 32)].map(|(field, size)| crate::wire::number(field, size));
