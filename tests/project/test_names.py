@@ -10,12 +10,12 @@ sys.path.append(str(Path(__file__).parents[2] / "tools"))
 import check_names
 
 
-def violations(root, files, unchecked=()):
+def violations(root, files):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return list(check_names.wrong(root, unchecked))
+    return list(check_names.wrong(root))
 
 
 @pytest.mark.parametrize(
@@ -45,20 +45,14 @@ def test_a_name_that_is_declared_twice_in_one_file_is_reported(tmp_path):
         ("b.rs", "type Row = u8;\nimpl Record for u8 {\n    type Row = u8;\n}\n"),
         ("b.rs", "#[cfg(test)]\nmod tests {\n    struct Row;\n}\n"),
         ("b/tests.rs", "struct Row;\n"),
-        ("old/b.rs", "struct Row;\n"),
     ],
 )
 def test_other_uses_of_a_name_are_allowed(name, text, tmp_path):
-    (tmp_path / "old").mkdir()
-    assert violations(tmp_path, {"a.rs": "struct Row;\n", name: text}, ["old"]) == []
-
-
-def test_an_unchecked_folder_must_exist(tmp_path):
-    assert violations(tmp_path, {"a.rs": ""}, ["old"]) == ["old is in UNCHECKED and does not exist"]
+    assert violations(tmp_path, {"a.rs": "struct Row;\n", name: text}) == []
 
 
 def test_type_names_of_the_crates_are_unique():
     for crate in check_names.CRATES:
         source = check_names.ROOT / "crates" / crate / "src"
         assert check_names.declared(source)
-        assert list(check_names.wrong(source, check_names.UNCHECKED.get(crate, ()))) == []
+        assert list(check_names.wrong(source)) == []

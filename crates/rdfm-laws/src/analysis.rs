@@ -16,7 +16,7 @@ use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
 use rdfm_core::changes::dataset::{Applied, Dataset};
 use rdfm_core::changes::difference::Difference;
 use rdfm_core::changes::per_message::{MessageDifferences, Which};
-use rdfm_core::changes::rules::{FoundBreach, Rule, Rules};
+use rdfm_core::changes::rules::{FoundViolation, Rule, Rules};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::BatchBuilder;
 use rdfm_core::model::limits::Limits;
@@ -40,7 +40,7 @@ const TOP: usize = 1 << 20;
 
 /// Counts of what an input covered, so that tests can check that the laws were applied.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tried {
+pub struct Coverage {
     /// Pairs of messages that some mapping makes equal.
     pub same: usize,
     /// Pairs of messages that no mapping makes equal.
@@ -52,8 +52,8 @@ pub struct Tried {
 }
 
 /// Applies every law to arbitrary bytes, read as TriG and as RDF Patch.
-pub fn any_bytes(data: &[u8]) -> Tried {
-    let mut count = Tried::default();
+pub fn any_bytes(data: &[u8]) -> Coverage {
+    let mut count = Coverage::default();
     let trig = Reading::of("trig").with("base", "http://example.org/base/");
     let (batches, error) = decode::batches::<Quad>(&trig, data);
     cuts(&trig, data, error.is_none(), message_statistics);
@@ -138,7 +138,7 @@ fn warnings<R: ComparableRecord>(
 }
 
 /// Compares each message with copies, and with the next one.
-fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Tried) {
+fn compared(batches: &[MessageBatch], random: &mut Random, count: &mut Coverage) {
     let all: Vec<Message> = batches.iter().flat_map(messages).collect();
     for (at, message) in all.iter().enumerate() {
         let quads = &message.records;
@@ -200,7 +200,7 @@ fn labels(quads: &[Values]) -> BTreeSet<String> {
 }
 
 /// Compares two messages, and checks the result by trying every mapping if they have few blank nodes.
-fn compare_tried(one: &[Values], other: &[Values], count: &mut Tried) {
+fn compare_tried(one: &[Values], other: &[Values], count: &mut Coverage) {
     let found = compare(one, other);
     if let (Some(found), Some(tried)) = (found, tried(one, other)) {
         assert_eq!(found, tried, "{one:#?}\n{other:#?}");
@@ -495,7 +495,7 @@ impl Model {
 }
 
 /// Patches have the same effect on a dataset as on a set and break the same rules, regardless of batches.
-fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Tried) {
+fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut Coverage) {
     let patches: Vec<Message> = batches.iter().flat_map(messages).collect();
     let mut model = Model::default();
     let is_valid = model.apply(&patches);
@@ -505,7 +505,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut T
         .sum::<usize>();
     count.refused += usize::from(!is_valid);
     let broken = check(batches);
-    let breaks = |is: fn(Rule) -> bool| broken.iter().any(|found| is(found.breach.rule));
+    let breaks = |is: fn(Rule) -> bool| broken.iter().any(|found| is(found.violation.rule));
     assert_eq!(is_valid, !breaks(|rule| rule == Rule::Transaction));
     let is_chained = is_valid && !breaks(Rule::is_chain);
     let agree = |batches: &[PatchBatch], cut: &Reading| {
@@ -528,7 +528,7 @@ fn applied(reading: &Reading, data: &[u8], batches: &[PatchBatch], count: &mut T
 }
 
 /// The rules that patches break.
-fn check(batches: &[PatchBatch]) -> Vec<FoundBreach> {
+fn check(batches: &[PatchBatch]) -> Vec<FoundViolation> {
     let mut rules = Rules::new();
     rules.begin_log();
     batches

@@ -58,10 +58,10 @@ fn encode_with<R: ToValues>(
 /// regardless of the logical type, except for patches.
 fn reading(writing: &Writing) -> Reading {
     let reading = Reading::new(writing.format)
-        .where_taken("lenient", true)
-        .where_taken("generalized", true);
+        .with_if_supported("lenient", true)
+        .with_if_supported("generalized", true);
     if writing.format.kinds == [Kind::Messages] {
-        reading.where_taken("frames", "message")
+        reading.with_if_supported("frames", "message")
     } else {
         reading
     }

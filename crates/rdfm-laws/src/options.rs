@@ -59,7 +59,7 @@ impl Reading {
 
     /// Adds an option if the format has it.
     #[must_use]
-    pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with_if_supported(self, name: &'static str, value: impl Into<Given>) -> Self {
         if self.format.reads().any(|option| option.name == name) {
             self.with(name, value)
         } else {
@@ -94,7 +94,7 @@ impl Reading {
     /// Ways to read any log of a format: with every switch inverted, and with each value of each choice. All set a base
     /// for relative IRIs if the format has that option.
     pub fn ways(format: &'static FormatSpec) -> Vec<Self> {
-        let plain = Self::new(format).where_taken("base", "http://example.org/base/");
+        let plain = Self::new(format).with_if_supported("base", "http://example.org/base/");
         let mut ways = vec![plain.clone()];
         let switches = switched(format.reads(), &[]);
         if !switches.is_empty() {
@@ -162,7 +162,7 @@ impl Writing {
 
     /// Adds an option if the format has it.
     #[must_use]
-    pub fn where_taken(self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with_if_supported(self, name: &'static str, value: impl Into<Given>) -> Self {
         if self.format.writes().any(|option| option.name == name) {
             self.with(name, value)
         } else {

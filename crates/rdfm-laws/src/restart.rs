@@ -5,7 +5,7 @@
 //!   the first remain in force in the second, because Jelly cannot remove them.
 //! - Splits: wherever a log is cut, every message is returned once. Wrong marks cause errors, never other messages.
 
-use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, Search, is_marked, put_mark};
+use rdfm_core::formats::jelly::restart::{MARK_BYTES, MarkFinder, MarkSearch, is_marked, put_mark};
 use rdfm_core::model::batch::LogBatch;
 use rdfm_core::model::record::Operation;
 use rdfm_core::model::term::Quad;
@@ -53,7 +53,7 @@ fn writing(format: &str) -> Writing {
     Writing::of(format)
         .with("generalized", true)
         .with("rdf_star", true)
-        .where_taken("namespaces", true)
+        .with_if_supported("namespaces", true)
 }
 
 /// The log, or `None` if a message is rejected.
@@ -86,7 +86,7 @@ fn content(messages: &[Message]) -> impl Iterator<Item = (&[Vec<crate::message::
 fn marks(log: &[u8]) -> Vec<usize> {
     let finder = MarkFinder::default();
     let (mut found, mut from) = (Vec::new(), 0);
-    while let Search::Found(start) = finder.find(log, from) {
+    while let MarkSearch::Found(start) = finder.find(log, from) {
         found.push(start);
         from = start + 1;
     }

@@ -3,7 +3,7 @@
 
 mod corpus;
 
-use rdfm_laws::analysis::{Tried, any_bytes};
+use rdfm_laws::analysis::{Coverage, any_bytes};
 use rdfm_laws::mutate::{Random, mutate};
 
 /// Logs with similar blank nodes, transactions and changes, which the fixtures lack.
@@ -75,7 +75,7 @@ fn the_unchanged_logs_obey_the_laws() {
 #[test]
 fn random_changes_break_no_law() {
     let logs = logs();
-    let mut all = Tried::default();
+    let mut all = Coverage::default();
     for seed in 0..3000 {
         let mut random = Random::new(seed);
         let input = match random.below(3) {

@@ -84,13 +84,13 @@ fn only_one_format_is_detected() {
 fn writings(target: &'static FormatSpec) -> Vec<Writing> {
     let pair = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     let tiny = Writing::new(target)
-        .where_taken("name_table", 8)
-        .where_taken("prefix_table", 1)
-        .where_taken("datatype_table", 1)
-        .where_taken("generalized", true)
-        .where_taken("rdf_star", true);
+        .with_if_supported("name_table", 8)
+        .with_if_supported("prefix_table", 1)
+        .with_if_supported("datatype_table", 1)
+        .with_if_supported("generalized", true)
+        .with_if_supported("rdf_star", true);
     let mut writings = Writing::ways(target);
-    writings.push(tiny.clone().where_taken(
+    writings.push(tiny.clone().with_if_supported(
         "prefixes",
         vec![
             pair("", "http://example.org/"),
@@ -98,9 +98,9 @@ fn writings(target: &'static FormatSpec) -> Vec<Writing> {
         ],
     ));
     writings.push(
-        tiny.where_taken("namespaces", true)
-            .where_taken("physical_type", "graphs")
-            .where_taken("prefix_table", 0),
+        tiny.with_if_supported("namespaces", true)
+            .with_if_supported("physical_type", "graphs")
+            .with_if_supported("prefix_table", 0),
     );
     writings
 }

@@ -15,8 +15,8 @@ fn changing_namespaces_are_encoded_independently_of_batches() {
     for context_lines in ["first", "every", "none"] {
         for target in targets(source) {
             let writing = Writing::new(target)
-                .where_taken("context_lines", context_lines)
-                .where_taken("namespaces", true);
+                .with_if_supported("context_lines", context_lines)
+                .with_if_supported("namespaces", true);
             encode::round_trip(&writing, &Reading::of("ttl"), LOG.as_bytes());
         }
     }

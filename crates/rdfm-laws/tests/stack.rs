@@ -30,7 +30,7 @@ fn nested(open: &str, inner: &str, close: &str, times: usize) -> String {
 
 /// Reads a valid log.
 fn read(format: &str, log: &[u8]) -> Vec<MessageBatch> {
-    let reading = Reading::of(format).where_taken("max_depth", DEPTH as u64);
+    let reading = Reading::of(format).with_if_supported("max_depth", DEPTH as u64);
     let mut decoder = reading.decoder();
     decoder.feed(log);
     decoder.finish();
@@ -145,7 +145,7 @@ fn triple_terms_fit_a_small_stack_in_every_format() {
         for flat in [false, true] {
             let writing = Writing::of(format)
                 .with("flat", flat)
-                .where_taken("rdf_star", true);
+                .with_if_supported("rdf_star", true);
             let log = on_a_small_stack(|| {
                 let mut encoder = writing.encoder();
                 let mut log = Vec::new();

@@ -266,7 +266,7 @@ pub struct PatchRules {
 
 /// A broken rule: its name, the patch in its log, the row in the patch, the byte in the log, the
 /// text.
-type Breach = (&'static str, u64, u64, u64, String);
+type Violation = (&'static str, u64, u64, u64, String);
 
 #[pymethods]
 impl PatchRules {
@@ -302,14 +302,14 @@ impl PatchRules {
     ///     "chain-of-logs"), the index of the patch, the row in it, the byte in the log, and the
     ///     text.
     #[pyo3(signature = (batch, /))]
-    fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Breach>> {
+    fn check(&self, py: Python<'_>, batch: &Bound<'_, PatchBatch>) -> PyResult<Vec<Violation>> {
         let batch = batch.get().inner();
         let found = with(py, &self.state, |state| state.check(batch))?;
         let found = found.into_iter();
         Ok(found
             .map(|one| {
-                let rule = one.breach.rule.name();
-                (rule, one.patch, one.row, one.offset, one.breach.text)
+                let rule = one.violation.rule.name();
+                (rule, one.patch, one.row, one.offset, one.violation.text)
             })
             .collect())
     }

@@ -232,7 +232,7 @@ impl Comparer {
         let mut guard = self.lock()?;
         let core = &mut guard.core;
         with_batches!(a, b, |a, b| errors::guarded(py, || core
-            .rest((a, i), (b, j))))
+            .metadata_and_namespaces((a, i), (b, j))))
         .map(bits)
     }
 

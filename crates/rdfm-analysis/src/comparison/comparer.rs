@@ -132,20 +132,21 @@ impl Comparer {
         self.hashes[side as usize].clear();
     }
 
-    /// Compares at most `most` pairs of messages, from `i` of `a` and `j` of `b` on, until one differs.
+    /// Compares up to `max_pairs` pairs of messages, from `i` of `a` and `j` of `b` on, until one
+    /// differs.
     pub fn run<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
-        most: usize,
+        max_pairs: usize,
     ) -> Run {
         let mut run = Run::default();
-        let most = most.min(a.len() - i).min(b.len() - j);
-        while run.pairs < most {
+        let max_pairs = max_pairs.min(a.len() - i).min(b.len() - j);
+        while run.pairs < max_pairs {
             let (i, j) = (i + run.pairs, j + run.pairs);
             let mut found = self.records((a, i), (b, j));
             if !found.records && !found.undecided {
-                found = self.rest((a, i), (b, j));
+                found = self.metadata_and_namespaces((a, i), (b, j));
             }
             if found != Found::NOTHING {
                 run.found = Some(found);
@@ -158,7 +159,7 @@ impl Comparer {
     }
 
     /// Compares the metadata and the namespaces of a pair of messages.
-    pub fn rest<R: ComparableRecord>(
+    pub fn metadata_and_namespaces<R: ComparableRecord>(
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),

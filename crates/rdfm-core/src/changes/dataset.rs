@@ -8,7 +8,7 @@
 //!   and those that their patch does not end, are undone.
 
 use super::index::{Index, hash_numbers};
-use super::rules::{Breach, Rules, in_row, refused};
+use super::rules::{Rules, Violation, in_row, refused};
 use super::terms::{Copies, TermIndex, TermNumber};
 use crate::model::batch::{InForce, MessageBatch, PatchBatch};
 use crate::model::builder::BatchBuilder;
@@ -224,18 +224,18 @@ impl Dataset {
         operation: Operation,
         chain: bool,
     ) -> Result<(), (ErrorClass, Reason)> {
-        let Err(breach) = self.rules.operation(table, operation) else {
+        let Err(violation) = self.rules.operation(table, operation) else {
             return Ok(());
         };
-        self.breach(breach, chain)
+        self.violation(violation, chain)
     }
 
     #[cold]
-    fn breach(&self, breach: Breach, chain: bool) -> Result<(), (ErrorClass, Reason)> {
-        if breach.rule.is_chain() && !chain {
+    fn violation(&self, violation: Violation, chain: bool) -> Result<(), (ErrorClass, Reason)> {
+        if violation.rule.is_chain() && !chain {
             return Ok(());
         }
-        Err((ErrorClass::Malformed, breach.reason(self.rules.row())))
+        Err((ErrorClass::Malformed, violation.reason(self.rules.row())))
     }
 
     fn operation(

@@ -334,7 +334,7 @@ impl ToMessages {
         let limit = |error: LimitExceeded| (ErrorClass::Limit, error.0);
         self.transactions
             .row(operation.code)
-            .map_err(|breach| (ErrorClass::Malformed, breach.text.into()))?;
+            .map_err(|violation| (ErrorClass::Malformed, violation.text.into()))?;
         match operation.code {
             OperationCode::Header => self.headers += 1,
             OperationCode::Begin => {

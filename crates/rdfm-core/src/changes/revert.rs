@@ -212,10 +212,10 @@ impl Inverse {
     ) -> Result<(), (ErrorClass, Reason)> {
         let row = self.rules.row();
         let limit = |error: LimitExceeded| (ErrorClass::Limit, in_row(row, error.0));
-        if let Err(breach) = self.rules.operation(table, operation)
-            && (self.chain || !breach.rule.is_chain())
+        if let Err(violation) = self.rules.operation(table, operation)
+            && (self.chain || !violation.rule.is_chain())
         {
-            return Err((ErrorClass::Malformed, breach.reason(row)));
+            return Err((ErrorClass::Malformed, violation.reason(row)));
         }
         match operation.code {
             OperationCode::Header => self.header(table, operation),

@@ -52,14 +52,14 @@ impl Rule {
 
 /// A broken rule, without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct Violation {
     /// The rule.
     pub rule: Rule,
     /// The found and the expected value, as text.
     pub text: String,
 }
 
-impl Breach {
+impl Violation {
     /// Returns the reason to reject the patch because of this row.
     #[cold]
     pub(super) fn reason(self, row: u64) -> Reason {
@@ -75,9 +75,9 @@ impl Breach {
 
 /// A broken rule, found by [`Rules::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundBreach {
+pub struct FoundViolation {
     /// The broken rule.
-    pub breach: Breach,
+    pub violation: Violation,
     /// Index of the patch in its log, from 0.
     pub patch: u64,
     /// Number of the row in its patch, from 0.
@@ -104,7 +104,7 @@ impl Transactions {
     /// # Errors
     /// For `TX` within a transaction, and `TC` or `TA` outside of one.
     #[inline]
-    pub fn row(&mut self, code: OperationCode) -> Result<(), Breach> {
+    pub fn row(&mut self, code: OperationCode) -> Result<(), Violation> {
         match code {
             OperationCode::Begin if self.open => Err(out_of_order(
                 "TX within a transaction; expected TC or TA before it".to_owned(),
@@ -131,8 +131,8 @@ impl Transactions {
 }
 
 #[cold]
-fn out_of_order(text: String) -> Breach {
-    Breach {
+fn out_of_order(text: String) -> Violation {
+    Violation {
         rule: Rule::Transaction,
         text,
     }
@@ -168,25 +168,25 @@ impl Links {
     }
 
     #[cold]
-    fn header(&mut self, table: &TermTable, operation: Operation) -> Result<(), Breach> {
+    fn header(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         let name = table.text(operation.name);
         if name.eq_ignore_ascii_case(b"id") && self.id.is_none() {
             let id = self.id.insert(written(table, operation.object));
             if self.prev.as_ref() == Some(id) {
-                return Err(own(id));
+                return Err(self_reference(id));
             }
         } else if name.eq_ignore_ascii_case(b"prev") && self.prev.is_none() {
             self.count += 1;
             let prev = self.prev.insert(written(table, operation.object));
             if self.id.as_ref() == Some(prev) {
-                return Err(own(prev));
+                return Err(self_reference(prev));
             }
             if self.follows && self.before.as_ref() != Some(prev) {
                 let found = self.before.as_ref().map_or_else(
                     || "no id".to_owned(),
                     |before| format!("the id {}", render_term(before)),
                 );
-                return Err(Breach {
+                return Err(Violation {
                     rule: if self.across {
                         Rule::ChainOfLogs
                     } else {
@@ -209,8 +209,8 @@ fn written(table: &TermTable, id: TermId) -> Vec<u8> {
     out
 }
 
-fn own(id: &[u8]) -> Breach {
-    Breach {
+fn self_reference(id: &[u8]) -> Violation {
+    Violation {
         rule: Rule::Chain,
         text: format!("prev is {}, the id of the same patch", render_term(id)),
     }
@@ -282,7 +282,7 @@ impl Rules {
     /// # Errors
     /// If the row breaks a rule.
     #[inline]
-    pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Breach> {
+    pub fn operation(&mut self, table: &TermTable, operation: Operation) -> Result<(), Violation> {
         match operation.code {
             OperationCode::Add
             | OperationCode::Delete
@@ -307,7 +307,7 @@ impl Rules {
     }
 
     /// Returns all broken rules, in order. A row that breaks a rule is skipped.
-    pub fn check(&mut self, batch: &PatchBatch) -> Vec<FoundBreach> {
+    pub fn check(&mut self, batch: &PatchBatch) -> Vec<FoundViolation> {
         let mut found = Vec::new();
         for patch in 0..batch.len() {
             if patch > 0 || !batch.continued() {
@@ -318,8 +318,8 @@ impl Rules {
                 let operation = batch.records()[at];
                 let offset = || batch.record_offset(at).unwrap_or(batch.position(patch));
                 match self.operation(batch.table(), operation) {
-                    Err(breach) => found.push(FoundBreach {
-                        breach,
+                    Err(violation) => found.push(FoundViolation {
+                        violation,
                         patch: index,
                         row: self.row,
                         offset: offset(),
@@ -333,8 +333,8 @@ impl Rules {
             }
             if (patch + 1 < batch.len() || !batch.continues()) && self.end_patch() {
                 let (row, offset) = self.begun;
-                found.push(FoundBreach {
-                    breach: Breach {
+                found.push(FoundViolation {
+                    violation: Violation {
                         rule: Rule::Unfinished,
                         text: "the patch does not end its transaction, which is then undone"
                             .to_owned(),

@@ -191,7 +191,7 @@ fn is_object_term(table: &TermTable, id: TermId) -> bool {
 
 /// The error for an IRI that readers of the format would misinterpret.
 #[cold]
-pub(crate) fn taken_for(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
+pub(crate) fn misread_as(iri: &[u8], what: &str) -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
         format!(

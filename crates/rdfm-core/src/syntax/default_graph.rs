@@ -4,7 +4,7 @@
 //! - Out: the default graph for these IRIs when reading, an error for them when writing.
 //! - Law: written quads are read as the same quads, also by Jena.
 
-use crate::codec::refuse::{Refused, taken_for};
+use crate::codec::refuse::{Refused, misread_as};
 use crate::model::table::TermTable;
 use crate::model::term::{TermId, TermKind};
 
@@ -27,7 +27,7 @@ pub(crate) fn read(table: &TermTable, graph: TermId) -> TermId {
 #[inline]
 pub(crate) fn check(table: &TermTable, graph: TermId) -> Refused<()> {
     if is_name(table, graph) {
-        return Err(taken_for(table.text(graph), "the default graph"));
+        return Err(misread_as(table.text(graph), "the default graph"));
     }
     Ok(())
 }

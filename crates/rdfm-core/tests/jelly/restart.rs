@@ -1,6 +1,6 @@
 //! Restart frames, their marks, and logs that were joined.
 
-use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, Search, is_marked};
+use rdfm_core::formats::jelly::restart::{KEY, MAGIC, MarkFinder, MarkSearch, is_marked};
 
 use crate::decode::{decode_with, end, stream_of_names};
 use crate::encode::{cut, options, random, write};
@@ -62,7 +62,7 @@ fn content(messages: &[Message]) -> Vec<Content<'_>> {
 fn marks(log: &[u8]) -> Vec<usize> {
     let finder = MarkFinder::default();
     let (mut found, mut from) = (Vec::new(), 0);
-    while let Search::Found(start) = finder.find(log, from) {
+    while let MarkSearch::Found(start) = finder.find(log, from) {
         found.push(start);
         from = start + 1;
     }

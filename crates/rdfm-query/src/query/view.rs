@@ -30,7 +30,7 @@ const ORDERS: [[usize; 4]; 4] = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 0, 1, 3], [3, 0
 /// A term during evaluation: a class, or a term that the query computed and that no quad of the
 /// batch contains.
 #[derive(PartialEq, Eq)]
-pub struct Key(Inner);
+pub struct EvaluationTerm(Inner);
 
 #[derive(Clone, PartialEq, Eq)]
 enum Inner {
@@ -76,7 +76,7 @@ impl Drop for Computed {
     }
 }
 
-impl Key {
+impl EvaluationTerm {
     fn of(dictionary: &Dictionary<'_>, class: u32) -> Self {
         budget::acquire(1);
         Self(Inner::Class(class, dictionary.hash(class)))
@@ -90,20 +90,20 @@ impl Key {
     }
 }
 
-impl Clone for Key {
+impl Clone for EvaluationTerm {
     fn clone(&self) -> Self {
         budget::acquire(1);
         Self(self.0.clone())
     }
 }
 
-impl Drop for Key {
+impl Drop for EvaluationTerm {
     fn drop(&mut self) {
         budget::release(1);
     }
 }
 
-impl Hash for Key {
+impl Hash for EvaluationTerm {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
             // The order of rows may depend on this hash.
@@ -123,12 +123,12 @@ pub struct View<'d> {
     sorted: [OnceCell<Vec<u32>>; ORDERS.len()],
     /// Term that an expression read last.
     last: RefCell<Option<Inner>>,
-    keys: RefCell<Keys>,
+    keys: RefCell<OrderKeys>,
 }
 
 /// Cache of the keys of classes, of limited size.
 #[derive(Default)]
-struct Keys {
+struct OrderKeys {
     by_class: FxHashMap<u32, Box<str>>,
     bytes: usize,
 }
@@ -165,13 +165,13 @@ impl<'d> View<'d> {
     }
 
     /// Returns the representation of a query term.
-    fn internalize(&self, term: Term) -> Key {
+    fn internalize(&self, term: Term) -> EvaluationTerm {
         if let Some(class) = self.message.find(self.dictionary, &term) {
-            return Key::of(self.dictionary, class);
+            return EvaluationTerm::of(self.dictionary, class);
         }
         let computed = Rc::new(Computed(term));
         budget::acquire(1 + computed.weight());
-        Key(Inner::Computed(computed))
+        EvaluationTerm(Inner::Computed(computed))
     }
 
     /// Sort key of classes. It is the same in every batch.
@@ -312,19 +312,19 @@ fn of_key(key: String) -> ExpressionTerm {
 }
 
 impl<'d> QueryableDataset<'d> for &'d View<'d> {
-    type InternalTerm = Key;
+    type InternalTerm = EvaluationTerm;
     type Error = NoTerm;
 
     fn internal_quads_for_pattern(
         &self,
-        subject: Option<&Key>,
-        predicate: Option<&Key>,
-        object: Option<&Key>,
-        graph_name: Option<Option<&Key>>,
-    ) -> impl Iterator<Item = Result<InternalQuad<Key>, NoTerm>> + use<'d> {
+        subject: Option<&EvaluationTerm>,
+        predicate: Option<&EvaluationTerm>,
+        object: Option<&EvaluationTerm>,
+        graph_name: Option<Option<&EvaluationTerm>>,
+    ) -> impl Iterator<Item = Result<InternalQuad<EvaluationTerm>, NoTerm>> + use<'d> {
         let mut never = false;
-        let mut class = |key: Option<&Key>| {
-            let class = key.and_then(Key::class);
+        let mut class = |key: Option<&EvaluationTerm>| {
+            let class = key.and_then(EvaluationTerm::class);
             never |= key.is_some() && class.is_none();
             class
         };
@@ -339,7 +339,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         let view: &'d View<'d> = self;
         view.find(wanted)
             .map(|[subject, predicate, object, graph]| {
-                let key = |class| Key::of(view.dictionary, class);
+                let key = |class| EvaluationTerm::of(view.dictionary, class);
                 Ok(InternalQuad {
                     subject: key(subject),
                     predicate: key(predicate),
@@ -349,7 +349,9 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
             })
     }
 
-    fn internal_named_graphs(&self) -> impl Iterator<Item = Result<Key, NoTerm>> + use<'d> {
+    fn internal_named_graphs(
+        &self,
+    ) -> impl Iterator<Item = Result<EvaluationTerm, NoTerm>> + use<'d> {
         let mut graphs: Vec<u32> = Vec::new();
         let view: &'d View<'d> = self;
         let mut named = Vec::new();
@@ -374,12 +376,12 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         }
         let keys = graphs
             .into_iter()
-            .map(|graph| Key::of(view.dictionary, graph));
+            .map(|graph| EvaluationTerm::of(view.dictionary, graph));
         named.extend(keys);
         named.into_iter().map(Ok)
     }
 
-    fn contains_internal_graph_name(&self, graph_name: &Key) -> Result<bool, NoTerm> {
+    fn contains_internal_graph_name(&self, graph_name: &EvaluationTerm) -> Result<bool, NoTerm> {
         if let Some(names) = self.named {
             let mut names = names
                 .iter()
@@ -394,11 +396,11 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(found.into_iter().next().is_some())
     }
 
-    fn internalize_term(&self, term: Term) -> Result<Key, NoTerm> {
+    fn internalize_term(&self, term: Term) -> Result<EvaluationTerm, NoTerm> {
         Ok(self.internalize(term))
     }
 
-    fn externalize_term(&self, term: Key) -> Result<Term, NoTerm> {
+    fn externalize_term(&self, term: EvaluationTerm) -> Result<Term, NoTerm> {
         let term = match &term.0 {
             Inner::Class(class, _) => {
                 let written = self.message.written(*class);
@@ -412,7 +414,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(term)
     }
 
-    fn externalize_expression_term(&self, term: Key) -> Result<ExpressionTerm, NoTerm> {
+    fn externalize_expression_term(&self, term: EvaluationTerm) -> Result<ExpressionTerm, NoTerm> {
         let value = match &term.0 {
             Inner::Class(class, _) => self.dictionary.value(*class).ok_or(NoTerm)?,
             Inner::Computed(term) => term.0.clone(),
@@ -424,7 +426,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
         Ok(value.into())
     }
 
-    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<Key, NoTerm> {
+    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<EvaluationTerm, NoTerm> {
         if is_marker(&term) {
             let key = match self.last.take() {
                 Some(Inner::Class(class, _)) => Inner::KeyOf(class),
@@ -432,7 +434,7 @@ impl<'d> QueryableDataset<'d> for &'d View<'d> {
                 _ => return Err(NoTerm),
             };
             budget::acquire(1);
-            return Ok(Key(key));
+            return Ok(EvaluationTerm(key));
         }
         Ok(self.internalize(term.into()))
     }

@@ -6,8 +6,8 @@
 //! - Cost: a search for the first mark, then one varint per frame. Frames are not copied.
 //! - Law: agrees with the decoder.
 
-use super::options::Reading;
-use super::restart::{MarkFinder, Search, begins_log};
+use super::options::ReadSettings;
+use super::restart::{MarkFinder, MarkSearch, begins_log};
 use crate::codec::{DelimiterCounter, Split};
 use crate::syntax::wire::{Varint, long_varint};
 
@@ -46,7 +46,7 @@ enum FrameHead {
 
 impl FrameCounter {
     /// Creates a counter of the split, or of the entire log.
-    pub fn new(reading: &Reading) -> Self {
+    pub fn new(reading: &ReadSettings) -> Self {
         let split = reading.split.unwrap_or(Split {
             start: 0,
             stop: u64::MAX,
@@ -71,11 +71,11 @@ impl FrameCounter {
     fn seek(&mut self) {
         let from = self.split.start.saturating_sub(self.offset) as usize;
         let found = self.marks.find(&self.pending, from);
-        let (Search::Found(at) | Search::None(at)) = found;
+        let (MarkSearch::Found(at) | MarkSearch::None(at)) = found;
         let at = at.min(self.pending.len());
         self.pending.drain(..at);
         self.offset += at as u64;
-        self.seeking = !matches!(found, Search::Found(_));
+        self.seeking = !matches!(found, MarkSearch::Found(_));
         self.done = self.offset >= self.split.stop;
     }
 

@@ -1,7 +1,7 @@
 //! Decoder loop for logs of frames, shared by Jelly-RDF and Jelly-Patch.
 //!
-//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`Rows`], the rows of a
-//!   format.
+//! - In: bytes in pieces of any size, delimited frames or one bare frame; [`RowHandler`], the rows
+//!   of a format.
 //! - Out: messages, each ended by a frame, a mark or the end of the log.
 //! - Cost: linear; memory contains one frame, one piece and one batch. Rows use static dispatch.
 //! - Law: a frame is decoded only when it is complete, so the result does not depend on how the
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::frames::{
-    EMPTY_ROW, FirstRow, Frame, Frames, HELD_FRAME, METADATA_FIELD, Next, begins_with_options,
-    first_row, row_field,
+    EMPTY_ROW, FirstRow, Frame, FrameSplitter, HELD_FRAME, METADATA_FIELD, NextFrame,
+    begins_with_options, first_row, row_field,
 };
 use super::metadata::FrameMetadata;
-use super::options::{Frames as Meaning, Joins, OptionsRow, Reading};
-use super::restart::{MarkFinder, Search, begins_log, is_marked};
+use super::options::{FrameMeaning, JoinMode, OptionsRow, ReadSettings};
+use super::restart::{MarkFinder, MarkSearch, begins_log, is_marked};
 use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
@@ -34,7 +34,7 @@ use crate::syntax::wire::{Checked, Wire, WireError, malformed};
 
 /// The boundary that ends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(super) enum MessageEnd {
     /// The end of a frame.
     Frame,
     /// The end of the log.
@@ -44,7 +44,7 @@ pub(super) enum Ends {
 }
 
 /// The row kinds of a format, and its decoding state.
-pub(super) trait Rows: Send {
+pub(super) trait RowHandler: Send {
     /// Record type of its messages.
     type Record: KindOf;
 
@@ -66,7 +66,7 @@ pub(super) trait Rows: Send {
     /// overrides it.
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String>;
 
-    fn new(reading: &Reading) -> Self;
+    fn new(reading: &ReadSettings) -> Self;
 
     /// Prepares for the next log; the term reader has already been reset.
     fn reset(&mut self);
@@ -76,12 +76,12 @@ pub(super) trait Rows: Send {
     fn terms_read(&self) -> &TermReader<Self::Record>;
 
     /// Returns the message boundary if the decoder options determine it.
-    fn ends_asked(_reading: &Reading) -> Option<Ends> {
+    fn ends_asked(_reading: &ReadSettings) -> Option<MessageEnd> {
         None
     }
 
     /// Returns the message boundary for a log whose first row has these options, or is another row.
-    fn ends(options: Option<&OptionsRow>, reading: &Reading) -> Ends;
+    fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd;
 
     /// Returns the encoder options that reproduce the options row.
     fn values(options: &OptionsRow) -> Vec<(&'static str, Value)>;
@@ -183,13 +183,13 @@ pub(super) trait Rows: Send {
     }
 }
 
-fn read_options<H: Rows + ?Sized>(bytes: &[u8]) -> Checked<OptionsRow> {
+fn read_options<H: RowHandler + ?Sized>(bytes: &[u8]) -> Checked<OptionsRow> {
     OptionsRow::read(bytes, H::OPTION_NUMBERS, H::OPTIONS)
 }
 
 /// Returns the error for an options row that differs from the first one.
 #[cold]
-fn other_options<H: Rows + ?Sized>(first: &OptionsRow, here: &OptionsRow) -> WireError {
+fn other_options<H: RowHandler + ?Sized>(first: &OptionsRow, here: &OptionsRow) -> WireError {
     let shown = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let differing = values.iter().filter(|value| !others.contains(value));
         let parts: Vec<String> = differing
@@ -212,7 +212,7 @@ fn other_options<H: Rows + ?Sized>(first: &OptionsRow, here: &OptionsRow) -> Wir
 }
 
 #[cold]
-fn before_options<H: Rows + ?Sized>(field: usize) -> WireError {
+fn before_options<H: RowHandler + ?Sized>(field: usize) -> WireError {
     if field == 0 {
         return malformed(EMPTY_ROW);
     }
@@ -224,14 +224,14 @@ fn before_options<H: Rows + ?Sized>(field: usize) -> WireError {
 }
 
 /// Reads a log of frames.
-pub(super) struct FrameReader<H: Rows> {
-    reading: Reading,
+pub(super) struct FrameReader<H: RowHandler> {
+    reading: ReadSettings,
     rows: H,
     /// What ends a message, or `None` until the first row is read.
-    ends: Option<Ends>,
+    ends: Option<MessageEnd>,
     parts: bool,
     frame: Option<Frame>,
-    frames: Frames,
+    frames: FrameSplitter,
     metadata: FrameMetadata,
     /// Whether the metadata of the current frame was read ahead.
     metadata_taken: bool,
@@ -255,15 +255,15 @@ pub(super) struct FrameReader<H: Rows> {
     restarts: bool,
 }
 
-impl<H: Rows> FrameReader<H> {
+impl<H: RowHandler> FrameReader<H> {
     /// Creates a reader.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: ReadSettings) -> Self {
         Self {
             rows: H::new(&reading),
             ends: None,
             parts: false,
             frame: None,
-            frames: Frames::new(&reading),
+            frames: FrameSplitter::new(&reading),
             metadata: FrameMetadata::default(),
             metadata_taken: false,
             first_frame: 0,
@@ -281,7 +281,7 @@ impl<H: Rows> FrameReader<H> {
     }
 
     fn is_flat(&self) -> bool {
-        self.ends == Some(Ends::Log)
+        self.ends == Some(MessageEnd::Log)
     }
 
     /// Returns why no message can follow those of the log, if none can.
@@ -309,19 +309,19 @@ impl<H: Rows> FrameReader<H> {
         options.map(name)
     }
 
-    fn set_ends(&mut self, ends: Option<Ends>) {
+    fn set_ends(&mut self, ends: Option<MessageEnd>) {
         self.ends = ends;
         self.parts = match self.reading.parts {
             Parts::Always => true,
-            Parts::Frames => matches!(ends, Some(Ends::Log | Ends::Mark)),
+            Parts::Frames => matches!(ends, Some(MessageEnd::Log | MessageEnd::Mark)),
             Parts::Never => false,
         };
     }
 
     /// Rebuilds the header if it changed.
     fn update_header(&mut self) {
-        let flat = self.ends.map(|ends| ends == Ends::Log);
-        let restarts = self.restarts && self.ends == Some(Ends::Frame);
+        let flat = self.ends.map(|ends| ends == MessageEnd::Log);
+        let restarts = self.restarts && self.ends == Some(MessageEnd::Frame);
         let options = self.rows.terms_read().options.as_ref();
         let same = self.header.flat == flat && self.header.restarts == restarts;
         if same && self.header.options.is_empty() == options.is_none() {
@@ -342,12 +342,14 @@ impl<H: Rows> FrameReader<H> {
             .index(split.start.max(input.offset()))
             .unwrap_or(input.at);
         match self.marks.find(&input.bytes, from) {
-            Search::Found(start) if input.offset_of(start) < split.stop => {
+            MarkSearch::Found(start) if input.offset_of(start) < split.stop => {
                 input.at = start;
                 self.seeking = false;
                 return true;
             }
-            Search::None(searched) if input.offset_of(searched) < split.stop && !input.finished => {
+            MarkSearch::None(searched)
+                if input.offset_of(searched) < split.stop && !input.finished =>
+            {
                 input.at = searched.min(input.bytes.len());
             }
             _ => self.end_split(input),
@@ -394,11 +396,11 @@ impl<H: Rows> FrameReader<H> {
         let from = stop.max(input.at + 1);
         let bytes = input.bytes.get(..frame.end).unwrap_or_default();
         match self.marks.find(bytes, from) {
-            Search::Found(_) => {
+            MarkSearch::Found(_) => {
                 let reason = "a restart mark is inside a frame, so the log cannot be read in splits; read it in one piece";
                 Err(input.error(ErrorClass::Unsupported, reason))
             }
-            Search::None(_) => Ok(()),
+            MarkSearch::None(_) => Ok(()),
         }
     }
 
@@ -416,13 +418,13 @@ impl<H: Rows> FrameReader<H> {
                     });
                 }
                 match self.frames.next_frame(input)? {
-                    Next::Frame(frame) => {
+                    NextFrame::Frame(frame) => {
                         self.check_marks(input, &frame)?;
                         self.begin_frame(input, &frame)?;
                         frame
                     }
-                    Next::Wait => return Ok(self.completed()),
-                    Next::Done => return self.end(input),
+                    NextFrame::Wait => return Ok(self.completed()),
+                    NextFrame::Done => return self.end(input),
                 }
             };
             if self.read_rows(input, &mut frame)? {
@@ -438,11 +440,11 @@ impl<H: Rows> FrameReader<H> {
                     builder.end_message();
                     false
                 }
-                Some(Ends::Frame) => {
+                Some(MessageEnd::Frame) => {
                     builder.end_message();
                     builder.full()
                 }
-                Some(Ends::Log | Ends::Mark) => self.parts && builder.part_full(),
+                Some(MessageEnd::Log | MessageEnd::Mark) => self.parts && builder.part_full(),
             };
             if full {
                 return Ok(self.cut());
@@ -470,7 +472,7 @@ impl<H: Rows> FrameReader<H> {
             self.repeat_options(input)?;
         }
         let terms = self.rows.terms();
-        if self.ends != Some(Ends::Mark) && !terms.builder.is_open() {
+        if self.ends != Some(MessageEnd::Mark) && !terms.builder.is_open() {
             terms.builder.begin_message(input.offset());
         }
         Ok(())
@@ -479,7 +481,7 @@ impl<H: Rows> FrameReader<H> {
     /// Handles a frame that repeats the options at its start, where a new stream may begin.
     #[cold]
     fn repeat_options(&mut self, input: &Buffer) -> Result<(), ReadError> {
-        if self.reading.joins != Joins::New {
+        if self.reading.joins != JoinMode::New {
             let at = input.offset();
             self.rows.terms().repeat_options(at);
             if self.is_flat() {
@@ -523,7 +525,7 @@ impl<H: Rows> FrameReader<H> {
         };
         let ends = H::ends(options.as_ref(), &self.reading);
         self.set_ends(Some(ends));
-        if ends == Ends::Frame {
+        if ends == MessageEnd::Frame {
             return Ok(());
         }
         self.join_held(input)
@@ -537,7 +539,7 @@ impl<H: Rows> FrameReader<H> {
             return Ok(());
         };
         builder.reset();
-        if self.ends == Some(Ends::Mark) {
+        if self.ends == Some(MessageEnd::Mark) {
             return Ok(());
         }
         builder.begin_message(held.position(0));
@@ -577,11 +579,11 @@ impl<H: Rows> FrameReader<H> {
         if let Some(reason) = self.rows.unfinished() {
             return Err(input.error(ErrorClass::Truncated, reason));
         }
-        if self.ends.is_none() && self.reading.frames == Some(Meaning::Flat) {
+        if self.ends.is_none() && self.reading.frames == Some(FrameMeaning::Flat) {
             self.join_held(input)?;
         }
         let open = self.rows.terms().builder.is_open();
-        if self.ends == Some(Ends::Mark) {
+        if self.ends == Some(MessageEnd::Mark) {
             self.end.get_or_insert(if open {
                 LogEnd::Content
             } else {
@@ -692,7 +694,7 @@ impl<H: Rows> FrameReader<H> {
     }
 }
 
-impl<H: Rows> Reader for FrameReader<H> {
+impl<H: RowHandler> Reader for FrameReader<H> {
     type Record = H::Record;
 
     fn builder(&mut self) -> &mut LogBuilder<H::Record> {
@@ -774,7 +776,7 @@ impl<H: Rows> Reader for FrameReader<H> {
                 "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they \
                  became one message in which equal blank node labels are one node: joins=new reads a message for each"
             )),
-            None if is_bare && self.reading.joins != Joins::New => Some(
+            None if is_bare && self.reading.joins != JoinMode::New => Some(
                 "the frame contains the stream options more than once; if Jelly files without length prefixes were \
                  joined, they became one message: joins=new reads a message for each"
                     .to_owned(),

@@ -1,17 +1,18 @@
 //! Encoder for Jelly logs.
 //!
 //! - In: batches, cut anywhere between messages or (parts) inside one.
-//! - Out: one frame for each message, or frames of a fixed number of rows with [`Frames::Flat`].
+//! - Out: one frame for each message, or frames of a fixed number of rows with
+//!   [`FrameMeaning::Flat`].
 //! - Cost: memory contains the lookups and one frame.
 //! - Law: the bytes depend only on the messages, not on how they are cut into batches. After an
-//!   error nothing more is written. With [`Frames::Flat`], blank nodes of different messages have
-//!   different labels.
+//!   error nothing more is written. With [`FrameMeaning::Flat`], blank nodes of different messages
+//!   have different labels.
 
 use super::frame_writer::FrameWriter;
-use super::options::{Frames, MAX_VERSION, OptionsRow, PhysicalType};
+use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType};
 use super::restart::is_reserved;
 use super::spec::JELLY;
-use super::stream::Stream;
+use super::stream::StreamSettings;
 use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
@@ -45,7 +46,7 @@ const ENTRIES: EntryTags = EntryTags {
 /// # Errors
 /// Returns a message that names the invalid option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
-    let writer = JellyWriter::new(Stream::of(values, source)?)?;
+    let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
 }
 
@@ -79,7 +80,7 @@ struct JellyWriter {
 }
 
 impl JellyWriter {
-    fn new(stream: Stream) -> Result<Self, Reason> {
+    fn new(stream: StreamSettings) -> Result<Self, Reason> {
         let options = stream.options;
         options.check_tables()?;
         let physical = PhysicalType::from_number(options.physical_type).unwrap_or_default();
@@ -88,7 +89,7 @@ impl JellyWriter {
             return Err(format!("version is {version}, expected 1 or {MAX_VERSION}").into());
         }
         options.check_types(physical)?;
-        let flat = stream.frames == Frames::Flat;
+        let flat = stream.frames == FrameMeaning::Flat;
         let messages = stream.delimited && !flat && !options.is_flat();
         Ok(Self {
             merge_graphs: stream.merge_graphs,

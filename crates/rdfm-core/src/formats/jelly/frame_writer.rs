@@ -5,7 +5,7 @@
 //! - Cost: the rows before a message are copied once if the message takes more than one frame.
 
 use super::restart::{MARK_BYTES, put_mark};
-use super::term_writer::Rows;
+use super::term_writer::FrameRows;
 use crate::syntax::wire::put_varint;
 
 /// Writes frames.
@@ -36,13 +36,13 @@ impl FrameWriter {
     }
 
     /// Records where the next message begins.
-    pub fn begin_message(&mut self, rows: &Rows) {
+    pub fn begin_message(&mut self, rows: &FrameRows) {
         self.before = rows.bytes.len();
         self.carried = None;
     }
 
     /// Writes the frame.
-    pub fn write(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
+    pub fn write(&mut self, rows: &mut FrameRows, out: &mut Vec<u8>) {
         let start = out.len();
         let mut length = (rows.bytes.len() + self.metadata.len()) as u64;
         if self.marked {
@@ -64,7 +64,7 @@ impl FrameWriter {
     }
 
     /// Writes the frame before the message is complete.
-    pub fn write_part(&mut self, rows: &mut Rows, out: &mut Vec<u8>) {
+    pub fn write_part(&mut self, rows: &mut FrameRows, out: &mut Vec<u8>) {
         if self.carried.is_none() {
             self.carried = Some((rows.bytes[..self.before].to_vec(), self.metadata.clone()));
         }
@@ -72,7 +72,7 @@ impl FrameWriter {
     }
 
     /// Restores the rows as they were before the open message.
-    pub fn take_back(&mut self, rows: &mut Rows) {
+    pub fn take_back(&mut self, rows: &mut FrameRows) {
         match self.carried.take() {
             Some(carried) => (rows.bytes, self.metadata) = carried,
             None => rows.bytes.truncate(self.before),

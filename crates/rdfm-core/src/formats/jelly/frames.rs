@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::options::{Joins, Reading};
+use super::options::{JoinMode, ReadSettings};
 use super::restart::looks_like_mark;
 use crate::codec::input::{Buffer, ReadError};
 use crate::codec::start::{self, Start};
@@ -41,7 +41,7 @@ pub(super) struct Frame {
 }
 
 /// Result of looking for the next frame.
-pub(super) enum Next {
+pub(super) enum NextFrame {
     Frame(Frame),
     /// The frame is incomplete.
     Wait,
@@ -49,7 +49,7 @@ pub(super) enum Next {
 }
 
 /// Splits a log into frames.
-pub(super) struct Frames {
+pub(super) struct FrameSplitter {
     /// Whether frames are length-prefixed, if an option says so.
     asked: Option<bool>,
     delimited: Option<bool>,
@@ -64,8 +64,8 @@ pub(super) struct Frames {
     counts: bool,
 }
 
-impl Frames {
-    pub fn new(options: &Reading) -> Self {
+impl FrameSplitter {
+    pub fn new(options: &ReadSettings) -> Self {
         // Only delimited logs have marks.
         let inner = options.inner_split().map(|_| true);
         let delimited = inner.or(options.delimited);
@@ -73,7 +73,7 @@ impl Frames {
         Self {
             asked: delimited,
             delimited,
-            cuts_bare: options.joins == Joins::New,
+            cuts_bare: options.joins == JoinMode::New,
             max_bytes: options.max_frame_bytes,
             index: first_index,
             first_index,
@@ -127,13 +127,13 @@ impl Frames {
     }
 
     /// Finds the next frame.
-    pub fn next_frame(&mut self, input: &Buffer) -> Result<Next, ReadError> {
+    pub fn next_frame(&mut self, input: &Buffer) -> Result<NextFrame, ReadError> {
         let rest = input.rest();
         if rest.is_empty() {
             return Ok(if input.finished {
-                Next::Done
+                NextFrame::Done
             } else {
-                Next::Wait
+                NextFrame::Wait
             });
         }
         let delimited = match self
@@ -141,12 +141,12 @@ impl Frames {
             .or_else(|| looks_delimited(rest, input.finished))
         {
             Some(known) => *self.delimited.insert(known),
-            None => return Ok(Next::Wait),
+            None => return Ok(NextFrame::Wait),
         };
         let (length, prefix) = if delimited {
             match long_varint(rest) {
                 Varint::Value(length, prefix) => (length, prefix),
-                Varint::Incomplete if !input.finished => return Ok(Next::Wait),
+                Varint::Incomplete if !input.finished => return Ok(NextFrame::Wait),
                 Varint::Incomplete => {
                     return Err(input.error(
                         ErrorClass::Truncated,
@@ -180,7 +180,7 @@ impl Frames {
         let there = (rest.len() - prefix) as u64;
         if delimited && there < length {
             if !input.finished {
-                return Ok(Next::Wait);
+                return Ok(NextFrame::Wait);
             }
             return Err(input.error(
                 ErrorClass::Truncated,
@@ -191,7 +191,7 @@ impl Frames {
             ));
         }
         if !delimited && !input.finished {
-            return Ok(Next::Wait);
+            return Ok(NextFrame::Wait);
         }
         let length = if self.cuts_bare && !delimited {
             next_options(rest)
@@ -199,7 +199,7 @@ impl Frames {
             length as usize
         };
         let at = input.at + prefix;
-        Ok(Next::Frame(Frame {
+        Ok(NextFrame::Frame(Frame {
             at,
             end: at + length,
             row: 0,

@@ -6,19 +6,19 @@
 //!   all tables is limited.
 //! - Law: an entry that was never set is never returned.
 
-use super::options::Joins;
+use super::options::JoinMode;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::syntax::wire::{Checked, WireError, limit, malformed};
 
 /// Memory in bytes allocated for the entries and texts of all tables.
-pub(super) struct Budget {
+pub(super) struct LookupBudget {
     held: u64,
     most: u64,
 }
 
-impl Budget {
+impl LookupBudget {
     pub fn new(most: u64) -> Self {
         Self { held: 0, most }
     }
@@ -42,7 +42,7 @@ impl Budget {
 
 /// An entry, and a memo of the last term made from it.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct LookupEntry {
     pub text: Vec<u8>,
     /// Bytes counted for the text.
     held: usize,
@@ -58,10 +58,10 @@ pub(super) struct Entry {
 }
 
 /// A lookup table. Entry 0 is the empty text; as a prefix it means "none yet".
-pub(super) struct Table {
+pub(super) struct LookupTable {
     what: &'static str,
     size: u32,
-    entries: Vec<Entry>,
+    entries: Vec<LookupEntry>,
     last: u32,
     serial: u32,
     /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with an
@@ -84,12 +84,12 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 const SPARE_BYTES: usize = 256;
 const SPARE_TEXTS: usize = 1024;
 
-impl Table {
-    pub fn new(what: &'static str, size: u32, joins: Joins) -> Self {
-        let none = Entry {
+impl LookupTable {
+    pub fn new(what: &'static str, size: u32, joins: JoinMode) -> Self {
+        let none = LookupEntry {
             serial: u32::MAX,
             flags: crate::model::term::flags::PLAIN,
-            ..Entry::default()
+            ..LookupEntry::default()
         };
         Self {
             what,
@@ -98,7 +98,7 @@ impl Table {
             last: 0,
             serial: 0,
             repeated: None,
-            continues: joins == Joins::Warn,
+            continues: joins == JoinMode::Warn,
             after_mark: false,
             continued: None,
             spare: Vec::new(),
@@ -137,7 +137,13 @@ impl Table {
     }
 
     /// Sets an entry and clears its memo.
-    pub fn set(&mut self, id: u32, text: &[u8], flags: u8, budget: &mut Budget) -> Checked<()> {
+    pub fn set(
+        &mut self,
+        id: u32,
+        text: &[u8],
+        flags: u8,
+        budget: &mut LookupBudget,
+    ) -> Checked<()> {
         let id = if id == 0 {
             if let Some(at) = self.repeated {
                 self.continue_after(at)?;
@@ -156,8 +162,8 @@ impl Table {
         self.last = id;
         let at = id as usize;
         if at >= self.entries.len() {
-            budget.hold((at + 1 - self.entries.len()) * size_of::<Entry>())?;
-            self.entries.resize_with(at + 1, Entry::default);
+            budget.hold((at + 1 - self.entries.len()) * size_of::<LookupEntry>())?;
+            self.entries.resize_with(at + 1, LookupEntry::default);
         }
         self.serial = self.serial % (u32::MAX - 1) + 1;
         let entry = &mut self.entries[at];
@@ -181,13 +187,13 @@ impl Table {
 
     /// Returns an entry, whether or not it was set.
     #[inline]
-    pub fn peek(&self, id: u32) -> Option<&Entry> {
+    pub fn peek(&self, id: u32) -> Option<&LookupEntry> {
         self.entries.get(id as usize)
     }
 
-    /// Returns an entry that was set (for id 0 see [`Table`]).
+    /// Returns an entry that was set (for id 0 see [`LookupTable`]).
     #[inline]
-    pub fn get(&self, id: u32) -> Checked<&Entry> {
+    pub fn get(&self, id: u32) -> Checked<&LookupEntry> {
         match self.entries.get(id as usize) {
             Some(entry) if entry.serial != 0 => Ok(entry),
             _ => Err(self.undefined(id)),
@@ -196,7 +202,7 @@ impl Table {
 
     /// Like [`get`](Self::get), but mutable, to store the term.
     #[inline]
-    pub fn get_mut(&mut self, id: u32) -> Checked<&mut Entry> {
+    pub fn get_mut(&mut self, id: u32) -> Checked<&mut LookupEntry> {
         let defined = self
             .entries
             .get(id as usize)
@@ -279,8 +285,8 @@ mod tests {
 
     #[test]
     fn zero_is_the_next_entry_and_the_size_is_kept() {
-        let mut budget = Budget::new(10_000);
-        let mut table = Table::new("name", 3, Joins::Error);
+        let mut budget = LookupBudget::new(10_000);
+        let mut table = LookupTable::new("name", 3, JoinMode::Error);
         assert!(table.get(1).is_err());
         table.set(0, b"a", 0, &mut budget).unwrap();
         table.set(3, b"c", 0, &mut budget).unwrap();
@@ -296,8 +302,8 @@ mod tests {
 
     #[test]
     fn the_memory_really_held_is_bounded() {
-        let mut budget = Budget::new(10_000);
-        let mut table = Table::new("name", 100, Joins::Error);
+        let mut budget = LookupBudget::new(10_000);
+        let mut table = LookupTable::new("name", 100, JoinMode::Error);
         for _ in 0..1000 {
             table.set(1, &[b'a'; 9000], 0, &mut budget).unwrap();
             table.set(1, b"b", 0, &mut budget).unwrap();

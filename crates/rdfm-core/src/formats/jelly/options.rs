@@ -41,7 +41,7 @@ pub const READ_FRAMES: OptionSpec = OptionSpec::new(
 pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
-    "Frames of the input are length-prefixed, or there is one bare frame.",
+    "FrameMeaning of the input are length-prefixed, or there is one bare frame.",
 )
 .default(Default::Detected)
 .off("undelimited")
@@ -233,7 +233,7 @@ pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
 
 /// The meaning of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Frames {
+pub enum FrameMeaning {
     /// Each frame is one message.
     #[default]
     Message,
@@ -243,7 +243,7 @@ pub enum Frames {
 
 /// The handling of a lookup entry that continues a table from before repeated stream options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Joins {
+pub(super) enum JoinMode {
     /// Report an error.
     Error,
     /// Read it as the entry after the previous one, and add a note.
@@ -262,13 +262,13 @@ pub(super) struct TableSizes {
 }
 
 /// The settings of a decoder.
-pub(super) struct Reading {
+pub(super) struct ReadSettings {
     pub limits: Limits,
     /// The messages that may be returned in parts.
     pub parts: Parts,
-    /// The meaning of a frame. `None`: determined by the log's logical type, [`Frames::Flat`] for
-    /// flat types and [`Frames::Message`] for all others and if there is none.
-    pub frames: Option<Frames>,
+    /// The meaning of a frame. `None`: determined by the log's logical type, [`FrameMeaning::Flat`]
+    /// for flat types and [`FrameMeaning::Message`] for all others and if there is none.
+    pub frames: Option<FrameMeaning>,
     /// Whether frames are length-prefixed. `None`: detected.
     pub delimited: Option<bool>,
     /// Maximum size of a frame, in bytes.
@@ -277,14 +277,14 @@ pub(super) struct Reading {
     pub largest: TableSizes,
     /// Whether documented deviations are accepted.
     pub lenient: bool,
-    pub joins: Joins,
+    pub joins: JoinMode,
     /// The part of the log to read.
     pub split: Option<Split>,
     /// Index of the first message, if known.
     pub first_index: Option<u64>,
 }
 
-impl Reading {
+impl ReadSettings {
     /// The split, if it does not begin at the start of the log.
     pub fn inner_split(&self) -> Option<Split> {
         self.split.filter(|split| split.start > 0)
@@ -300,8 +300,8 @@ impl Reading {
             limits: limits(values),
             parts: opening.parts,
             frames: match values.text(&READ_FRAMES) {
-                Some("message") => Some(Frames::Message),
-                Some("flat") => Some(Frames::Flat),
+                Some("message") => Some(FrameMeaning::Message),
+                Some("flat") => Some(FrameMeaning::Flat),
                 _ => None,
             },
             delimited: values.try_switch(&READ_DELIMITED),
@@ -313,9 +313,9 @@ impl Reading {
             },
             lenient: values.switch(&LENIENT),
             joins: match values.text(&JOINS) {
-                Some("warn") => Joins::Warn,
-                Some("new") => Joins::New,
-                _ => Joins::Error,
+                Some("warn") => JoinMode::Warn,
+                Some("new") => JoinMode::New,
+                _ => JoinMode::Error,
             },
             split: opening.split,
             first_index: opening.first_index,

@@ -86,7 +86,7 @@ fn marked_length(bytes: &[u8]) -> Option<u64> {
 
 /// Result of searching for a marked frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub enum MarkSearch {
     /// Index of the first byte of the frame, which is its length prefix.
     Found(usize),
     /// No marked frame begins before this index.
@@ -106,7 +106,7 @@ impl Default for MarkFinder {
 impl MarkFinder {
     /// Finds the first marked frame that begins at `from` or after. All bytes from there on count as
     /// not yet searched.
-    pub fn find(&self, bytes: &[u8], from: usize) -> Search {
+    pub fn find(&self, bytes: &[u8], from: usize) -> MarkSearch {
         let mut searched = from;
         while let Some(found) = bytes.get(searched..).and_then(|rest| self.0.find(rest)) {
             let at = searched + found;
@@ -118,12 +118,12 @@ impl MarkFinder {
                 marked_length(mark).and_then(|length| frame_start(bytes, at, length))
                 && start >= from
             {
-                return Search::Found(start);
+                return MarkSearch::Found(start);
             }
             searched = at + 1;
         }
         let open = bytes.len().saturating_sub(MAX_PREFIX + MARK_BYTES - 1);
-        Search::None(open.max(from))
+        MarkSearch::None(open.max(from))
     }
 }
 
@@ -185,9 +185,9 @@ mod tests {
             for before in [0, 1, 50] {
                 let log = [vec![0xff; before], frame.clone(), frame.clone()].concat();
                 let finder = MarkFinder::default();
-                assert_eq!(finder.find(&log, 0), Search::Found(before));
-                assert_eq!(finder.find(&log, before), Search::Found(before));
-                let second = Search::Found(before + frame.len());
+                assert_eq!(finder.find(&log, 0), MarkSearch::Found(before));
+                assert_eq!(finder.find(&log, before), MarkSearch::Found(before));
+                let second = MarkSearch::Found(before + frame.len());
                 assert_eq!(finder.find(&log, before + 1), second);
                 assert_eq!(last_mark(&log), Some(before + frame.len()));
                 let cut = &log[..log.len() - rest - 1];
@@ -202,10 +202,10 @@ mod tests {
         let finder = MarkFinder::default();
         for end in 0..log.len() {
             match finder.find(&log[..end], 0) {
-                Search::Found(start) => assert_eq!(start, 100),
-                Search::None(searched) => {
+                MarkSearch::Found(start) => assert_eq!(start, 100),
+                MarkSearch::None(searched) => {
                     assert!(searched <= 100, "{end}");
-                    assert_eq!(finder.find(&log, searched), Search::Found(100));
+                    assert_eq!(finder.find(&log, searched), MarkSearch::Found(100));
                 }
             }
             if end > 100 {
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(begins_log(&log), Some(false));
         assert!(matches!(
             MarkFinder::default().find(&log, 0),
-            Search::None(_)
+            MarkSearch::None(_)
         ));
         assert!(!is_marked(&log[2..]));
     }

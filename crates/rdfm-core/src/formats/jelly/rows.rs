@@ -1,13 +1,13 @@
 //! Decodes rows to quads, and stores the state of a log between rows.
 //!
-//! - In: the payload of one row ([`Rows::row`]).
+//! - In: the payload of one row ([`RowHandler::row`]).
 //! - Out: quads and namespaces in the builder.
 //! - Law: everything that the specification calls an error is an error.
 
-use super::decode::{Ends, Rows};
+use super::decode::{MessageEnd, RowHandler};
 use super::frames::{EMPTY_ROW, FRAME_FIELDS};
-use super::options::{Frames, MAX_VERSION, OptionsRow, PhysicalType, Reading};
-use super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
+use super::options::{FrameMeaning, MAX_VERSION, OptionsRow, PhysicalType, ReadSettings};
+use super::term_reader::{GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all};
 use crate::codec::values::Value;
 use crate::model::error::quote;
 use crate::model::term::Quad;
@@ -36,7 +36,7 @@ pub(super) struct QuadRows {
     physical: PhysicalType,
 }
 
-impl Rows for QuadRows {
+impl RowHandler for QuadRows {
     type Record = Quad;
 
     const FILE: &'static str = "a Jelly file";
@@ -48,7 +48,7 @@ impl Rows for QuadRows {
     const FIELDS: u32 = 0b1110_0111_1110;
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String> = Some(OptionsRow::type_name);
 
-    fn new(reading: &Reading) -> Self {
+    fn new(reading: &ReadSettings) -> Self {
         Self {
             terms: TermReader::new(reading),
             in_graph: false,
@@ -71,18 +71,18 @@ impl Rows for QuadRows {
         &self.terms
     }
 
-    fn ends_asked(reading: &Reading) -> Option<Ends> {
+    fn ends_asked(reading: &ReadSettings) -> Option<MessageEnd> {
         reading.frames.map(|frames| match frames {
-            Frames::Message => Ends::Frame,
-            Frames::Flat => Ends::Log,
+            FrameMeaning::Message => MessageEnd::Frame,
+            FrameMeaning::Flat => MessageEnd::Log,
         })
     }
 
-    fn ends(options: Option<&OptionsRow>, _reading: &Reading) -> Ends {
+    fn ends(options: Option<&OptionsRow>, _reading: &ReadSettings) -> MessageEnd {
         if options.is_some_and(OptionsRow::is_flat) {
-            Ends::Log
+            MessageEnd::Log
         } else {
-            Ends::Frame
+            MessageEnd::Frame
         }
     }
 
@@ -151,7 +151,7 @@ impl QuadRows {
         if self.in_graph {
             return Err(malformed("a graph starts inside another graph"));
         }
-        let mut slot = Slot::default();
+        let mut slot = TermField::default();
         let mut merged = Vec::new();
         let mut wire = Wire::new(bytes);
         while !wire.is_done() {

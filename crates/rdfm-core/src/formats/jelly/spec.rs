@@ -7,7 +7,7 @@ use super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JELLY_VERSION, JOINS, LOGICAL_TYPE,
     MAX_DATATYPE_TABLE, MAX_FRAME_BYTES, MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, NAMESPACES,
     OPTIONS_FROM, PHYSICAL_TYPE, PREFIX_TABLE, RDF_STAR, READ_DELIMITED, READ_FRAMES,
-    RESTART_BYTES, Reading, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    RESTART_BYTES, ReadSettings, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::restart::last_mark;
 use super::rows::QuadRows;
@@ -66,11 +66,13 @@ pub static JELLY: FormatSpec = FormatSpec {
         JELLY_VERSION,
     ]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = ReadSettings::of(values, opening);
         let reader = FrameReader::<QuadRows>::new(options);
         Ok(input::decoder(JELLY.name, reader))
     },
     encoder,
-    splitter: Some(|values, opening| Box::new(FrameCounter::new(&Reading::of(values, opening)))),
+    splitter: Some(|values, opening| {
+        Box::new(FrameCounter::new(&ReadSettings::of(values, opening)))
+    }),
     append: Append::Lengths(Some(last_mark)),
 };

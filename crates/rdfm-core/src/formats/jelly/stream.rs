@@ -7,8 +7,8 @@
 //!   given.
 
 use super::options::{
-    Frames, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow, PHYSICAL_TYPE,
-    PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    FrameMeaning, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
+    PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
@@ -18,12 +18,12 @@ use crate::codec::values::{Given, Values};
 
 /// Settings for writing a log.
 #[derive(Clone, Debug)]
-pub(super) struct Stream {
+pub(super) struct StreamSettings {
     /// The stream options.
     pub options: OptionsRow,
     /// Whether each frame is one message, or one message spans many frames.
-    pub frames: Frames,
-    /// The size at which a frame ends with [`Frames::Flat`].
+    pub frames: FrameMeaning,
+    /// The size at which a frame ends with [`FrameMeaning::Flat`].
     pub frame_size: FrameSize,
     /// Whether frames are length-prefixed. If not, a log of more than one frame is an error.
     pub delimited: bool,
@@ -34,7 +34,7 @@ pub(super) struct Stream {
     pub keeps_namespaces: bool,
 }
 
-impl Stream {
+impl StreamSettings {
     /// Returns the settings for messages from `source`.
     ///
     /// # Errors
@@ -78,10 +78,10 @@ impl Stream {
                     .to_owned(),
                 );
             }
-            Some("message") => Frames::Message,
-            Some(_) => Frames::Flat,
-            None if flat || source.is_some_and(|source| source.flat) => Frames::Flat,
-            None => Frames::Message,
+            Some("message") => FrameMeaning::Message,
+            Some(_) => FrameMeaning::Flat,
+            None if flat || source.is_some_and(|source| source.flat) => FrameMeaning::Flat,
+            None => FrameMeaning::Message,
         };
         set_types(&mut options, values, template.is_some(), asked, frames);
         if let Some(source) = source
@@ -108,8 +108,14 @@ pub(super) const CONTINUED: &str =
     "the log has other stream options, which cannot change; leave these options out";
 
 /// Sets the physical and the logical type. A type that is not given is chosen to fit the other.
-fn set_types(options: &mut OptionsRow, values: &Values, found: bool, asked: bool, frames: Frames) {
-    let flat = frames == Frames::Flat;
+fn set_types(
+    options: &mut OptionsRow,
+    values: &Values,
+    found: bool,
+    asked: bool,
+    frames: FrameMeaning,
+) {
+    let flat = frames == FrameMeaning::Flat;
     let mut found = found.then_some(options.logical_type);
     let logical = values.text(&LOGICAL_TYPE).and_then(logical_number);
     if let Some(logical) = logical {

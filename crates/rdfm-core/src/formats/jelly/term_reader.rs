@@ -6,8 +6,8 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{Budget, Table, UNKNOWN, not_a_restart};
-use super::options::{MIN_NAME_TABLE, OptionsRow, Reading, TableSizes};
+use super::lookup::{LookupBudget, LookupTable, UNKNOWN, not_a_restart};
+use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
 use crate::model::error::counted;
@@ -31,13 +31,13 @@ const LANGUAGE_BYTES: usize = 64;
 
 /// Field number of a term in a quad, and its bytes; field 0 means a repeated term.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Slot<'a> {
+pub(super) struct TermField<'a> {
     pub field: usize,
     pub bytes: &'a [u8],
 }
 
 /// A language tag as in the log, and the term made from it.
-struct Language {
+struct CachedLanguage {
     tag: Vec<u8>,
     batch: u32,
     term: TermId,
@@ -57,10 +57,10 @@ pub(super) struct TermReader<R: Record> {
     pub begins_stream: bool,
     /// Maximum sizes of the tables that the options may declare.
     largest: TableSizes,
-    budget: Budget,
-    names: Table,
-    prefixes: Table,
-    datatypes: Table,
+    budget: LookupBudget,
+    names: LookupTable,
+    prefixes: LookupTable,
+    datatypes: LookupTable,
     last_name: u32,
     last_prefix: u32,
     /// Terms of the previous statement, and the open graph. If the bit in `live` is set, they are
@@ -74,12 +74,12 @@ pub(super) struct TermReader<R: Record> {
     /// Whether earlier frames of the log were not read.
     after_mark: bool,
     max_depth: u32,
-    languages: Vec<Language>,
+    languages: Vec<CachedLanguage>,
     next_language: usize,
 }
 
 impl<R: Record> TermReader<R> {
-    pub fn new(options: &Reading) -> Self {
+    pub fn new(options: &ReadSettings) -> Self {
         Self {
             builder: LogBuilder::new(options.limits.clone()),
             options: None,
@@ -87,10 +87,10 @@ impl<R: Record> TermReader<R> {
             repeats_options: false,
             begins_stream: false,
             largest: options.largest,
-            budget: Budget::new(options.limits.max_message_bytes),
-            names: Table::new("name", 0, options.joins),
-            prefixes: Table::new("prefix", 0, options.joins),
-            datatypes: Table::new("datatype", 0, options.joins),
+            budget: LookupBudget::new(options.limits.max_message_bytes),
+            names: LookupTable::new("name", 0, options.joins),
+            prefixes: LookupTable::new("prefix", 0, options.joins),
+            datatypes: LookupTable::new("datatype", 0, options.joins),
             last_name: 0,
             last_prefix: 0,
             last: [TermId::DEFAULT_GRAPH; 4],
@@ -262,7 +262,7 @@ impl<R: Record> TermReader<R> {
     }
 
     /// Sets the graph from a row that is not a statement; later statements repeat it.
-    pub fn set_graph(&mut self, slot: Slot<'_>) -> Checked<TermId> {
+    pub fn set_graph(&mut self, slot: TermField<'_>) -> Checked<TermId> {
         let graph = self.term(slot, 0)?;
         self.last[GRAPH] = graph;
         self.live |= 1 << GRAPH;
@@ -322,7 +322,7 @@ impl<R: Record> TermReader<R> {
         if field == 4 * POSITION + 1 {
             self.iri(bytes)
         } else {
-            self.term(Slot { field, bytes }, 0)
+            self.term(TermField { field, bytes }, 0)
         }
     }
 
@@ -372,7 +372,7 @@ impl<R: Record> TermReader<R> {
 
     /// Decodes a term, given its field in a quad. `depth` is the number of enclosing triple terms.
     #[inline]
-    pub fn term(&mut self, slot: Slot<'_>, depth: u32) -> Checked<TermId> {
+    pub fn term(&mut self, slot: TermField<'_>, depth: u32) -> Checked<TermId> {
         match slot.field {
             1 | 5 | 9 | 13 => self.iri(slot.bytes),
             2 | 6 | 10 | 14 => self.bnode(slot.bytes),
@@ -505,7 +505,7 @@ impl<R: Record> TermReader<R> {
         let plain = scan::language(text).ok_or_else(|| invalid_utf8(tag, "a language tag"))?;
         let term = self.builder.add_simple(TermKind::Language, text, plain)?;
         if tag.len() <= LANGUAGE_BYTES {
-            let entry = Language {
+            let entry = CachedLanguage {
                 tag: tag.to_vec(),
                 batch,
                 term,
@@ -557,8 +557,8 @@ impl<R: Record> TermReader<R> {
 
 /// Returns the fields of a statement by position, or `None` if fields must be merged first.
 #[inline]
-fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
-    let mut slots = [Slot::default(); 4];
+fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[TermField<'_>; 4]>> {
+    let mut slots = [TermField::default(); 4];
     let mut wire = Wire::new(bytes);
     while !wire.is_done() {
         let (field, payload) = wire.field(fields, "the statement")?;
@@ -569,7 +569,7 @@ fn positions(bytes: &[u8], fields: u32) -> Checked<Option<[Slot<'_>; 4]>> {
         if slot.field == field && is_message(field) {
             return Ok(None);
         }
-        *slot = Slot {
+        *slot = TermField {
             field,
             bytes: payload,
         };

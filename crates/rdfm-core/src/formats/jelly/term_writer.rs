@@ -6,7 +6,7 @@
 //! - Cost: a memo for each term and batch avoids hashing in the lookups.
 //! - Law: the bytes depend only on the terms; the memo and equal ids only avoid comparisons.
 
-use super::lru::Lru;
+use super::lru::LruTable;
 use super::options::{FRAME_ROWS, OptionsRow};
 use super::owned::OwnedTerm;
 use crate::codec::refuse::Refused;
@@ -40,7 +40,7 @@ pub(super) struct EntryTags {
 
 /// The lookup entries of an IRI when the batch's term was last written.
 #[derive(Clone, Copy, Default)]
-struct Memo {
+struct TermMemo {
     /// The batch; 0 for none.
     epoch: u32,
     name: u32,
@@ -57,21 +57,21 @@ pub(super) struct TermWriter {
     /// Whether triple terms are allowed.
     rdf_star: bool,
 
-    names: Lru,
-    prefixes: Lru,
-    datatypes: Lru,
+    names: LruTable,
+    prefixes: LruTable,
+    datatypes: LruTable,
     /// Ids of the previous IRI, which must not be known at a restart: [`NO_NAME`], and prefix 0.
     last_name: u32,
     last_prefix: u32,
-    pub last: Repeats,
+    pub last: PreviousTerms,
     /// Number of the current row. Lookup entries that it uses are not replaced.
     row: u64,
 
-    memos: Vec<Memo>,
-    datatype_memos: Vec<Memo>,
+    memos: Vec<TermMemo>,
+    datatype_memos: Vec<TermMemo>,
     epoch: u32,
 
-    pub rows: Rows,
+    pub rows: FrameRows,
     /// The fields of the statement being built.
     pub statement: Vec<u8>,
     /// Whether labels of different messages must differ, the index of the open message, and the
@@ -83,7 +83,7 @@ pub(super) struct TermWriter {
 
 /// The rows of the current frame.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct FrameRows {
     pub bytes: Vec<u8>,
     pub count: usize,
 }
@@ -105,14 +105,14 @@ impl FrameSize {
     }
 
     /// Whether a frame with these rows has reached the limit.
-    pub fn is_reached(self, rows: &Rows) -> bool {
+    pub fn is_reached(self, rows: &FrameRows) -> bool {
         rows.count >= self.rows || rows.bytes.len() >= self.bytes
     }
 }
 
 /// The terms of the previous statement.
 #[derive(Default)]
-pub(super) struct Repeats {
+pub(super) struct PreviousTerms {
     ids: [TermId; 4],
     /// Positions whose ids belong to the current batch, as a bit set. The others are in `kept`.
     live: u8,
@@ -126,17 +126,17 @@ impl TermWriter {
             tags,
             generalized: options.generalized,
             rdf_star: options.rdf_star,
-            names: Lru::new(tables.name),
-            prefixes: Lru::new(tables.prefix),
-            datatypes: Lru::new(tables.datatype),
+            names: LruTable::new(tables.name),
+            prefixes: LruTable::new(tables.prefix),
+            datatypes: LruTable::new(tables.datatype),
             last_name: NO_NAME,
             last_prefix: 0,
-            last: Repeats::default(),
+            last: PreviousTerms::default(),
             row: 0,
             memos: Vec::new(),
             datatype_memos: Vec::new(),
             epoch: 0,
-            rows: Rows::default(),
+            rows: FrameRows::default(),
             statement: Vec::new(),
             sets_apart: false,
             number: 0,
@@ -165,7 +165,7 @@ impl TermWriter {
         self.datatypes.reset();
         self.last_name = NO_NAME;
         self.last_prefix = 0;
-        self.last = Repeats::default();
+        self.last = PreviousTerms::default();
         self.new_epoch();
     }
 
@@ -174,8 +174,8 @@ impl TermWriter {
         self.new_epoch();
         let terms = batch.table().terms().len();
         if self.memos.len() < terms {
-            self.memos.resize(terms, Memo::default());
-            self.datatype_memos.resize(terms, Memo::default());
+            self.memos.resize(terms, TermMemo::default());
+            self.datatype_memos.resize(terms, TermMemo::default());
         }
     }
 
@@ -183,8 +183,8 @@ impl TermWriter {
     fn new_epoch(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
-            self.memos.fill(Memo::default());
-            self.datatype_memos.fill(Memo::default());
+            self.memos.fill(TermMemo::default());
+            self.datatype_memos.fill(TermMemo::default());
             self.epoch = 1;
         }
     }
@@ -402,7 +402,7 @@ impl TermWriter {
     #[inline]
     fn datatype(&mut self, table: &TermTable, id: TermId) -> Refused<u32> {
         let memo = self.datatype_memos[id.index()];
-        if memo.epoch == self.epoch && self.datatypes.holds(memo.name, memo.name_serial) {
+        if memo.epoch == self.epoch && self.datatypes.is_current(memo.name, memo.name_serial) {
             self.datatypes.touch(memo.name, self.row);
             return Ok(memo.name);
         }
@@ -417,20 +417,20 @@ impl TermWriter {
                 .with(Remedy::larger("datatype_table")),
             ));
         }
-        let place = self
+        let assigned = self
             .datatypes
-            .place(text, self.row)
+            .find_or_insert(text, self.row)
             .map_err(|_| too_small("datatype_table", self.datatypes.size()))?;
-        if let Some(entry) = place.entry {
+        if let Some(entry) = assigned.entry {
             self.rows.entry(self.tags.datatype, entry, text);
         }
-        self.datatype_memos[id.index()] = Memo {
+        self.datatype_memos[id.index()] = TermMemo {
             epoch: self.epoch,
-            name: place.id,
-            name_serial: place.serial,
-            ..Memo::default()
+            name: assigned.id,
+            name_serial: assigned.serial,
+            ..TermMemo::default()
         };
-        Ok(place.id)
+        Ok(assigned.id)
     }
 
     /// Returns the ids of an IRI's prefix and name. New entries are written before the row.
@@ -438,8 +438,8 @@ impl TermWriter {
     fn iri(&mut self, table: &TermTable, id: TermId, term: Term) -> Refused<(u32, u32)> {
         let memo = self.memos[id.index()];
         if memo.epoch == self.epoch
-            && self.names.holds(memo.name, memo.name_serial)
-            && self.prefixes.holds(memo.prefix, memo.prefix_serial)
+            && self.names.is_current(memo.name, memo.name_serial)
+            && self.prefixes.is_current(memo.prefix, memo.prefix_serial)
         {
             self.names.touch(memo.name, self.row);
             if memo.prefix != 0 {
@@ -447,22 +447,22 @@ impl TermWriter {
             }
             return Ok((memo.prefix, memo.name));
         }
-        let (prefix, name, memo) = self.place_iri(table.text_of(term))?;
+        let (prefix, name, memo) = self.iri_entries(table.text_of(term))?;
         self.memos[id.index()] = memo;
         Ok((prefix, name))
     }
 
     /// Appends an IRI that is not a term of the batch.
     pub fn iri_text(&mut self, tag: u8, iri: &[u8]) -> Refused<()> {
-        let (prefix, name, _) = self.place_iri(iri)?;
+        let (prefix, name, _) = self.iri_entries(iri)?;
         self.put_iri(tag, prefix, name);
         Ok(())
     }
 
-    fn place_iri(&mut self, iri: &[u8]) -> Refused<(u32, u32, Memo)> {
-        let mut memo = Memo {
+    fn iri_entries(&mut self, iri: &[u8]) -> Refused<(u32, u32, TermMemo)> {
+        let mut memo = TermMemo {
             epoch: self.epoch,
-            ..Memo::default()
+            ..TermMemo::default()
         };
         let mut name = iri;
         if self.prefixes.size() > 0 {
@@ -474,28 +474,28 @@ impl TermWriter {
                 .map_or(0, |at| at + 1);
             let (head, tail) = iri.split_at(split);
             name = tail;
-            let place = if self.prefixes.stands_for(self.last_prefix, head) {
-                self.prefixes.again(self.last_prefix, self.row)
+            let assigned = if self.prefixes.has_text(self.last_prefix, head) {
+                self.prefixes.reuse(self.last_prefix, self.row)
             } else {
                 self.prefixes
-                    .place(head, self.row)
+                    .find_or_insert(head, self.row)
                     .map_err(|_| too_small("prefix_table", self.prefixes.size()))?
             };
-            if let Some(entry) = place.entry {
+            if let Some(entry) = assigned.entry {
                 self.rows.entry(self.tags.prefix, entry, head);
             }
-            memo.prefix = place.id;
-            memo.prefix_serial = place.serial;
+            memo.prefix = assigned.id;
+            memo.prefix_serial = assigned.serial;
         }
-        let place = self
+        let assigned = self
             .names
-            .place(name, self.row)
+            .find_or_insert(name, self.row)
             .map_err(|_| too_small("name_table", self.names.size()))?;
-        if let Some(entry) = place.entry {
+        if let Some(entry) = assigned.entry {
             self.rows.entry(self.tags.name, entry, name);
         }
-        memo.name = place.id;
-        memo.name_serial = place.serial;
+        memo.name = assigned.id;
+        memo.name_serial = assigned.serial;
         Ok((memo.prefix, memo.name, memo))
     }
 
@@ -540,7 +540,7 @@ impl TermWriter {
     }
 }
 
-impl Rows {
+impl FrameRows {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;
@@ -595,7 +595,7 @@ impl Rows {
     }
 }
 
-impl Repeats {
+impl PreviousTerms {
     /// Whether a term equals the previous one in the same position. The term becomes the previous
     /// one.
     #[inline]

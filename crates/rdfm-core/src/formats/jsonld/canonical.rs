@@ -6,7 +6,7 @@
 //! - Cost: linear, plus sorting the keys of each object. No recursion.
 
 use super::number;
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 /// An item that remains to be written.
 enum WriteStep {
@@ -27,8 +27,8 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
                 out.push(b':');
             }
             WriteStep::Value(value) => match view.kind(value) {
-                Kind::Object => object(view, value, &mut steps, out),
-                Kind::Array => {
+                JsonKind::Object => object(view, value, &mut steps, out),
+                JsonKind::Array => {
                     out.push(b'[');
                     steps.push(WriteStep::Text(b']'));
                     let from = steps.len();
@@ -40,15 +40,15 @@ pub(super) fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) -> Result<()
                     }
                     steps[from..].reverse();
                 }
-                Kind::String | Kind::Key => string(view.text(value), out),
-                Kind::Number => {
+                JsonKind::String | JsonKind::Key => string(view.text(value), out),
+                JsonKind::Number => {
                     if !number::ecmascript(view.text(value), out) {
                         return Err(value);
                     }
                 }
-                Kind::True => out.extend_from_slice(b"true"),
-                Kind::False => out.extend_from_slice(b"false"),
-                Kind::Null => out.extend_from_slice(b"null"),
+                JsonKind::True => out.extend_from_slice(b"true"),
+                JsonKind::False => out.extend_from_slice(b"false"),
+                JsonKind::Null => out.extend_from_slice(b"null"),
             },
         }
     }

@@ -5,9 +5,11 @@ use super::context::{ContextScope, Meaning, Property};
 use super::definition::{Coercion, Containers};
 use super::error::Read;
 use super::keyword::Keyword;
-use super::walk::{ActiveProperty, By, Extra, Item, Target, ValueSlot, Walk, Wrap};
+use super::walk::{
+    ActiveProperty, GraphWrap, Item, ItemTarget, MapKeyExtra, RelativeTo, ValueSlot, Walk,
+};
 use crate::model::term::TermId;
-use crate::syntax::json::Kind;
+use crate::syntax::json::JsonKind;
 
 impl Walk<'_> {
     /// Expands a property that the contexts do not cache.
@@ -60,11 +62,11 @@ impl Walk<'_> {
     ) -> Read<()> {
         let predicate = self.predicate(active, value - 1)?;
         let target = match self.definition(active) {
-            Some(definition) if definition.reverse => Target::Subject {
+            Some(definition) if definition.reverse => ItemTarget::Subject {
                 predicate,
                 object: id,
             },
-            _ => Target::Object {
+            _ => ItemTarget::Object {
                 subject: id,
                 predicate,
             },
@@ -79,7 +81,7 @@ impl Walk<'_> {
         &mut self,
         active: ActiveProperty,
         value: u32,
-        target: Target,
+        target: ItemTarget,
         graph: TermId,
     ) -> Read<()> {
         let mut slot = ValueSlot {
@@ -103,11 +105,11 @@ impl Walk<'_> {
             return self.language_map(value, active, context, &slot);
         }
         if containers.has(Containers::MAPS) {
-            if self.view.kind(value) == Kind::Object {
+            if self.view.kind(value) == JsonKind::Object {
                 return self.map(value, active, containers, &slot);
             }
         } else if containers.has(Containers::GRAPH) {
-            slot.wrap = Wrap::Always;
+            slot.wrap = GraphWrap::Always;
         }
         if containers.has(Containers::LIST) {
             return self.list_property(value, context, slot);
@@ -119,7 +121,7 @@ impl Walk<'_> {
     /// Processes a value, or those of an array.
     #[inline]
     fn each_value(&mut self, value: u32, context: u32, mut slot: ValueSlot) -> Read<()> {
-        if self.view.kind(value) != Kind::Array {
+        if self.view.kind(value) != JsonKind::Array {
             self.value(value, context, &slot)?;
             return Ok(());
         }
@@ -141,7 +143,7 @@ impl Walk<'_> {
         if containers.has(Containers::LIST) {
             self.begin_list(self.sink(slot).graph);
             let inner = ValueSlot {
-                target: Target::Member,
+                target: ItemTarget::Member,
                 ..*slot
             };
             self.deliver(item, &inner, node)?;
@@ -150,7 +152,11 @@ impl Walk<'_> {
         }
         let wraps = containers.has(Containers::GRAPH) && !containers.has(Containers::MAPS);
         let slot = ValueSlot {
-            wrap: if wraps { Wrap::Always } else { Wrap::Never },
+            wrap: if wraps {
+                GraphWrap::Always
+            } else {
+                GraphWrap::Never
+            },
             ..*slot
         };
         self.deliver_plain(item, &slot, node)
@@ -162,17 +168,19 @@ impl Walk<'_> {
             in_list: true,
             ..slot
         };
-        if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
+        if let ItemTarget::Subject { .. } | ItemTarget::Reversed { .. } = slot.target {
             return match self.view.kind(value) {
-                Kind::Null => Ok(()),
+                JsonKind::Null => Ok(()),
                 _ => Err(self.not_a_node(value)),
             };
         }
-        if self.view.kind(value) == Kind::Array {
+        if self.view.kind(value) == JsonKind::Array {
             return self.list_of(value, context, &in_list);
         }
         let target = match slot.target {
-            Target::Object { subject, predicate } => Target::ListObject { subject, predicate },
+            ItemTarget::Object { subject, predicate } => {
+                ItemTarget::ListObject { subject, predicate }
+            }
             target => target,
         };
         self.value(value, context, &ValueSlot { target, ..slot })?;
@@ -222,9 +230,9 @@ impl Walk<'_> {
                 extra,
                 from_map: true,
                 wrap: if containers.has(Containers::GRAPH) {
-                    Wrap::Once
+                    GraphWrap::Once
                 } else {
-                    Wrap::Never
+                    GraphWrap::Never
                 },
                 ..*slot
             };
@@ -253,30 +261,35 @@ impl Walk<'_> {
         active: ActiveProperty,
         containers: Containers,
         index: Option<ActiveProperty>,
-    ) -> Read<Extra> {
+    ) -> Read<MapKeyExtra> {
         let context = active.context;
         let meaning = self.contexts.meaning(context, self.view.text(key));
         self.contexts.check_work()?;
         if meaning == Meaning::Keyword(Keyword::None) {
-            return Ok(Extra::Nothing);
+            return Ok(MapKeyExtra::Nothing);
         }
         if containers.has(Containers::INDEX) {
             let Some(index) = index else {
-                return Ok(Extra::Index(key));
+                return Ok(MapKeyExtra::Index(key));
             };
-            return Ok(Extra::Property {
+            return Ok(MapKeyExtra::Property {
                 predicate: self.predicate(index, key)?,
                 index,
                 key,
             });
         }
         if containers.has(Containers::ID) {
-            return Ok(Extra::Id(self.name(key, context, By::Base, "the @id")?));
+            return Ok(MapKeyExtra::Id(self.name(
+                key,
+                context,
+                RelativeTo::Base,
+                "the @id",
+            )?));
         }
-        Ok(Extra::Type(self.name(
+        Ok(MapKeyExtra::Type(self.name(
             key,
             context,
-            By::Vocab,
+            RelativeTo::Vocab,
             "the @type",
         )?))
     }

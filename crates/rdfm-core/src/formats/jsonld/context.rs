@@ -11,18 +11,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::definition::{Definition, Mapping, Scoped};
-use super::error::{Read, Wrong};
-use super::iri::{Base, is_iri, is_plain};
+use super::definition::{Definition, Mapping, ScopedContext};
+use super::error::{JsonLdError, Read};
+use super::iri::{BaseIri, is_iri, is_plain};
 use super::keys::ContextKeys;
 use super::keyword::{Keyword, has_keyword_form};
-use super::loader::Store;
+use super::loader::ContextStore;
 use super::process::{Origin, Processor};
 use super::table::{DefinitionTable, Seeded, TermName};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
 use crate::syntax::cache::Known;
-use crate::syntax::json::{Kind, View, write};
+use crate::syntax::json::{JsonKind, View, write};
 
 /// Maximum bytes of contexts and keys that are kept for later messages.
 const MAX_KEPT: usize = 4 << 20;
@@ -78,7 +78,7 @@ pub(super) struct Property {
     /// Whether the key can be a prefix.
     pub is_prefix: bool,
     /// The kind of datatype that the IRI is, and whether it requires a language.
-    pub datatype: Datatype,
+    pub datatype: DatatypeKind,
     pub is_language_type: bool,
     /// The definition of the key, if it is a term.
     pub definition: Option<Arc<Definition>>,
@@ -89,13 +89,13 @@ pub(super) struct Property {
 
 /// The kind of a datatype, for numbers and strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Datatype {
+pub(super) enum DatatypeKind {
     String,
     Double,
     Other,
 }
 
-impl Datatype {
+impl DatatypeKind {
     fn of(iri: &[u8]) -> Self {
         match iri.strip_prefix(b"http://www.w3.org/2001/XMLSchema#") {
             Some(b"string") => Self::String,
@@ -113,7 +113,7 @@ impl Property {
             key: key.len() as u32,
             is_iri: false,
             is_prefix: false,
-            datatype: Datatype::Other,
+            datatype: DatatypeKind::Other,
             is_language_type: false,
             definition,
             known: Known::NONE,
@@ -138,7 +138,7 @@ pub(super) struct ContextState {
     /// Number of protected terms.
     pub protected: usize,
     pub vocab: Option<Arc<[u8]>>,
-    pub base: Option<Arc<Base>>,
+    pub base: Option<Arc<BaseIri>>,
     pub language: Option<Arc<[u8]>>,
     pub direction: Option<Direction>,
     /// The context to restore in nested nodes if this one does not propagate.
@@ -151,7 +151,7 @@ pub(super) struct ContextState {
 
 /// How a context was created, so that its parent can remove it.
 #[derive(Debug)]
-enum Cause {
+enum ContextCause {
     None,
     Local(Arc<[u8]>),
     Scoped(Box<[u64]>),
@@ -167,7 +167,7 @@ pub(super) struct ActiveContext {
     /// Contexts created from this one by sequences of definitions.
     scoped: HashMap<Box<[u64]>, u32, Seeded>,
     parent: u32,
-    cause: Cause,
+    cause: ContextCause,
     bytes: usize,
 }
 
@@ -198,9 +198,9 @@ pub(super) struct Contexts {
     work: u64,
     max_bytes: u64,
     max_depth: u32,
-    store: Store,
+    store: ContextStore,
     /// The base that a null context restores, which is the URL of the log.
-    original_base: Option<Arc<Base>>,
+    original_base: Option<Arc<BaseIri>>,
     scratch: Vec<u8>,
     chain: Vec<u64>,
     /// Hash of the last keys looked up, and guesses of the next key by that hash.
@@ -211,7 +211,7 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
-    pub fn new(base: Option<Base>, limits: &Limits, store: Store) -> Self {
+    pub fn new(base: Option<BaseIri>, limits: &Limits, store: ContextStore) -> Self {
         let original_base = base.map(Arc::new);
         let mut made = Self {
             list: Vec::new(),
@@ -233,7 +233,7 @@ impl Contexts {
         };
         let state = made.initial();
         made.list
-            .push(ActiveContext::new(state, INITIAL, Cause::None, 0));
+            .push(ActiveContext::new(state, INITIAL, ContextCause::None, 0));
         made
     }
 
@@ -309,9 +309,9 @@ impl Contexts {
                 continue;
             };
             match &active.cause {
-                Cause::None => {}
-                Cause::Local(text) => drop(parent.locals.remove(text)),
-                Cause::Scoped(chain) => drop(parent.scoped.remove(chain)),
+                ContextCause::None => {}
+                ContextCause::Local(text) => drop(parent.locals.remove(text)),
+                ContextCause::Scoped(chain) => drop(parent.scoped.remove(chain)),
             }
         }
     }
@@ -443,7 +443,7 @@ impl Contexts {
             return Ok(None);
         };
         let (old, above) = (self.get(before), self.get(parent));
-        if view.kind(value) != Kind::Object
+        if view.kind(value) != JsonKind::Object
             || !old.state.is_above_terms(&above.state)
             || above.locals.contains_key(raw)
         {
@@ -456,7 +456,7 @@ impl Contexts {
         };
         let state = processor.finish();
         let text: Arc<[u8]> = raw.into();
-        let cause = Cause::Local(Arc::clone(&text));
+        let cause = ContextCause::Local(Arc::clone(&text));
         let number = self.add(state, parent, cause, bytes, text.len())?;
         self.list[parent as usize].locals.insert(text, number);
         self.move_keys(before, number, &changed);
@@ -507,14 +507,19 @@ impl Contexts {
         processor.value(&Origin::message(view, url), value, false, true)?;
         let state = processor.finish();
         let text: Arc<[u8]> = text.into();
-        let cause = Cause::Local(Arc::clone(&text));
+        let cause = ContextCause::Local(Arc::clone(&text));
         let number = self.add(state, parent, cause, before, text.len())?;
         self.list[parent as usize].locals.insert(text, number);
         Ok(number)
     }
 
     /// Returns the context that results from applying the contexts of definitions in order.
-    pub fn scoped(&mut self, parent: u32, chain: &[Arc<Scoped>], scope: ContextScope) -> Read<u32> {
+    pub fn scoped(
+        &mut self,
+        parent: u32,
+        chain: &[Arc<ScopedContext>],
+        scope: ContextScope,
+    ) -> Read<u32> {
         let mut numbers = std::mem::take(&mut self.chain);
         numbers.clear();
         numbers.push(scope as u64);
@@ -531,7 +536,7 @@ impl Contexts {
     fn new_scoped(
         &mut self,
         parent: u32,
-        chain: &[Arc<Scoped>],
+        chain: &[Arc<ScopedContext>],
         scope: ContextScope,
         numbers: &[u64],
     ) -> Read<u32> {
@@ -544,7 +549,7 @@ impl Contexts {
         }
         let state = processor.finish();
         let bytes = 16 * numbers.len();
-        let cause = Cause::Scoped(numbers.into());
+        let cause = ContextCause::Scoped(numbers.into());
         let number = self.add(state, parent, cause, before, bytes)?;
         self.list[parent as usize]
             .scoped
@@ -559,7 +564,7 @@ impl Contexts {
 
     /// Adds a context that is not cached.
     pub fn add_alone(&mut self, state: ContextState, parent: u32) -> Read<u32> {
-        self.add(state, parent, Cause::None, self.bytes, 0)
+        self.add(state, parent, ContextCause::None, self.bytes, 0)
     }
 
     /// Adds a context that was created since `before` bytes were used.
@@ -567,7 +572,7 @@ impl Contexts {
         &mut self,
         state: ContextState,
         parent: u32,
-        cause: Cause,
+        cause: ContextCause,
         before: usize,
         text: usize,
     ) -> Read<u32> {
@@ -583,7 +588,7 @@ impl Contexts {
     pub fn take_bytes(&mut self, bytes: usize) -> Read<()> {
         self.bytes += bytes;
         if self.bytes.saturating_sub(self.bytes_before) as u64 > self.max_bytes {
-            return Err(Wrong::limit(
+            return Err(JsonLdError::limit(
                 None,
                 Reason::limit(
                     format!(
@@ -620,7 +625,7 @@ impl Contexts {
         if self.work > 0 {
             return Ok(());
         }
-        Err(Wrong::limit(
+        Err(JsonLdError::limit(
             None,
             format!(
                 "the contexts of the message define terms, or expand keys to long IRIs, too often: more than \
@@ -640,7 +645,7 @@ impl Contexts {
         self.max_depth
     }
 
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &ContextStore {
         &self.store
     }
 
@@ -683,7 +688,7 @@ pub(super) enum Expanded {
 }
 
 impl ActiveContext {
-    fn new(state: ContextState, parent: u32, cause: Cause, bytes: usize) -> Self {
+    fn new(state: ContextState, parent: u32, cause: ContextCause, bytes: usize) -> Self {
         Self {
             state,
             keys: ContextKeys::default(),
@@ -741,7 +746,7 @@ impl ContextState {
             key: key.len() as u32,
             is_prefix: definition.as_ref().is_some_and(|found| found.prefix),
             is_iri: is_valid.unwrap_or(false) || is_iri(iri),
-            datatype: Datatype::of(iri),
+            datatype: DatatypeKind::of(iri),
             is_language_type: super::is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
@@ -856,5 +861,5 @@ impl ContextState {
 
 /// Whether a value is an empty object.
 pub(super) fn is_empty_object(view: &View<'_>, value: u32) -> bool {
-    view.kind(value) == Kind::Object && view.next(value) == value + 1
+    view.kind(value) == JsonKind::Object && view.next(value) == value + 1
 }

@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use super::context::{Direction, Expanded, TERM_BYTES};
-use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
+use super::error::{JsonLdError, Read};
+use super::iri::{BaseIri, has_iri_form, is_written_out, takes_plain};
 use super::keyword::{Keyword, has_keyword_form};
-use super::loader::Kept;
-use super::process::{Local, Origin, Plain, Processor, Progress, direction_of};
+use super::loader::StoredJson;
+use super::process::{LocalContext, Origin, PlainEntry, Processor, TermProgress, direction_of};
 use crate::model::error::{ErrorClass, quote};
-use crate::syntax::json::{Kind, Tape, write};
+use crate::syntax::json::{JsonKind, Tape, write};
 use crate::syntax::stack;
 
 /// The meaning of a term.
@@ -121,15 +121,15 @@ impl Containers {
 
 /// The context of a definition, for later use.
 #[derive(Debug)]
-pub(super) struct Scoped {
+pub(super) struct ScopedContext {
     /// Unique number.
     pub number: u64,
-    pub kept: Arc<Kept>,
+    pub kept: Arc<StoredJson>,
     pub value: u32,
-    pub url: Option<Arc<Base>>,
+    pub url: Option<Arc<BaseIri>>,
 }
 
-impl PartialEq for Scoped {
+impl PartialEq for ScopedContext {
     fn eq(&self, other: &Self) -> bool {
         let text = |scoped: &Self| {
             let mut text = Vec::new();
@@ -141,7 +141,7 @@ impl PartialEq for Scoped {
     }
 }
 
-impl Eq for Scoped {}
+impl Eq for ScopedContext {}
 
 /// A term definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +159,7 @@ pub(super) struct Definition {
     /// The property whose values are the keys of an index map.
     pub index: Option<Box<[u8]>>,
     pub nest: Option<Box<[u8]>>,
-    pub scoped: Option<Arc<Scoped>>,
+    pub scoped: Option<Arc<ScopedContext>>,
 }
 
 impl Definition {
@@ -218,18 +218,18 @@ impl Definition {
 }
 
 /// A definition that is being created.
-struct Making<'v, 'l> {
-    local: &'l mut Local<'v>,
+struct NewDefinition<'v, 'l> {
+    local: &'l mut LocalContext<'v>,
     origin: &'v Origin<'v>,
     term: &'v [u8],
     /// Value of the entry.
     value: u32,
 }
 
-impl Making<'_, '_> {
+impl NewDefinition<'_, '_> {
     fn get(&self, key: &[u8]) -> Option<u32> {
         let view = self.origin.view;
-        if view.kind(self.value) == Kind::Object {
+        if view.kind(self.value) == JsonKind::Object {
             view.get(self.value, key)
         } else {
             None
@@ -238,7 +238,7 @@ impl Making<'_, '_> {
 
     /// Creates an error at a node.
     #[cold]
-    fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+    fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         let reason = format!("the term {}: {reason}", quote(self.term));
         self.origin.wrong(code, node, &reason)
     }
@@ -260,15 +260,15 @@ fn is_name(text: &[u8]) -> bool {
 
 impl Processor<'_> {
     /// Defines a term of a local context after those that it refers to.
-    pub fn define<'v>(&mut self, local: &mut Local<'v>, term: &'v [u8]) -> Read<()> {
+    pub fn define<'v>(&mut self, local: &mut LocalContext<'v>, term: &'v [u8]) -> Read<()> {
         let Some(entry) = local.entries.get_mut(term) else {
             return Ok(());
         };
         let found = *entry;
         match found.progress {
-            Progress::Defined => return Ok(()),
-            Progress::New => entry.progress = Progress::Begun,
-            Progress::Begun => {
+            TermProgress::Defined => return Ok(()),
+            TermProgress::New => entry.progress = TermProgress::Begun,
+            TermProgress::Begun => {
                 return Err(local.origin(found).wrong(
                     "cyclic IRI mapping",
                     found.value,
@@ -282,7 +282,7 @@ impl Processor<'_> {
             return Err(self.too_deep(origin, found.value));
         }
         self.depth += 1;
-        let making = Making {
+        let making = NewDefinition {
             local: &mut *local,
             origin,
             term,
@@ -290,15 +290,15 @@ impl Processor<'_> {
         };
         let outcome = stack::one_level(self.depth as usize, || self.create(making));
         self.depth -= 1;
-        outcome.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error)))?;
+        outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)))?;
         if let Some(entry) = local.entries.get_mut(term) {
-            entry.progress = Progress::Defined;
+            entry.progress = TermProgress::Defined;
         }
         Ok(())
     }
 
     /// Performs the steps of the specification. A term with the form of a keyword is ignored.
-    fn create(&mut self, mut making: Making<'_, '_>) -> Read<()> {
+    fn create(&mut self, mut making: NewDefinition<'_, '_>) -> Read<()> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
         if term.is_empty() {
@@ -312,8 +312,11 @@ impl Processor<'_> {
             return Ok(());
         }
         let previous = self.state.undefine(term);
-        let simple = view.kind(value) == Kind::String;
-        if !matches!(view.kind(value), Kind::String | Kind::Null | Kind::Object) {
+        let simple = view.kind(value) == JsonKind::String;
+        if !matches!(
+            view.kind(value),
+            JsonKind::String | JsonKind::Null | JsonKind::Object
+        ) {
             return Err(making.wrong(
                 "invalid term definition",
                 value,
@@ -365,7 +368,7 @@ impl Processor<'_> {
     }
 
     /// Defines a term from an entry that depends on no other, if no term is protected.
-    pub fn define_plain(&mut self, term: &[u8], plain: &Plain<'_>) -> Read<()> {
+    pub fn define_plain(&mut self, term: &[u8], plain: &PlainEntry<'_>) -> Read<()> {
         let made = Definition {
             mapping: Mapping::Iri(plain.iri.into()),
             prefix: plain.prefix.unwrap_or_else(|| is_prefix(plain.iri)),
@@ -380,7 +383,7 @@ impl Processor<'_> {
     /// Expands a text after defining the terms that it needs.
     fn expand<'v>(
         &mut self,
-        local: &mut Local<'v>,
+        local: &mut LocalContext<'v>,
         text: &'v [u8],
         out: &mut Vec<u8>,
     ) -> Read<Expanded> {
@@ -400,19 +403,19 @@ impl Processor<'_> {
     }
 
     /// Steps 12: `@type`.
-    fn coercion(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    fn coercion(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@type") else {
             return Ok(());
         };
         let origin = making.origin;
-        let wrong = |making: &Making<'_, '_>| {
+        let wrong = |making: &NewDefinition<'_, '_>| {
             making.wrong(
                 "invalid type mapping",
                 value,
                 "its @type must be an IRI, @id, @vocab, @json or @none",
             )
         };
-        if origin.view.kind(value) != Kind::String {
+        if origin.view.kind(value) != JsonKind::String {
             return Err(wrong(making));
         }
         let mut iri = Vec::new();
@@ -430,7 +433,7 @@ impl Processor<'_> {
     /// Steps 13: `@reverse`. Returns false if the term is ignored.
     fn reverse(
         &mut self,
-        making: &mut Making<'_, '_>,
+        making: &mut NewDefinition<'_, '_>,
         made: &mut Definition,
         value: u32,
     ) -> Read<bool> {
@@ -442,10 +445,10 @@ impl Processor<'_> {
             }
         }
         let text = view.text(value);
-        let wrong = |making: &Making<'_, '_>| {
+        let wrong = |making: &NewDefinition<'_, '_>| {
             making.wrong("invalid IRI mapping", value, "its @reverse must be an IRI")
         };
-        if view.kind(value) != Kind::String {
+        if view.kind(value) != JsonKind::String {
             return Err(wrong(making));
         }
         if has_keyword_form(text) {
@@ -459,9 +462,9 @@ impl Processor<'_> {
         made.reverse = true;
         if let Some(container) = making.get(b"@container") {
             made.containers = match (view.kind(container), view.text(container)) {
-                (Kind::Null, _) => Containers::default(),
-                (Kind::String, b"@set") => Containers::SET,
-                (Kind::String, b"@index") => Containers::INDEX,
+                (JsonKind::Null, _) => Containers::default(),
+                (JsonKind::String, b"@set") => Containers::SET,
+                (JsonKind::String, b"@index") => Containers::INDEX,
                 _ => {
                     return Err(making.wrong(
                         "invalid reverse property",
@@ -477,26 +480,26 @@ impl Processor<'_> {
     /// Steps 14 to 18: the mapping of the term. Returns false if the term is ignored.
     fn identify(
         &mut self,
-        making: &mut Making<'_, '_>,
+        making: &mut NewDefinition<'_, '_>,
         made: &mut Definition,
         simple: bool,
     ) -> Read<bool> {
         let (origin, term, value) = (making.origin, making.term, making.value);
         let view = origin.view;
         let id = match view.kind(value) {
-            Kind::Object => view.get(value, b"@id"),
+            JsonKind::Object => view.get(value, b"@id"),
             _ => Some(value),
         };
         let colon = memchr::memchr(b':', &term[1..]).map(|at| at + 1);
-        let Some(id) = id.filter(|&id| view.kind(id) != Kind::String || view.text(id) != term)
+        let Some(id) = id.filter(|&id| view.kind(id) != JsonKind::String || view.text(id) != term)
         else {
             return self.identify_itself(making, made, colon);
         };
-        if view.kind(id) == Kind::Null {
+        if view.kind(id) == JsonKind::Null {
             return Ok(true);
         }
         let text = view.text(id);
-        if view.kind(id) != Kind::String {
+        if view.kind(id) != JsonKind::String {
             return Err(making.wrong(
                 "invalid IRI mapping",
                 id,
@@ -528,7 +531,7 @@ impl Processor<'_> {
         let slash = term.contains(&b'/');
         if colon.is_some_and(|at| at + 1 < term.len()) || slash {
             if let Some(entry) = making.local.entries.get_mut(term) {
-                entry.progress = Progress::Defined;
+                entry.progress = TermProgress::Defined;
             }
             let mut itself = Vec::new();
             let expanded = self.expand(making.local, term, &mut itself)?;
@@ -557,12 +560,12 @@ impl Processor<'_> {
     /// Steps 15 to 18: a term that determines its own mapping.
     fn identify_itself(
         &mut self,
-        making: &mut Making<'_, '_>,
+        making: &mut NewDefinition<'_, '_>,
         made: &mut Definition,
         colon: Option<usize>,
     ) -> Read<bool> {
         let (term, value) = (making.term, making.value);
-        let wrong = |making: &Making<'_, '_>, reason: &str| {
+        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
             Err(making.wrong("invalid IRI mapping", value, reason))
         };
         if let Some(colon) = colon {
@@ -605,12 +608,12 @@ impl Processor<'_> {
     }
 
     /// Steps 20: `@index`.
-    fn index(&mut self, making: &mut Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    fn index(&mut self, making: &mut NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@index") else {
             return Ok(());
         };
         let origin = making.origin;
-        let wrong = |making: &Making<'_, '_>, reason: &str| {
+        let wrong = |making: &NewDefinition<'_, '_>, reason: &str| {
             Err(making.wrong("invalid term definition", value, reason))
         };
         if !made.containers.has(Containers::INDEX) {
@@ -621,7 +624,7 @@ impl Processor<'_> {
         }
         let text = origin.view.text(value);
         let mut iri = Vec::new();
-        if origin.view.kind(value) != Kind::String
+        if origin.view.kind(value) != JsonKind::String
             || self.expand(making.local, text, &mut iri)? != Expanded::Text
             || !has_iri_form(&iri)
         {
@@ -632,19 +635,19 @@ impl Processor<'_> {
     }
 
     /// Steps 21: `@context`.
-    fn scope(&mut self, making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+    fn scope(&mut self, making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
         let Some(value) = making.get(b"@context") else {
             return Ok(());
         };
         let origin = making.origin;
         let (kept, value) = match &origin.kept {
             Some(kept) => (Arc::clone(kept), value),
-            None => (Arc::new(Kept::new(Tape::of(&origin.view, value))), 0),
+            None => (Arc::new(StoredJson::new(Tape::of(&origin.view, value))), 0),
         };
         if origin.kept.is_none() {
             self.contexts.take_bytes(kept.bytes())?;
         }
-        let scoped = Scoped {
+        let scoped = ScopedContext {
             number: self.contexts.next_number(),
             kept,
             value,
@@ -658,7 +661,7 @@ impl Processor<'_> {
             self.validate(&origin.within(&scoped), scoped.value)
         });
         self.depth -= 1;
-        let outcome = outcome.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error)));
+        let outcome = outcome.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error)));
         outcome.map_err(|wrong| {
             if wrong.class == ErrorClass::Limit {
                 return wrong;
@@ -668,7 +671,7 @@ impl Processor<'_> {
                 quote(making.term),
                 wrong.reason
             );
-            Wrong::new("invalid scoped context", wrong.at, &reason).because_of(&wrong.reason)
+            JsonLdError::new("invalid scoped context", wrong.at, &reason).because_of(&wrong.reason)
         })?;
         made.scoped = Some(Arc::new(scoped));
         Ok(())
@@ -676,14 +679,14 @@ impl Processor<'_> {
 }
 
 /// Step 4: the only keyword that may have a definition.
-fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
+fn check_type_definition(making: &NewDefinition<'_, '_>) -> Read<()> {
     let (view, value) = (making.origin.view, making.value);
     let fits = |key: u32| match view.text(key) {
-        b"@container" => view.kind(key + 1) == Kind::String && view.text(key + 1) == b"@set",
+        b"@container" => view.kind(key + 1) == JsonKind::String && view.text(key + 1) == b"@set",
         b"@protected" => true,
         _ => false,
     };
-    if view.kind(value) == Kind::Object
+    if view.kind(value) == JsonKind::Object
         && view.next(value) > value + 1
         && view.keys(value).all(fits)
     {
@@ -697,17 +700,17 @@ fn check_type_definition(making: &Making<'_, '_>) -> Read<()> {
 }
 
 /// Steps 19: `@container`.
-fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+fn containers(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@container") else {
         return Ok(());
     };
     let view = making.origin.view;
     let of = |node: u32| match view.kind(node) {
-        Kind::String => Containers::of(view.text(node)),
+        JsonKind::String => Containers::of(view.text(node)),
         _ => None,
     };
     let all = match view.kind(value) {
-        Kind::Array => view
+        JsonKind::Array => view
             .items(value)
             .try_fold(Containers::default(), |all, item| Some(all.with(of(item)?)))
             .filter(|all| *all != Containers::default()),
@@ -737,15 +740,15 @@ fn containers(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
 }
 
 /// Steps 22 and 23: `@language` and `@direction`.
-fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+fn languages(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     if making.get(b"@type").is_some() {
         return Ok(());
     }
     let view = making.origin.view;
     if let Some(value) = making.get(b"@language") {
         made.language = match view.kind(value) {
-            Kind::Null => Override::Null,
-            Kind::String => Override::Value(view.text(value).into()),
+            JsonKind::Null => Override::Null,
+            JsonKind::String => Override::Value(view.text(value).into()),
             _ => {
                 return Err(making.wrong(
                     "invalid language mapping",
@@ -758,7 +761,7 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
     if let Some(value) = making.get(b"@direction") {
         made.direction = match direction_of(&view, value) {
             Some(direction) => Override::Value(direction),
-            None if view.kind(value) == Kind::Null => Override::Null,
+            None if view.kind(value) == JsonKind::Null => Override::Null,
             None => {
                 return Err(making.wrong(
                     "invalid base direction",
@@ -772,13 +775,13 @@ fn languages(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
 }
 
 /// Steps 24: `@nest`.
-fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+fn nest(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@nest") else {
         return Ok(());
     };
     let text = making.origin.view.text(value);
     let is_keyword = Keyword::of(text).is_some_and(|keyword| keyword != Keyword::Nest);
-    if making.origin.view.kind(value) != Kind::String || is_keyword {
+    if making.origin.view.kind(value) != JsonKind::String || is_keyword {
         return Err(making.wrong(
             "invalid @nest value",
             value,
@@ -790,7 +793,7 @@ fn nest(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
 }
 
 /// Steps 25: `@prefix`.
-fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
+fn prefix(making: &NewDefinition<'_, '_>, made: &mut Definition) -> Read<()> {
     let Some(value) = making.get(b"@prefix") else {
         return Ok(());
     };
@@ -806,9 +809,9 @@ fn prefix(making: &Making<'_, '_>, made: &mut Definition) -> Read<()> {
 }
 
 /// Step 26.
-fn unknown_entries(making: &Making<'_, '_>) -> Read<()> {
+fn unknown_entries(making: &NewDefinition<'_, '_>) -> Read<()> {
     let view = making.origin.view;
-    if view.kind(making.value) != Kind::Object {
+    if view.kind(making.value) != JsonKind::Object {
         return Ok(());
     }
     for key in view.keys(making.value) {
@@ -836,10 +839,10 @@ fn unknown_entries(making: &Making<'_, '_>) -> Read<()> {
     Ok(())
 }
 
-fn boolean(making: &Making<'_, '_>, value: u32, key: &str) -> Read<bool> {
+fn boolean(making: &NewDefinition<'_, '_>, value: u32, key: &str) -> Read<bool> {
     match making.origin.view.kind(value) {
-        Kind::True => Ok(true),
-        Kind::False => Ok(false),
+        JsonKind::True => Ok(true),
+        JsonKind::False => Ok(false),
         _ => {
             let code = format!("invalid {key} value");
             Err(making.wrong(&code, value, &format!("its {key} must be true or false")))

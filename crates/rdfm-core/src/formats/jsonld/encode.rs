@@ -19,7 +19,7 @@ mod nodes;
 mod shape;
 
 use compact::CompactContext;
-use nodes::{Message, Nodes};
+use nodes::{Message, NodeWriter};
 
 use crate::codec::Encoder;
 use crate::codec::spec::{FormatSpec, Made};
@@ -65,9 +65,9 @@ pub(super) fn encoder<S: Sink + 'static>(
             );
         }
     }
-    let documents = Documents {
+    let documents = DocumentWriter {
         changed: compact.is_some(),
-        nodes: Nodes::new(sink, compact, options.lenient),
+        nodes: NodeWriter::new(sink, compact, options.lenient),
         contexts,
         set_aside: false,
         merged,
@@ -83,8 +83,8 @@ pub(super) fn encoder<S: Sink + 'static>(
     )))
 }
 
-struct Documents<S> {
-    nodes: Nodes<S>,
+struct DocumentWriter<S> {
+    nodes: NodeWriter<S>,
     contexts: ContextLines,
     /// Whether the context differs from the last one written.
     changed: bool,
@@ -99,14 +99,14 @@ struct Documents<S> {
 }
 
 /// How several nodes are contained in one document.
-enum NodesHolder {
+enum NodesContainer {
     /// A single node is the document.
     None,
     Graph,
     Included,
 }
 
-impl<S: Sink> Documents<S> {
+impl<S: Sink> DocumentWriter<S> {
     /// Writes a context message if the context changed.
     fn context_message(&mut self, out: &mut Vec<u8>) {
         let foreign = std::mem::take(&mut self.foreign_context);
@@ -168,9 +168,9 @@ impl<S: Sink> Documents<S> {
             };
         }
         let holder = match tops {
-            0 | 1 => NodesHolder::None,
-            _ if wrapped => NodesHolder::Included,
-            _ => NodesHolder::Graph,
+            0 | 1 => NodesContainer::None,
+            _ if wrapped => NodesContainer::Included,
+            _ => NodesContainer::Graph,
         };
         self.hold(message, &holder, out)?;
         self.nodes.sink.end_object(out);
@@ -181,13 +181,13 @@ impl<S: Sink> Documents<S> {
     fn hold(
         &mut self,
         message: Message<'_>,
-        holder: &NodesHolder,
+        holder: &NodesContainer,
         out: &mut Vec<u8>,
     ) -> Result<(), StatementError> {
         let keyword: &[u8] = match holder {
-            NodesHolder::None => return self.only(message, out),
-            NodesHolder::Graph => b"\"@graph\"",
-            NodesHolder::Included => b"\"@included\"",
+            NodesContainer::None => return self.only(message, out),
+            NodesContainer::Graph => b"\"@graph\"",
+            NodesContainer::Included => b"\"@included\"",
         };
         self.nodes.keyword(keyword, out);
         self.nodes.sink.begin_array(out);
@@ -256,7 +256,7 @@ impl<S: Sink> Documents<S> {
     }
 }
 
-impl<S: Sink> StatementWriter for Documents<S> {
+impl<S: Sink> StatementWriter for DocumentWriter<S> {
     const PARTS: bool = false;
 
     fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {

@@ -9,7 +9,7 @@ use crate::syntax::json::ParseError;
 
 /// An error in a context or a message. Boxed, so that results stay small.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong(Box<ErrorDetails>);
+pub(super) struct JsonLdError(Box<ErrorDetails>);
 
 /// The content of an error.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct ErrorDetails {
     pub at: Option<u32>,
 }
 
-impl Deref for Wrong {
+impl Deref for JsonLdError {
     type Target = ErrorDetails;
 
     fn deref(&self) -> &ErrorDetails {
@@ -28,16 +28,16 @@ impl Deref for Wrong {
     }
 }
 
-impl DerefMut for Wrong {
+impl DerefMut for JsonLdError {
     fn deref_mut(&mut self) -> &mut ErrorDetails {
         &mut self.0
     }
 }
 
 /// A result that may fail because of a rule of JSON-LD or a limit.
-pub(super) type Read<T> = Result<T, Wrong>;
+pub(super) type Read<T> = Result<T, JsonLdError>;
 
-impl Wrong {
+impl JsonLdError {
     /// Creates any error.
     #[cold]
     pub fn of(class: ErrorClass, at: Option<u32>, reason: impl Into<Reason>) -> Self {
@@ -96,7 +96,7 @@ impl Wrong {
     }
 }
 
-impl From<LimitExceeded> for Wrong {
+impl From<LimitExceeded> for JsonLdError {
     fn from(exceeded: LimitExceeded) -> Self {
         Self::limit(None, exceeded.0)
     }

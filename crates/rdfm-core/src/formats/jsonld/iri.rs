@@ -4,7 +4,7 @@
 //!   without calling it.
 //! - Cost: one check per byte. `oxiri` is called for `%`, brackets, characters beyond ASCII, and
 //!   authorities that are not plain hosts.
-//! - [`Base::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
+//! - [`BaseIri::resolve`] follows RFC 3986, 5.2, exactly, as JSON-LD requires: dot segments of the
 //!   base are removed too, which `oxiri` does not do.
 
 use crate::syntax::cache::begins;
@@ -52,7 +52,7 @@ pub(super) fn is_iri(text: &[u8]) -> bool {
 
 /// Checks IRIs and remembers the beginnings of some, because IRIs in logs are similar.
 #[derive(Debug, Default)]
-pub(super) struct Checker {
+pub(super) struct IriChecker {
     /// Beginnings up to a slash after which plain bytes are allowed, by the position of that slash.
     begins: [Vec<u8>; 4],
 }
@@ -60,7 +60,7 @@ pub(super) struct Checker {
 /// Maximum length of a remembered beginning.
 const MAX_BEGUN: usize = 256;
 
-impl Checker {
+impl IriChecker {
     /// Whether a text is an absolute IRI.
     #[inline]
     pub fn is_iri(&mut self, text: &[u8]) -> bool {
@@ -95,7 +95,7 @@ pub(super) fn is_written_out(text: &[u8]) -> bool {
 
 /// A base IRI.
 #[derive(Clone, Debug)]
-pub(super) struct Base {
+pub(super) struct BaseIri {
     text: Box<[u8]>,
     /// Start of the path.
     path: usize,
@@ -106,7 +106,7 @@ pub(super) struct Base {
     has_authority: bool,
 }
 
-impl Base {
+impl BaseIri {
     /// Creates a base from an absolute IRI.
     pub fn new(text: &[u8]) -> Option<Self> {
         Self::of_form(text).filter(|_| is_iri(text))
@@ -325,7 +325,7 @@ mod tests {
             ("file:///a/bb", "../..", "file:///"),
         ] {
             let mut out = Vec::new();
-            Base::new(base.as_bytes())
+            BaseIri::new(base.as_bytes())
                 .unwrap_or_else(|| panic!("{base}"))
                 .resolve(reference.as_bytes(), &mut out);
             assert_eq!(
@@ -368,7 +368,7 @@ mod tests {
         ] {
             let expected = oxiri::Iri::parse(text).is_ok();
             assert_eq!(is_iri(text.as_bytes()), expected, "{text}");
-            let mut checker = Checker::default();
+            let mut checker = IriChecker::default();
             for again in ["http://a/b/c", text, "http://a/", "urn:x:y/z", text] {
                 let expected = oxiri::Iri::parse(again).is_ok();
                 assert_eq!(checker.is_iri(again.as_bytes()), expected, "{again}");

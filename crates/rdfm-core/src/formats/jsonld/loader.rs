@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::error::Wrong;
-use super::iri::Base;
+use super::error::JsonLdError;
+use super::iri::BaseIri;
 use crate::codec::contexts::ContextLoader;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::limits::Limits;
@@ -20,14 +20,14 @@ use crate::syntax::text::position::LinePosition;
 
 /// A JSON text that outlives the message that needs it.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct StoredJson {
     source: Box<[u8]>,
     tape: Tape,
     /// The URL that it was loaded from.
-    pub url: Option<Arc<Base>>,
+    pub url: Option<Arc<BaseIri>>,
 }
 
-impl Kept {
+impl StoredJson {
     /// Creates a text from a tape that needs no source.
     pub fn new(tape: Tape) -> Self {
         Self {
@@ -63,11 +63,11 @@ pub(super) fn position(source: &[u8], at: usize) -> String {
 }
 
 /// The result of loading. The reason of an error contains the URL.
-type LoadOutcome = Result<Arc<Kept>, Wrong>;
+type LoadOutcome = Result<Arc<StoredJson>, JsonLdError>;
 
 /// Loaded documents.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ContextStore {
     loader: Option<Arc<dyn ContextLoader>>,
     bounds: Bounds,
     known: RefCell<LoadedContexts>,
@@ -79,7 +79,7 @@ struct LoadedContexts {
     bytes: u64,
 }
 
-impl Store {
+impl ContextStore {
     pub fn new(loader: Option<Arc<dyn ContextLoader>>, limits: &Limits) -> Self {
         Self {
             loader,
@@ -110,7 +110,7 @@ impl Store {
             known.bytes += kept.bytes() as u64;
         }
         if known.bytes > self.bounds.max_bytes {
-            return Err(Wrong::limit(
+            return Err(JsonLdError::limit(
                 None,
                 Reason::limit(
                     format!(
@@ -127,7 +127,7 @@ impl Store {
 
     fn load_new(&self, url: &str) -> LoadOutcome {
         let shown = quote(url.as_bytes());
-        let failed = |reason: String| Wrong::of(ErrorClass::Malformed, None, reason);
+        let failed = |reason: String| JsonLdError::of(ErrorClass::Malformed, None, reason);
         let loader = self.loader.as_ref();
         let found = loader.map_or(Ok(None), |loader| loader.load(url));
         let found = found
@@ -157,10 +157,10 @@ impl Store {
             };
             wrong
         })?;
-        Ok(Arc::new(Kept {
+        Ok(Arc::new(StoredJson {
             source: remote.document.into(),
             tape,
-            url: Base::new(remote.url.as_bytes()).map(Arc::new),
+            url: BaseIri::new(remote.url.as_bytes()).map(Arc::new),
         }))
     }
 }

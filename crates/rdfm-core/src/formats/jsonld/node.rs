@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::context::{ContextScope, Meaning};
-use super::definition::{Containers, Scoped};
+use super::definition::{Containers, ScopedContext};
 use super::error::Read;
 use super::keyword::Keyword;
 use super::shape::ObjectShape;
 use super::walk::{
-    ActiveProperty, By, Extra, Item, LEFT_OUT, ObjectEntry, Target, ValueSlot, Walk, Wrap,
+    ActiveProperty, GraphWrap, Item, ItemTarget, LEFT_OUT, MapKeyExtra, ObjectEntry, RelativeTo,
+    ValueSlot, Walk,
 };
 use crate::model::term::TermId;
-use crate::syntax::json::Kind;
+use crate::syntax::json::JsonKind;
 
 impl Walk<'_> {
     /// Returns the predicate `rdf:type`.
@@ -22,7 +23,7 @@ impl Walk<'_> {
 
     /// The scoped context in the definition of the active property.
     #[inline]
-    pub fn scoped_of(&self, active: ActiveProperty) -> Option<Arc<Scoped>> {
+    pub fn scoped_of(&self, active: ActiveProperty) -> Option<Arc<ScopedContext>> {
         self.definition(active)?.scoped.clone()
     }
 
@@ -30,7 +31,7 @@ impl Walk<'_> {
     pub fn property_context(
         &mut self,
         context: u32,
-        scoped: &Arc<Scoped>,
+        scoped: &Arc<ScopedContext>,
         value: u32,
     ) -> Read<u32> {
         let made = self.contexts.scoped(
@@ -98,17 +99,18 @@ impl Walk<'_> {
         }
         let meaning = self.contexts.meaning(context, view.text(first));
         if is_reference {
-            if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != Kind::String {
+            if meaning != Meaning::Keyword(Keyword::Id) || view.kind(first + 1) != JsonKind::String
+            {
                 return Ok(false);
             }
-            let id = self.name(first + 1, context, By::Base, "the @id")?;
+            let id = self.name(first + 1, context, RelativeTo::Base, "the @id")?;
             self.deliver_plain(Item::Node(id), slot, first + 1)?;
             return Ok(true);
         }
         if meaning != Meaning::Keyword(Keyword::Value)
             || matches!(
                 view.kind(first + 1),
-                Kind::Object | Kind::Array | Kind::Null
+                JsonKind::Object | JsonKind::Array | JsonKind::Null
             )
             || self.contexts.meaning(context, view.text(second)) != Meaning::Keyword(Keyword::Type)
             || self.contexts.get(context).state.has_scoped
@@ -152,14 +154,14 @@ impl Walk<'_> {
             return Ok(context);
         }
         keys.sort_by_key(|&key| view.text(key));
-        let mut chain: Vec<Arc<Scoped>> = Vec::new();
+        let mut chain: Vec<Arc<ScopedContext>> = Vec::new();
         let mut first = None;
         for key in keys {
             let mut types: Vec<u32> = match view.kind(key + 1) {
-                Kind::Array => view.items(key + 1).collect(),
+                JsonKind::Array => view.items(key + 1).collect(),
                 _ => vec![key + 1],
             };
-            types.retain(|&node| view.kind(node) == Kind::String);
+            types.retain(|&node| view.kind(node) == JsonKind::String);
             types.sort_by_key(|&node| view.text(node));
             for node in types {
                 let terms = &self.contexts.get(context).state.terms;
@@ -191,7 +193,7 @@ impl Walk<'_> {
         }
         // A list outside of a property has no meaning and is ignored.
         let is_list = shape.list != 0 && slot.property.is_some();
-        let is_set = shape.set != 0 && self.view.kind(shape.set) != Kind::Null;
+        let is_set = shape.set != 0 && self.view.kind(shape.set) != JsonKind::Null;
         if is_list || is_set {
             self.empty_entries(shape)?;
             if (is_list && is_set) || self.has_more_than_an_index(shape)? {
@@ -212,26 +214,26 @@ impl Walk<'_> {
 
     /// Processes a list object.
     pub fn list(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<()> {
-        if let Target::Subject { .. } | Target::Reversed { .. } = slot.target {
+        if let ItemTarget::Subject { .. } | ItemTarget::Reversed { .. } = slot.target {
             return self.deliver(Item::List(LEFT_OUT), slot, value);
         }
         let mut graph = slot.graph;
-        if slot.wrap != Wrap::Never {
+        if slot.wrap != GraphWrap::Never {
             graph = self.graph_object(slot, value)?;
             self.deliver(Item::Node(graph), slot, value)?;
         }
         let property = self.property_in(slot, context);
         let inner = ValueSlot {
             graph,
-            target: Target::Member,
+            target: ItemTarget::Member,
             property,
             in_list: property.is_some_and(|active| self.is_list(active)),
             ..ValueSlot::top(graph)
         };
-        if slot.wrap != Wrap::Never {
+        if slot.wrap != GraphWrap::Never {
             // Only the nodes in it have a meaning there.
             let inner = ValueSlot {
-                target: Target::Nowhere,
+                target: ItemTarget::Nowhere,
                 ..inner
             };
             self.value(value, context, &inner)?;
@@ -245,7 +247,7 @@ impl Walk<'_> {
 
     /// Processes a set object. Its members go to the same target.
     pub fn set(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
-        let is_array = self.view.kind(value) == Kind::Array;
+        let is_array = self.view.kind(value) == JsonKind::Array;
         let property = self.property_in(slot, context);
         let inner = ValueSlot {
             property,
@@ -255,11 +257,11 @@ impl Walk<'_> {
             ..*slot
         };
         match slot.target {
-            Target::Member if is_array && slot.in_list && slot.in_array => {
+            ItemTarget::Member if is_array && slot.in_list && slot.in_array => {
                 self.list_of(value, context, &inner)?;
                 Ok(false)
             }
-            Target::ListObject { .. } if is_array => {
+            ItemTarget::ListObject { .. } if is_array => {
                 let inner = ValueSlot {
                     in_list: true,
                     ..inner
@@ -288,7 +290,7 @@ impl Walk<'_> {
             return Ok(true);
         }
         let is_graph = shape.graph != 0
-            && (slot.is_root || slot.wrap == Wrap::Once)
+            && (slot.is_root || slot.wrap == GraphWrap::Once)
             && self.is_graph_object(shape)?;
         if slot.is_root && is_graph && shape.id == 0 && shape.index == 0 {
             self.empty_entries(shape)?;
@@ -306,20 +308,22 @@ impl Walk<'_> {
             self.entry_of(shape)
         };
         let mut graph = slot.graph;
-        let wraps = slot.wrap == Wrap::Always || (slot.wrap == Wrap::Once && !is_graph);
+        let wraps = slot.wrap == GraphWrap::Always || (slot.wrap == GraphWrap::Once && !is_graph);
         if wraps {
             graph = self.graph_object(slot, node)?;
             self.deliver(Item::Node(graph), slot, node)?;
         }
         let id = match slot.extra {
-            _ if shape.id != 0 => self.name(shape.id, shape.id_context, By::Base, "the @id")?,
-            Extra::Id(id) if !wraps => id,
+            _ if shape.id != 0 => {
+                self.name(shape.id, shape.id_context, RelativeTo::Base, "the @id")?
+            }
+            MapKeyExtra::Id(id) if !wraps => id,
             _ => self.anonymous()?,
         };
         if !wraps {
             self.deliver(Item::Node(id), slot, node)?;
             // An unnamed node cannot have another index. Its own index takes precedence.
-            let is_indexed = matches!(slot.extra, Extra::Index(_));
+            let is_indexed = matches!(slot.extra, MapKeyExtra::Index(_));
             if !is_indexed || (shape.id != 0 && shape.index == 0) {
                 self.extra(id, slot)?;
             }
@@ -394,7 +398,7 @@ impl Walk<'_> {
 
     pub fn types(&mut self, id: TermId, value: u32, context: u32, graph: TermId) -> Read<()> {
         let predicate = self.rdf_type()?;
-        if self.view.kind(value) == Kind::String {
+        if self.view.kind(value) == JsonKind::String {
             let object = self.type_name(value, context)?;
             return self.quad(id, predicate, object, graph);
         }
@@ -415,14 +419,14 @@ impl Walk<'_> {
                 return Ok(self.terms.of_property(self.builder, property)?);
             }
         }
-        self.name(value, context, By::Both, "the @type")
+        self.name(value, context, RelativeTo::Both, "the @type")
     }
 
     /// Processes included nodes, which are in the same graph.
     pub fn included(&mut self, value: u32, context: u32, graph: TermId) -> Read<()> {
         let is_right = match self.view.kind(value) {
-            Kind::Object => self.is_node_object(value, context)?,
-            kind => kind == Kind::Array,
+            JsonKind::Object => self.is_node_object(value, context)?,
+            kind => kind == JsonKind::Array,
         };
         if !is_right {
             return Err(self.wrong(
@@ -461,12 +465,12 @@ impl Walk<'_> {
             // A doubly reversed property is a forward one, but still accepts only nodes.
             let twice = self.definition(active).is_some_and(|found| found.reverse);
             let target = if twice {
-                Target::Reversed {
+                ItemTarget::Reversed {
                     subject: id,
                     predicate,
                 }
             } else {
-                Target::Subject {
+                ItemTarget::Subject {
                     predicate,
                     object: id,
                 }

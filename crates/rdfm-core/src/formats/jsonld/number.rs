@@ -3,11 +3,11 @@
 //! - In: a number as in the source.
 //! - Out: its canonical lexical form, and whether it is an integer or a double.
 //! - Law: a number without a fraction and below 10^21 is an integer that keeps all digits. Other
-//!   numbers are doubles in canonical form, rounded as specified ([`Digits`]).
+//!   numbers are doubles in canonical form, rounded as specified ([`DoubleDigits`]).
 
 /// Datatype of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum NumberType {
     /// xsd:integer.
     Integer,
     /// xsd:double.
@@ -16,7 +16,7 @@ pub(super) enum Form {
 
 /// Digits of a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Digits {
+pub(super) enum DoubleDigits {
     /// At most 15 after the decimal point, like `printf("%1.15E")` (8.6).
     Sixteen,
     /// The shortest form that restores the double.
@@ -27,7 +27,12 @@ pub(super) enum Digits {
 const MAX_DIGITS: i64 = 21;
 
 /// Appends the canonical form of a number. With `double`, always that of a double.
-pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut Vec<u8>) -> Form {
+pub(super) fn canonical(
+    token: &[u8],
+    double: bool,
+    precision: DoubleDigits,
+    out: &mut Vec<u8>,
+) -> NumberType {
     // Fast path for most integers.
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
@@ -36,20 +41,20 @@ pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut
     if !double && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit) {
         out.extend((negative && digits != b"0").then_some(b'-'));
         out.extend_from_slice(digits);
-        return Form::Integer;
+        return NumberType::Integer;
     }
     if !double && integer(negative, digits, out) {
-        return Form::Integer;
+        return NumberType::Integer;
     }
     // Zero has no sign (8.6).
     let number = value(token) + 0.0;
     if number.is_infinite() {
         out.extend_from_slice(if negative { b"-INF" } else { b"INF" });
-        return Form::Double;
+        return NumberType::Double;
     }
     let text = match precision {
-        Digits::Sixteen => format!("{number:.15E}"),
-        Digits::All => format!("{number:E}"),
+        DoubleDigits::Sixteen => format!("{number:.15E}"),
+        DoubleDigits::All => format!("{number:E}"),
     };
     let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -60,7 +65,7 @@ pub(super) fn canonical(token: &[u8], double: bool, precision: Digits, out: &mut
     out.extend_from_slice(if fraction.is_empty() { "0" } else { fraction }.as_bytes());
     out.push(b'E');
     out.extend_from_slice(exponent.as_bytes());
-    Form::Double
+    NumberType::Double
 }
 
 /// Appends the digits of an integer below 10^21. Returns false for other numbers.
@@ -157,64 +162,74 @@ mod tests {
     #[test]
     fn numbers_have_their_canonical_forms() {
         for (token, double, text, form) in [
-            ("0", false, "0", Form::Integer),
-            ("-0", false, "0", Form::Integer),
-            ("12", false, "12", Form::Integer),
-            ("-12", false, "-12", Form::Integer),
-            ("1.0", false, "1", Form::Integer),
-            ("1E0", false, "1", Form::Integer),
-            ("-0.0", false, "0", Form::Integer),
-            ("1e2", false, "100", Form::Integer),
-            ("0.01E2", false, "1", Form::Integer),
-            ("1e19", false, "10000000000000000000", Form::Integer),
-            ("1e20", false, "100000000000000000000", Form::Integer),
+            ("0", false, "0", NumberType::Integer),
+            ("-0", false, "0", NumberType::Integer),
+            ("12", false, "12", NumberType::Integer),
+            ("-12", false, "-12", NumberType::Integer),
+            ("1.0", false, "1", NumberType::Integer),
+            ("1E0", false, "1", NumberType::Integer),
+            ("-0.0", false, "0", NumberType::Integer),
+            ("1e2", false, "100", NumberType::Integer),
+            ("0.01E2", false, "1", NumberType::Integer),
+            ("1e19", false, "10000000000000000000", NumberType::Integer),
+            ("1e20", false, "100000000000000000000", NumberType::Integer),
             (
                 "-123456789012345678901",
                 false,
                 "-123456789012345678901",
-                Form::Integer,
+                NumberType::Integer,
             ),
             (
                 "999999999999999999999",
                 false,
                 "999999999999999999999",
-                Form::Integer,
+                NumberType::Integer,
             ),
-            ("1000000000000000000000", false, "1.0E21", Form::Double),
-            ("1e21", false, "1.0E21", Form::Double),
-            ("5.3", false, "5.3E0", Form::Double),
-            ("-0.05", false, "-5.0E-2", Form::Double),
-            ("12.3456e3", false, "1.23456E4", Form::Double),
-            ("1", true, "1.0E0", Form::Double),
-            ("-12", true, "-1.2E1", Form::Double),
-            ("0", true, "0.0E0", Form::Double),
-            ("-0", true, "0.0E0", Form::Double),
+            (
+                "1000000000000000000000",
+                false,
+                "1.0E21",
+                NumberType::Double,
+            ),
+            ("1e21", false, "1.0E21", NumberType::Double),
+            ("5.3", false, "5.3E0", NumberType::Double),
+            ("-0.05", false, "-5.0E-2", NumberType::Double),
+            ("12.3456e3", false, "1.23456E4", NumberType::Double),
+            ("1", true, "1.0E0", NumberType::Double),
+            ("-12", true, "-1.2E1", NumberType::Double),
+            ("0", true, "0.0E0", NumberType::Double),
+            ("-0", true, "0.0E0", NumberType::Double),
             (
                 "0.1234567890123456789",
                 false,
                 "1.234567890123457E-1",
-                Form::Double,
+                NumberType::Double,
             ),
-            ("1.0E400", false, "INF", Form::Double),
-            ("-1e99999999999999999999", false, "-INF", Form::Double),
-            ("1e-400", false, "0.0E0", Form::Double),
-            ("0e99999999999999999999", false, "0", Form::Integer),
-            ("0.30000000000000004", false, "3.0E-1", Form::Double),
-            ("0.07", false, "7.000000000000001E-2", Form::Double),
-            ("5e-324", false, "4.940656458412465E-324", Form::Double),
-            ("9.9999999999999999", true, "1.0E1", Form::Double),
+            ("1.0E400", false, "INF", NumberType::Double),
+            ("-1e99999999999999999999", false, "-INF", NumberType::Double),
+            ("1e-400", false, "0.0E0", NumberType::Double),
+            ("0e99999999999999999999", false, "0", NumberType::Integer),
+            ("0.30000000000000004", false, "3.0E-1", NumberType::Double),
+            ("0.07", false, "7.000000000000001E-2", NumberType::Double),
+            (
+                "5e-324",
+                false,
+                "4.940656458412465E-324",
+                NumberType::Double,
+            ),
+            ("9.9999999999999999", true, "1.0E1", NumberType::Double),
             // Ties are rounded to the even digit.
-            ("1000000000000000.5", false, "1.0E15", Form::Double),
+            ("1000000000000000.5", false, "1.0E15", NumberType::Double),
             (
                 "1000000000000001.5",
                 false,
                 "1.000000000000002E15",
-                Form::Double,
+                NumberType::Double,
             ),
         ] {
             let mut out = Vec::new();
             assert_eq!(
-                canonical(token.as_bytes(), double, Digits::Sixteen, &mut out),
+                canonical(token.as_bytes(), double, DoubleDigits::Sixteen, &mut out),
                 form,
                 "{token}"
             );
@@ -232,7 +247,7 @@ mod tests {
             ("12345678901234567890", "1.2345678901234567E19"),
         ] {
             let mut out = Vec::new();
-            canonical(token.as_bytes(), true, Digits::All, &mut out);
+            canonical(token.as_bytes(), true, DoubleDigits::All, &mut out);
             assert_eq!(String::from_utf8_lossy(&out), text, "{token}");
         }
     }

@@ -9,14 +9,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::context::{ContextState, Contexts, Direction, Expanded};
-use super::definition::Scoped;
-use super::error::{Read, Wrong};
-use super::iri::{Base, has_iri_form, is_written_out, takes_plain};
-use super::loader::Kept;
+use super::definition::ScopedContext;
+use super::error::{JsonLdError, Read};
+use super::iri::{BaseIri, has_iri_form, is_written_out, takes_plain};
+use super::loader::StoredJson;
 use super::table::Seeded;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Reason, Remedy};
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 /// Maximum nesting of contexts that refer to others.
 const MAX_REMOTE: usize = 10;
@@ -25,9 +25,9 @@ const MAX_REMOTE: usize = 10;
 pub(super) struct Origin<'v> {
     pub view: View<'v>,
     /// Keeps the context alive beyond the message.
-    pub kept: Option<Arc<Kept>>,
+    pub kept: Option<Arc<StoredJson>>,
     /// Base for references to other contexts.
-    pub url: Option<Arc<Base>>,
+    pub url: Option<Arc<BaseIri>>,
     /// Whether positions refer to the message. Otherwise they refer to `url`, if any.
     in_message: bool,
     remote: bool,
@@ -35,7 +35,7 @@ pub(super) struct Origin<'v> {
 
 impl<'v> Origin<'v> {
     /// In the message itself.
-    pub fn message(view: &View<'v>, url: Option<Arc<Base>>) -> Self {
+    pub fn message(view: &View<'v>, url: Option<Arc<BaseIri>>) -> Self {
         Self {
             view: *view,
             kept: None,
@@ -46,7 +46,7 @@ impl<'v> Origin<'v> {
     }
 
     /// In a definition that was processed before.
-    pub fn kept(scoped: &'v Scoped) -> Self {
+    pub fn kept(scoped: &'v ScopedContext) -> Self {
         Self {
             view: scoped.kept.view(),
             kept: Some(Arc::clone(&scoped.kept)),
@@ -57,7 +57,7 @@ impl<'v> Origin<'v> {
     }
 
     /// In a definition of this context.
-    pub fn within(&self, scoped: &'v Scoped) -> Self {
+    pub fn within(&self, scoped: &'v ScopedContext) -> Self {
         Self {
             in_message: self.in_message,
             remote: self.remote,
@@ -67,22 +67,22 @@ impl<'v> Origin<'v> {
 
     /// Creates an error at a node.
     #[cold]
-    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
+    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
         let at = self.view.node(node).at;
         if self.in_message {
-            return Wrong::new(code, Some(at), reason);
+            return JsonLdError::new(code, Some(at), reason);
         }
         match (&self.url, &self.kept) {
             (Some(url), Some(kept)) if self.remote => {
                 let position = kept.position(at as usize);
                 let url = quote(url.text());
-                Wrong::new(
+                JsonLdError::new(
                     code,
                     None,
                     &format!("in the context {url}, {position}: {reason}"),
                 )
             }
-            _ => Wrong::new(code, None, reason),
+            _ => JsonLdError::new(code, None, reason),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'v> Origin<'v> {
 }
 
 /// A context definition that is being processed.
-pub(super) struct Local<'v> {
+pub(super) struct LocalContext<'v> {
     pub own: &'v Origin<'v>,
     pub imported: Option<&'v Origin<'v>>,
     pub entries: HashMap<&'v [u8], ContextEntry, Seeded>,
@@ -107,18 +107,18 @@ pub(super) struct Local<'v> {
 pub(super) struct ContextEntry {
     pub value: u32,
     pub imported: bool,
-    pub progress: Progress,
+    pub progress: TermProgress,
 }
 
 /// Progress of a term.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum TermProgress {
     New,
     Begun,
     Defined,
 }
 
-impl<'v> Local<'v> {
+impl<'v> LocalContext<'v> {
     /// Returns the origin of an entry.
     pub fn origin(&self, entry: ContextEntry) -> &'v Origin<'v> {
         match self.imported {
@@ -132,7 +132,7 @@ impl<'v> Local<'v> {
             let entry = ContextEntry {
                 value: key + 1,
                 imported,
-                progress: Progress::New,
+                progress: TermProgress::New,
             };
             self.entries.insert(origin.view.text(key), entry);
         }
@@ -198,10 +198,10 @@ impl<'c> Processor<'c> {
         mut propagates: bool,
     ) -> Read<()> {
         let view = origin.view;
-        if view.kind(value) == Kind::Object
+        if view.kind(value) == JsonKind::Object
             && let Some(propagate) = view.get(value, b"@propagate")
         {
-            propagates = view.kind(propagate) != Kind::False;
+            propagates = view.kind(propagate) != JsonKind::False;
         }
         if !propagates && self.state.previous.is_none() {
             let previous = if self.touched {
@@ -213,7 +213,7 @@ impl<'c> Processor<'c> {
             self.state.previous = Some(previous);
         }
         self.touched = true;
-        if view.kind(value) != Kind::Array {
+        if view.kind(value) != JsonKind::Array {
             return self.one(origin, value, overrides, propagates);
         }
         for item in view.items(value) {
@@ -231,7 +231,7 @@ impl<'c> Processor<'c> {
     ) -> Read<()> {
         self.contexts.take_work()?;
         match origin.view.kind(value) {
-            Kind::Null => {
+            JsonKind::Null => {
                 if !overrides && self.state.protected > 0 {
                     return Err(origin.wrong(
                         "invalid context nullification",
@@ -244,8 +244,8 @@ impl<'c> Processor<'c> {
                 self.state.previous = previous;
                 Ok(())
             }
-            Kind::String => self.reference(origin, value, overrides),
-            Kind::Object => self.definition(origin, value, overrides),
+            JsonKind::String => self.reference(origin, value, overrides),
+            JsonKind::Object => self.definition(origin, value, overrides),
             _ => Err(origin.wrong(
                 "invalid local context",
                 value,
@@ -277,7 +277,12 @@ impl<'c> Processor<'c> {
     }
 
     /// Loads the document with a remote context. Returns it and the position of the context.
-    fn load(&mut self, origin: &Origin<'_>, value: u32, url: &[u8]) -> Read<(Arc<Kept>, u32)> {
+    fn load(
+        &mut self,
+        origin: &Origin<'_>,
+        value: u32,
+        url: &[u8],
+    ) -> Read<(Arc<StoredJson>, u32)> {
         let text = String::from_utf8_lossy(url);
         let loaded = self.contexts.store().load(&text).map_err(|wrong| {
             let text = wrong.reason.text();
@@ -288,7 +293,7 @@ impl<'c> Processor<'c> {
         })?;
         let view = loaded.view();
         match view.get(0, b"@context") {
-            Some(context) if view.kind(0) == Kind::Object => Ok((loaded, context)),
+            Some(context) if view.kind(0) == JsonKind::Object => Ok((loaded, context)),
             _ => Err(origin.wrong(
                 "invalid remote context",
                 value,
@@ -334,7 +339,7 @@ impl<'c> Processor<'c> {
         let Some(import) = view.get(object, b"@import") else {
             return self.entries(origin, object, None, overrides);
         };
-        if view.kind(import) != Kind::String {
+        if view.kind(import) != JsonKind::String {
             return Err(origin.wrong("invalid @import value", import, "@import must be a string"));
         }
         let url = Self::url(origin, import)?;
@@ -347,7 +352,7 @@ impl<'c> Processor<'c> {
             in_message: false,
             remote: true,
         };
-        if imported.view.kind(context) != Kind::Object {
+        if imported.view.kind(context) != JsonKind::Object {
             return Err(origin.wrong(
                 "invalid remote context",
                 import,
@@ -371,7 +376,7 @@ impl<'c> Processor<'c> {
         imported: Option<(&Origin<'_>, u32)>,
         overrides: bool,
     ) -> Read<()> {
-        let mut local = Local {
+        let mut local = LocalContext {
             own,
             imported: imported.map(|(origin, _)| origin),
             entries: HashMap::default(),
@@ -393,8 +398,8 @@ impl<'c> Processor<'c> {
             };
             let word = String::from_utf8_lossy(key);
             match origin.view.kind(value) {
-                Kind::True => local.protected |= key == b"@protected",
-                Kind::False => {}
+                JsonKind::True => local.protected |= key == b"@protected",
+                JsonKind::False => {}
                 _ => {
                     return Err(origin.wrong(
                         &format!("invalid {word} value"),
@@ -441,7 +446,7 @@ impl<'c> Processor<'c> {
         view: &View<'v>,
         object: u32,
     ) -> Read<Option<HashSet<&'v [u8], Seeded>>> {
-        let mut changed: Vec<(&[u8], Plain<'_>)> = Vec::new();
+        let mut changed: Vec<(&[u8], PlainEntry<'_>)> = Vec::new();
         let mut count = 0;
         for key in view.keys(object) {
             let term = view.text(key);
@@ -449,7 +454,7 @@ impl<'c> Processor<'c> {
                 return Ok(None);
             };
             count += 1;
-            if view.kind(key + 1) != Kind::String || !known.is_name_of(view.text(key + 1)) {
+            if view.kind(key + 1) != JsonKind::String || !known.is_name_of(view.text(key + 1)) {
                 let Some(plain) = plain_entry(view, key) else {
                     return Ok(None);
                 };
@@ -468,7 +473,7 @@ impl<'c> Processor<'c> {
         Ok(Some(changed.into_iter().map(|(term, _)| term).collect()))
     }
 
-    fn entry<'v>(&mut self, local: &mut Local<'v>, key: &'v [u8]) -> Read<()> {
+    fn entry<'v>(&mut self, local: &mut LocalContext<'v>, key: &'v [u8]) -> Read<()> {
         match key {
             b"@base" | b"@direction" | b"@import" | b"@language" | b"@propagate"
             | b"@protected" | b"@version" | b"@vocab" => Ok(()),
@@ -476,13 +481,13 @@ impl<'c> Processor<'c> {
         }
     }
 
-    fn version(local: &Local<'_>) -> Read<()> {
+    fn version(local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@version") else {
             return Ok(());
         };
         let number = std::str::from_utf8(origin.view.text(value)).map(str::parse::<f64>);
         let is_right = matches!(number, Ok(Ok(number)) if (number - 1.1).abs() < f64::EPSILON);
-        if origin.view.kind(value) == Kind::Number && is_right {
+        if origin.view.kind(value) == JsonKind::Number && is_right {
             return Ok(());
         }
         Err(origin.wrong(
@@ -492,7 +497,7 @@ impl<'c> Processor<'c> {
         ))
     }
 
-    fn base(&mut self, local: &Local<'_>) -> Read<()> {
+    fn base(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@base") else {
             return Ok(());
         };
@@ -501,15 +506,15 @@ impl<'c> Processor<'c> {
         }
         let text = origin.view.text(value);
         let base = match (origin.view.kind(value), &self.state.base) {
-            (Kind::Null, _) => {
+            (JsonKind::Null, _) => {
                 self.state.base = None;
                 return Ok(());
             }
-            (Kind::String, _) if has_iri_form(text) => Base::of_form(text),
-            (Kind::String, Some(base)) => {
+            (JsonKind::String, _) if has_iri_form(text) => BaseIri::of_form(text),
+            (JsonKind::String, Some(base)) => {
                 let mut resolved = Vec::new();
                 base.resolve(text, &mut resolved);
-                Base::of_form(&resolved)
+                BaseIri::of_form(&resolved)
             }
             _ => None,
         };
@@ -528,16 +533,16 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn vocab(&mut self, local: &Local<'_>) -> Read<()> {
+    fn vocab(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@vocab") else {
             return Ok(());
         };
-        if origin.view.kind(value) == Kind::Null {
+        if origin.view.kind(value) == JsonKind::Null {
             self.state.vocab = None;
             return Ok(());
         }
         let mut vocab = Vec::new();
-        let is_text = origin.view.kind(value) == Kind::String
+        let is_text = origin.view.kind(value) == JsonKind::String
             && self
                 .state
                 .expand(origin.view.text(value), true, true, &mut vocab)
@@ -558,13 +563,13 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn language(&mut self, local: &Local<'_>) -> Read<()> {
+    fn language(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@language") else {
             return Ok(());
         };
         self.state.language = match origin.view.kind(value) {
-            Kind::Null => None,
-            Kind::String => Some(origin.view.text(value).into()),
+            JsonKind::Null => None,
+            JsonKind::String => Some(origin.view.text(value).into()),
             _ => {
                 return Err(origin.wrong(
                     "invalid default language",
@@ -576,13 +581,13 @@ impl<'c> Processor<'c> {
         Ok(())
     }
 
-    fn direction(&mut self, local: &Local<'_>) -> Read<()> {
+    fn direction(&mut self, local: &LocalContext<'_>) -> Read<()> {
         let Some((origin, value)) = local.get(b"@direction") else {
             return Ok(());
         };
         self.state.direction = match direction_of(&origin.view, value) {
             Some(direction) => Some(direction),
-            None if origin.view.kind(value) == Kind::Null => None,
+            None if origin.view.kind(value) == JsonKind::Null => None,
             None => {
                 return Err(origin.wrong(
                     "invalid base direction",
@@ -596,7 +601,7 @@ impl<'c> Processor<'c> {
 
     /// Creates the error for definitions that refer to each other too deeply.
     #[cold]
-    pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> Wrong {
+    pub fn too_deep(&self, origin: &Origin<'_>, node: u32) -> JsonLdError {
         let mut wrong = origin.wrong(
             "",
             node,
@@ -615,7 +620,7 @@ impl<'c> Processor<'c> {
 }
 
 /// An entry of a context that depends on no other: a name of an absolute IRI.
-pub(super) struct Plain<'v> {
+pub(super) struct PlainEntry<'v> {
     pub iri: &'v [u8],
     /// Whether plain bytes after it always form an IRI.
     pub is_open: bool,
@@ -623,22 +628,22 @@ pub(super) struct Plain<'v> {
     pub prefix: Option<bool>,
 }
 
-fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
+fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<PlainEntry<'v>> {
     let (term, value) = (view.text(key), key + 1);
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if term.is_empty() || !term.iter().all(is_plain) {
         return None;
     }
     let (id, prefix) = match view.kind(value) {
-        Kind::String => (value, None),
-        Kind::Object => {
+        JsonKind::String => (value, None),
+        JsonKind::Object => {
             let mut keys = view.keys(value);
             let (Some(id), Some(prefix), None) = (keys.next(), keys.next(), keys.next()) else {
                 return None;
             };
             let fits = view.text(id) == b"@id"
                 && view.text(prefix) == b"@prefix"
-                && view.kind(prefix + 1) == Kind::True;
+                && view.kind(prefix + 1) == JsonKind::True;
             if !fits {
                 return None;
             }
@@ -647,11 +652,11 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
         _ => return None,
     };
     let iri = view.text(id);
-    if view.kind(id) != Kind::String || !is_written_out(iri) {
+    if view.kind(id) != JsonKind::String || !is_written_out(iri) {
         return None;
     }
     let is_open = takes_plain(iri);
-    (is_open || has_iri_form(iri)).then_some(Plain {
+    (is_open || has_iri_form(iri)).then_some(PlainEntry {
         iri,
         is_open,
         prefix,
@@ -660,7 +665,7 @@ fn plain_entry<'v>(view: &View<'v>, key: u32) -> Option<Plain<'v>> {
 
 /// Parses a base direction.
 pub(super) fn direction_of(view: &View<'_>, value: u32) -> Option<Direction> {
-    if view.kind(value) != Kind::String {
+    if view.kind(value) != JsonKind::String {
         return None;
     }
     match view.text(value) {

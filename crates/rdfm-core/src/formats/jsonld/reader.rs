@@ -8,10 +8,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::context::{ContextNamespace, Contexts, INITIAL, is_empty_object};
-use super::error::{Read, Wrong};
-use super::iri::Base;
-use super::loader::{Store, position};
-use super::number::Digits;
+use super::error::{JsonLdError, Read};
+use super::iri::BaseIri;
+use super::loader::{ContextStore, position};
+use super::number::DoubleDigits;
 use super::options::DocumentReading;
 use super::terms::MessageTerms;
 use super::walk::{DroppedKeys, ObjectEntry, Options, ValueSlot, Walk};
@@ -20,7 +20,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 use crate::model::term::TermId;
-use crate::syntax::json::{Bounds, Kind, ParseError, Tape, View, parse, write};
+use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape, View, parse, write};
 use crate::syntax::stack;
 
 /// Maximum size of a tape, relative to that of the largest message.
@@ -67,7 +67,7 @@ impl MessageReader {
         let base = match &options.base {
             None => None,
             Some(text) => {
-                let base = Base::new(text.as_bytes());
+                let base = BaseIri::new(text.as_bytes());
                 if base.is_none() {
                     return Err(
                         format!("base is not an absolute IRI: {}", quote(text.as_bytes())).into(),
@@ -78,7 +78,7 @@ impl MessageReader {
         };
         let limits = &options.limits;
         let has_base = base.is_some();
-        let store = Store::new(options.contexts.clone(), limits);
+        let store = ContextStore::new(options.contexts.clone(), limits);
         let mut made = Self {
             contexts: Contexts::new(base, limits, store),
             terms: MessageTerms::new(),
@@ -92,9 +92,9 @@ impl MessageReader {
                 lenient: options.lenient,
                 direction: options.direction,
                 digits: if options.exact_doubles {
-                    Digits::All
+                    DoubleDigits::All
                 } else {
-                    Digits::Sixteen
+                    DoubleDigits::Sixteen
                 },
                 has_base,
             },
@@ -175,7 +175,7 @@ impl MessageReader {
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
         let found = match view.kind(0) {
-            Kind::Object => {
+            JsonKind::Object => {
                 let mut keys = view.keys(0);
                 return match (keys.next(), keys.next()) {
                     (Some(key), None) if view.text(key) == b"@context" => {
@@ -184,11 +184,11 @@ impl MessageReader {
                     _ => self.message(view, position, builder, false),
                 };
             }
-            Kind::Array => "an array; several nodes are one message as {\"@included\": […]}",
-            Kind::String | Kind::Key => "a string",
-            Kind::Number => "a number",
-            Kind::True | Kind::False => "a boolean",
-            Kind::Null => "null",
+            JsonKind::Array => "an array; several nodes are one message as {\"@included\": […]}",
+            JsonKind::String | JsonKind::Key => "a string",
+            JsonKind::Number => "a number",
+            JsonKind::True | JsonKind::False => "a boolean",
+            JsonKind::Null => "null",
         };
         Err(ParseError {
             at: view.node(0).at as usize,
@@ -207,7 +207,7 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
-        if view.kind(0) == Kind::Array {
+        if view.kind(0) == JsonKind::Array {
             return self.message(view, position, builder, false);
         }
         self.read(view, position, builder)
@@ -223,7 +223,7 @@ impl MessageReader {
         position: u64,
         builder: &mut BatchBuilder,
     ) -> Result<(), ParseError> {
-        if !matches!(view.kind(0), Kind::Object | Kind::Array) {
+        if !matches!(view.kind(0), JsonKind::Object | JsonKind::Array) {
             return Err(ParseError {
                 at: view.node(0).at as usize,
                 class: ErrorClass::Malformed,
@@ -253,7 +253,7 @@ impl MessageReader {
             _ => None,
         };
         self.in_force = LogContext::None;
-        if view.kind(value) == Kind::Null && self.start == INITIAL {
+        if view.kind(value) == JsonKind::Null && self.start == INITIAL {
             return Ok(());
         }
         let mut text = Vec::new();
@@ -283,7 +283,7 @@ impl MessageReader {
                     "the context message before it could not be read, so this message cannot be read either",
                 )
                 .following(&format!("the context may have been in message {message}, which was skipped"));
-                return Err(Wrong::of(ErrorClass::Malformed, Some(at), reason));
+                return Err(JsonLdError::of(ErrorClass::Malformed, Some(at), reason));
             }
         }
         let mut tape = Tape::new();
@@ -292,7 +292,7 @@ impl MessageReader {
             ..self.bounds
         };
         parse(&self.text, &mut tape, &bounds)
-            .map_err(|error| Wrong::of(error.class, Some(at), error.reason))?;
+            .map_err(|error| JsonLdError::of(error.class, Some(at), error.reason))?;
         let view = View {
             tape: &tape,
             source: &self.text,
@@ -326,7 +326,7 @@ impl MessageReader {
         let (count, example) = (self.dropped.count, self.dropped.example.is_some());
         let depth = view.tape.deepest();
         let read = stack::with_room(depth, || self.try_message(view, position, builder, whole));
-        match read.unwrap_or_else(|error| Err(Wrong::out_of_stack(&error))) {
+        match read.unwrap_or_else(|error| Err(JsonLdError::out_of_stack(&error))) {
             Ok(()) => {
                 self.pending.clear();
                 builder.end_message();
@@ -401,7 +401,7 @@ impl MessageReader {
     /// Declares the prefixes of the context at the start of a message as namespaces, if they
     /// changed.
     fn declare_own(&mut self, view: &View<'_>, parent: u32) -> Read<()> {
-        if view.kind(0) != Kind::Object {
+        if view.kind(0) != JsonKind::Object {
             return Ok(());
         }
         let Some(value) = view.get(0, b"@context") else {
@@ -442,10 +442,13 @@ pub(super) fn context_document(
         source: text,
     };
     let value = match view.kind(0) {
-        Kind::Object => view.get(0, b"@context").unwrap_or(0),
+        JsonKind::Object => view.get(0, b"@context").unwrap_or(0),
         _ => 0,
     };
-    if !matches!(view.kind(value), Kind::Object | Kind::Array | Kind::String) {
+    if !matches!(
+        view.kind(value),
+        JsonKind::Object | JsonKind::Array | JsonKind::String
+    ) {
         return Err(format!(
             "{option} does not contain a context, which is an object"
         ));

@@ -3,12 +3,12 @@
 
 use super::context::{Direction, Meaning};
 use super::definition::{Coercion, Containers};
-use super::error::{Read, Wrong};
+use super::error::{JsonLdError, Read};
 use super::keyword::Keyword;
 use super::process::direction_of;
 use super::walk::{ActiveProperty, ObjectEntry, Walk};
 use crate::model::error::quote;
-use crate::syntax::json::Kind;
+use crate::syntax::json::JsonKind;
 
 /// The keywords of an object, as nodes of the tape; 0 means none, because no value is the first
 /// node.
@@ -131,7 +131,7 @@ impl Walk<'_> {
                 if shape.reverse {
                     return Err(self.colliding(key));
                 }
-                if kind != Kind::Object {
+                if kind != JsonKind::Object {
                     return Err(self.wrong(
                         "invalid @reverse value",
                         value,
@@ -175,14 +175,14 @@ impl Walk<'_> {
             }
             _ => return Ok(()),
         };
-        if kind != Kind::String {
+        if kind != JsonKind::String {
             return Err(self.wrong(code, value, reason));
         }
         Ok(())
     }
 
     #[cold]
-    pub fn colliding(&self, key: u32) -> Wrong {
+    pub fn colliding(&self, key: u32) -> JsonLdError {
         let reason = format!(
             "the key {} has the same meaning as another key of the object",
             quote(self.view.text(key))
@@ -201,10 +201,10 @@ impl Walk<'_> {
 
     pub fn check_types(&self, value: u32) -> Read<()> {
         let view = self.view;
-        let string = |node: u32| view.kind(node) == Kind::String;
+        let string = |node: u32| view.kind(node) == JsonKind::String;
         let wrong = match view.kind(value) {
-            Kind::String => return Ok(()),
-            Kind::Array => match view.items(value).find(|&item| !string(item)) {
+            JsonKind::String => return Ok(()),
+            JsonKind::Array => match view.items(value).find(|&item| !string(item)) {
                 None => return Ok(()),
                 Some(item) => item,
             },
@@ -228,7 +228,7 @@ impl Walk<'_> {
             Some(scoped) => self.property_context(context, &scoped, value)?,
             None => context,
         };
-        if view.kind(value) != Kind::Array {
+        if view.kind(value) != JsonKind::Array {
             return self.nest(value, context, shape);
         }
         for item in view.items(value) {
@@ -239,7 +239,7 @@ impl Walk<'_> {
 
     pub fn nest(&mut self, object: u32, context: u32, shape: &mut ObjectShape) -> Read<()> {
         let view = self.view;
-        if view.kind(object) != Kind::Object {
+        if view.kind(object) != JsonKind::Object {
             return Err(self.wrong("invalid @nest value", object, "@nest must contain objects"));
         }
         for key in view.keys(object) {
@@ -366,7 +366,7 @@ impl Walk<'_> {
         }
         let is_map = !is_map_value && self.containers(active).has(Containers::MAPS);
         match kind {
-            Kind::Array => {
+            JsonKind::Array => {
                 for item in view.items(value) {
                     if !self.has_no_items(item, active, is_map_value)? {
                         return Ok(false);
@@ -374,7 +374,7 @@ impl Walk<'_> {
                 }
                 Ok(true)
             }
-            Kind::Object if is_map => {
+            JsonKind::Object if is_map => {
                 for key in view.keys(value) {
                     if !self.has_no_items(key + 1, active, true)? {
                         return Ok(false);
@@ -382,8 +382,8 @@ impl Walk<'_> {
                 }
                 Ok(true)
             }
-            Kind::Object => self.is_empty_object(value, active),
-            kind => Ok(kind == Kind::Null),
+            JsonKind::Object => self.is_empty_object(value, active),
+            kind => Ok(kind == JsonKind::Null),
         }
     }
 
@@ -451,7 +451,7 @@ impl Walk<'_> {
 
     /// Whether the value of a property expands to nothing.
     pub fn means_nothing(&mut self, meaning: Meaning, value: u32, context: u32) -> Read<bool> {
-        if !matches!(self.view.kind(value), Kind::Object | Kind::Null) {
+        if !matches!(self.view.kind(value), JsonKind::Object | JsonKind::Null) {
             return Ok(false);
         }
         let length = self.uncached.len();
@@ -467,13 +467,13 @@ impl Walk<'_> {
             let containers = definition.containers;
             let is_map = containers.has(Containers::MAPS) || containers.has(Containers::LANGUAGE);
             if definition.coercion == Coercion::Json
-                || (is_map && self.view.kind(value) == Kind::Object)
+                || (is_map && self.view.kind(value) == JsonKind::Object)
             {
                 return Ok(false);
             }
         }
-        if self.view.kind(value) != Kind::Object {
-            return Ok(self.view.kind(value) == Kind::Null);
+        if self.view.kind(value) != JsonKind::Object {
+            return Ok(self.view.kind(value) == JsonKind::Null);
         }
         if let Some(scoped) = self.scoped_of(active) {
             context = self.property_context(context, &scoped, value)?;
@@ -487,7 +487,7 @@ impl Walk<'_> {
     /// Whether an object of this shape is a null value or only a language.
     fn is_nothing_of(&mut self, shape: &ObjectShape, context: u32) -> Read<bool> {
         if shape.value != 0 {
-            let is_null = self.view.kind(shape.value) == Kind::Null;
+            let is_null = self.view.kind(shape.value) == JsonKind::Null;
             return Ok(is_null && !self.is_json_type(shape, context));
         }
         Ok(shape.language != 0 && self.is_language_only(shape)?)
@@ -530,7 +530,7 @@ impl Walk<'_> {
             return false;
         };
         let last = match view.kind(value) {
-            Kind::Array => view.items(value).last(),
+            JsonKind::Array => view.items(value).last(),
             _ => Some(value),
         };
         let Some(last) = last else {

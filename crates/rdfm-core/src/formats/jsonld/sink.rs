@@ -7,7 +7,7 @@
 //! - Law: the token of a string does not depend on its position.
 
 use crate::syntax::json::write::string;
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 /// Maximum length of a key token that no sink moves after it was written.
 pub const MAX_KEY: usize = 1000;
@@ -47,14 +47,14 @@ pub trait Sink: Clone + Send {
 pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8>) {
     let end = view.next(value);
     // The ends of the open objects and arrays.
-    let mut open: Vec<(u32, Kind)> = Vec::new();
+    let mut open: Vec<(u32, JsonKind)> = Vec::new();
     let mut at = value;
     while at < end {
         let kind = view.kind(at);
         match kind {
-            Kind::Object => sink.begin_object(out),
-            Kind::Array => sink.begin_array(out),
-            Kind::Key => {
+            JsonKind::Object => sink.begin_object(out),
+            JsonKind::Array => sink.begin_array(out),
+            JsonKind::Key => {
                 sink.begin_key(out);
                 S::text(view.text(at), false, out);
                 sink.end_key(out);
@@ -62,18 +62,18 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
             _ => sink.scalar(out),
         }
         match kind {
-            Kind::Object | Kind::Array => open.push((view.next(at), kind)),
-            Kind::Key => {}
-            Kind::String => S::text(view.text(at), false, out),
-            Kind::Number => out.extend_from_slice(view.text(at)),
-            Kind::True => out.extend_from_slice(b"true"),
-            Kind::False => out.extend_from_slice(b"false"),
-            Kind::Null => out.extend_from_slice(b"null"),
+            JsonKind::Object | JsonKind::Array => open.push((view.next(at), kind)),
+            JsonKind::Key => {}
+            JsonKind::String => S::text(view.text(at), false, out),
+            JsonKind::Number => out.extend_from_slice(view.text(at)),
+            JsonKind::True => out.extend_from_slice(b"true"),
+            JsonKind::False => out.extend_from_slice(b"false"),
+            JsonKind::Null => out.extend_from_slice(b"null"),
         }
         at += 1;
         while let Some((_, kind)) = open.pop_if(|(end, _)| *end == at) {
             match kind {
-                Kind::Object => sink.end_object(out),
+                JsonKind::Object => sink.end_object(out),
                 _ => sink.end_array(out),
             }
         }
@@ -82,7 +82,7 @@ pub fn copy<S: Sink>(view: &View<'_>, value: u32, sink: &mut S, out: &mut Vec<u8
 
 /// Writes JSON: one document per line, or indented for people.
 #[derive(Clone)]
-pub struct Json {
+pub struct JsonSink {
     indented: bool,
     depth: usize,
     /// Whether the open object or array already has content.
@@ -91,7 +91,7 @@ pub struct Json {
     keyed: bool,
 }
 
-impl Json {
+impl JsonSink {
     /// One document per line.
     pub const LINE: Self = Self {
         indented: false,
@@ -145,7 +145,7 @@ impl Json {
     }
 }
 
-impl Sink for Json {
+impl Sink for JsonSink {
     fn begin(&mut self, _out: &mut Vec<u8>) {
         self.depth = 0;
         self.filled = false;

@@ -7,10 +7,10 @@ use super::options::{
     COMPACT_WITH, CONTEXT_LINES, CONTEXTS, CONTEXTS_OF_LINES, DocumentReading, EXACT_DOUBLES,
     EXPAND_CONTEXT, RDF_DIRECTION,
 };
-use super::sink::Json;
+use super::sink::JsonSink;
 use super::sniff;
 use super::yaml::decode::YamlReader;
-use super::yaml::write::Yaml;
+use super::yaml::write::YamlSink;
 use crate::codec::carries::{Carries, TripleTerms};
 use crate::codec::input;
 use crate::codec::options::{BASE, BOUNDS, FLAT, LARGEST_MESSAGE, LENIENT, PREFIXES};
@@ -54,7 +54,7 @@ pub static NDJSONLD: FormatSpec = FormatSpec {
         let options = DocumentReading::of(values, opening);
         Ok(input::decoder(NDJSONLD.name, NdjsonReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&NDJSONLD, values, Json::LINE),
+    encoder: |values, _| encoder(&NDJSONLD, values, JsonSink::LINE),
     splitter: None,
     append: Append::LastLine,
 };
@@ -82,7 +82,7 @@ pub static JSONLD: FormatSpec = FormatSpec {
         let options = DocumentReading::of(values, opening);
         Ok(input::decoder(JSONLD.name, DocumentReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&JSONLD, values, Json::INDENTED),
+    encoder: |values, _| encoder(&JSONLD, values, JsonSink::INDENTED),
     splitter: None,
     append: Append::Never("a document is one message"),
 };
@@ -107,7 +107,7 @@ pub static YAMLLD: FormatSpec = FormatSpec {
         let options = DocumentReading::of(values, opening);
         Ok(input::decoder(YAMLLD.name, YamlReader::new(&options)?))
     },
-    encoder: |values, _| encoder(&YAMLLD, values, Yaml::default()),
+    encoder: |values, _| encoder(&YAMLLD, values, YamlSink::default()),
     splitter: None,
     append: Append::Decode,
 };

@@ -15,7 +15,7 @@ use rustc_hash::FxHasher;
 use super::definition::Definition;
 
 /// Definitions by name; `None` if removed.
-type Layer = HashMap<TermName, Option<Arc<Definition>>, Seeded>;
+type DefinitionLayer = HashMap<TermName, Option<Arc<Definition>>, Seeded>;
 
 /// The name of a term.
 pub(super) type TermName = Arc<[u8]>;
@@ -43,8 +43,8 @@ impl BuildHasher for Seeded {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DefinitionTable {
     /// Layers from the oldest to the newest.
-    sealed: Vec<Arc<Layer>>,
-    own: Layer,
+    sealed: Vec<Arc<DefinitionLayer>>,
+    own: DefinitionLayer,
     /// Number of terms.
     count: usize,
 }

@@ -8,7 +8,7 @@
 use memchr::memmem::Finder;
 
 use super::context::Property;
-use super::iri::Checker;
+use super::iri::IriChecker;
 use crate::model::builder::BatchBuilder;
 use crate::model::chars::{self, ESCAPE};
 use crate::model::error::LimitExceeded;
@@ -16,7 +16,7 @@ use crate::model::labels::Labels;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
 use crate::syntax::cache::{Cache, Known, SLOTS};
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 /// From this length, each use of a term is charged a fraction of its length, because it is
 /// compared.
@@ -27,7 +27,7 @@ const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 /// Creates terms.
 pub(super) struct MessageTerms {
     cache: Cache,
-    checker: Checker,
+    checker: IriChecker,
     /// The message in which each cache slot was last used.
     used: Box<[u32]>,
     message: u32,
@@ -40,13 +40,13 @@ pub(super) struct MessageTerms {
 }
 
 /// A result that fails only if a limit is exceeded.
-type Made<T = TermId> = Result<T, LimitExceeded>;
+type LimitResult<T = TermId> = Result<T, LimitExceeded>;
 
 impl MessageTerms {
     pub fn new() -> Self {
         Self {
             cache: Cache::new(),
-            checker: Checker::default(),
+            checker: IriChecker::default(),
             used: vec![0; SLOTS].into(),
             message: 0,
             kind: Known::NONE,
@@ -75,8 +75,8 @@ impl MessageTerms {
         kind: TermKind,
         text: &[u8],
         flags: u8,
-        check: impl FnOnce(&mut Checker) -> bool,
-    ) -> Made<Option<TermId>> {
+        check: impl FnOnce(&mut IriChecker) -> bool,
+    ) -> LimitResult<Option<TermId>> {
         let slot = Cache::slot(kind, text);
         let known = self.cache.get(slot);
         let found = known.is(builder, kind, text);
@@ -100,14 +100,20 @@ impl MessageTerms {
 
     /// Like [`shared`](Self::shared), for a text that needs no check.
     #[inline]
-    fn sure(&mut self, builder: &mut BatchBuilder, kind: TermKind, text: &[u8], flags: u8) -> Made {
+    fn sure(
+        &mut self,
+        builder: &mut BatchBuilder,
+        kind: TermKind,
+        text: &[u8],
+        flags: u8,
+    ) -> LimitResult {
         let id = self.shared(builder, kind, text, flags, |_| true)?;
         Ok(id.unwrap_or(TermId::DEFAULT_GRAPH))
     }
 
     /// Returns an IRI, or `None` if the text is not one.
     #[inline]
-    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made<Option<TermId>> {
+    pub fn iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult<Option<TermId>> {
         self.iri_if(builder, text, || false)
     }
 
@@ -118,7 +124,7 @@ impl MessageTerms {
         builder: &mut BatchBuilder,
         text: &[u8],
         is_sure: impl FnOnce() -> bool,
-    ) -> Made<Option<TermId>> {
+    ) -> LimitResult<Option<TermId>> {
         self.shared(builder, TermKind::Iri, text, flags::PLAIN, |checker| {
             is_sure() || checker.is_iri(text)
         })
@@ -126,14 +132,14 @@ impl MessageTerms {
 
     /// Returns a valid IRI.
     #[inline]
-    pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> Made {
+    pub fn valid_iri(&mut self, builder: &mut BatchBuilder, text: &[u8]) -> LimitResult {
         self.sure(builder, TermKind::Iri, text, flags::PLAIN)
     }
 
     /// Returns the IRI of a property.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each property
-    pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> Made {
+    pub fn of_property(&self, builder: &mut BatchBuilder, property: &mut Property) -> LimitResult {
         if property.charged != self.message {
             property.charged = self.message;
             builder.charge(property.iri().len() + 16)?;
@@ -147,7 +153,7 @@ impl MessageTerms {
 
     /// Returns the predicate of types.
     #[inline]
-    pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> Made {
+    pub fn rdf_type(&mut self, builder: &mut BatchBuilder) -> LimitResult {
         if self.kind_charged != self.message {
             self.kind_charged = self.message;
             builder.charge(RDF_TYPE.len() + 16)?;
@@ -166,13 +172,13 @@ impl MessageTerms {
         text: &[u8],
         clean: bool,
         datatype: TermId,
-    ) -> Made {
+    ) -> LimitResult {
         builder.add_with_aux(TermKind::TypedLiteral, text, datatype.0, plain(text, clean))
     }
 
     /// Returns the blank node of a label in the message, without its `_:`.
     #[inline]
-    pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
+    pub fn bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if label.starts_with(b"_g") {
             return self.odd_bnode(builder, label);
         }
@@ -180,7 +186,7 @@ impl MessageTerms {
     }
 
     /// Returns the blank node of a label that may be an escape, or that looks like a generated one.
-    fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> Made {
+    fn odd_bnode(&mut self, builder: &mut BatchBuilder, label: &[u8]) -> LimitResult {
         if let Some(decoded) = write::read_label(label) {
             return self.sure(builder, TermKind::Bnode, &decoded, 0);
         }
@@ -203,7 +209,7 @@ impl MessageTerms {
     #[cold]
     fn note_each_label(&mut self, view: &View<'_>) {
         for (index, node) in view.tape.nodes().iter().enumerate() {
-            if matches!(node.kind, Kind::Key | Kind::String)
+            if matches!(node.kind, JsonKind::Key | JsonKind::String)
                 && let Some(label) = view.text(index as u32).strip_prefix(b"_:")
             {
                 self.labels.note(label);
@@ -213,7 +219,7 @@ impl MessageTerms {
 
     /// Returns a new blank node for the message in the view.
     #[inline]
-    pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> Made {
+    pub fn anonymous(&mut self, view: &View<'_>, builder: &mut BatchBuilder) -> LimitResult {
         if self.labels.is_unused() {
             self.note_labels(view);
         }
@@ -222,7 +228,7 @@ impl MessageTerms {
 
     /// Returns a string. `clean` states that it contains no quotes, backslashes or C0 controls.
     #[inline]
-    pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> Made {
+    pub fn string(builder: &mut BatchBuilder, text: &[u8], clean: bool) -> LimitResult {
         builder.add_simple(TermKind::Literal, text, plain(text, clean))
     }
 
@@ -235,7 +241,7 @@ impl MessageTerms {
         clean: bool,
         tag: &[u8],
         direction: u8,
-    ) -> Made {
+    ) -> LimitResult {
         let language = self.sure(builder, TermKind::Language, tag, flags::PLAIN)?;
         let flags = plain(text, clean) | direction;
         builder.add_with_aux(TermKind::LangLiteral, text, language.0, flags)
@@ -249,7 +255,7 @@ impl MessageTerms {
         text: &[u8],
         clean: bool,
         datatype: &[u8],
-    ) -> Made {
+    ) -> LimitResult {
         if datatype == XSD_STRING {
             return Self::string(builder, text, clean);
         }

@@ -1,20 +1,20 @@
 //! Literals: value expansion (JSON-LD 1.1 API, 5.3.2), value objects, and their conversion (8.2.2).
 
-use super::context::{Datatype, Direction, Expanded, Meaning};
+use super::context::{DatatypeKind, Direction, Expanded, Meaning};
 use super::definition::{Coercion, Containers, Override};
-use super::error::{Read, Wrong};
+use super::error::{JsonLdError, Read};
 use super::keyword::Keyword;
-use super::number::{self, Digits};
+use super::number::{self, DoubleDigits};
 use super::options::RdfDirection;
 use super::shape::ObjectShape;
 use super::terms::MessageTerms;
-use super::walk::{ActiveProperty, By, Item, LEFT_OUT, QuadSink, ValueSlot, Walk};
+use super::walk::{ActiveProperty, Item, LEFT_OUT, QuadSink, RelativeTo, ValueSlot, Walk};
 use super::{canonical, is_language_type};
 use crate::model::chars;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Remedy;
 use crate::model::term::{TermId, flags};
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 const RDF_VALUE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#value";
 const RDF_LANGUAGE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#language";
@@ -27,7 +27,7 @@ const I18N: &[u8] = b"https://www.w3.org/ns/i18n#";
 
 /// Language and direction of a string.
 #[derive(Clone, Copy, Default)]
-struct Tagged<'t> {
+struct StringAttributes<'t> {
     language: Option<&'t [u8]>,
     direction: Option<Direction>,
     /// Node of its `@index`, or 0.
@@ -64,7 +64,7 @@ impl Walk<'_> {
         active: ActiveProperty,
         sink: QuadSink,
     ) -> Read<Item> {
-        let is_string = matches!(self.view.kind(value), Kind::String | Kind::Key);
+        let is_string = matches!(self.view.kind(value), JsonKind::String | JsonKind::Key);
         let Some(definition) = self.definition(active) else {
             if is_string {
                 return self.tagged_by(value, context, None, sink);
@@ -75,13 +75,13 @@ impl Walk<'_> {
             Coercion::Id if is_string => Ok(Item::Node(self.name(
                 value,
                 context,
-                By::Base,
+                RelativeTo::Base,
                 "the @id",
             )?)),
             Coercion::Vocab if is_string => Ok(Item::Node(self.name(
                 value,
                 context,
-                By::Both,
+                RelativeTo::Both,
                 "the @id",
             )?)),
             Coercion::Json => Ok(Item::Value(self.json(value)?)),
@@ -114,7 +114,7 @@ impl Walk<'_> {
         let state = &self.contexts.get(context).state;
         let definition = active.and_then(|active| self.definition(active));
         if definition.is_none() && state.language.is_none() && state.direction.is_none() {
-            return self.string(value, Tagged::default(), sink);
+            return self.string(value, StringAttributes::default(), sink);
         }
         let own = definition.map(|definition| &definition.language);
         let language = match own {
@@ -127,7 +127,7 @@ impl Walk<'_> {
             Some(Override::Default) | None => state.direction,
         };
         let language: Option<Box<[u8]>> = language.map(Into::into);
-        let tagged = Tagged {
+        let tagged = StringAttributes {
             language: language.as_deref(),
             direction,
             index: 0,
@@ -136,9 +136,9 @@ impl Walk<'_> {
     }
 
     /// Creates a string with a language and direction.
-    fn string(&mut self, value: u32, tagged: Tagged<'_>, sink: QuadSink) -> Read<Item> {
+    fn string(&mut self, value: u32, tagged: StringAttributes<'_>, sink: QuadSink) -> Read<Item> {
         let (text, clean) = (self.view.text(value), !self.view.is_owned(value));
-        let Tagged {
+        let StringAttributes {
             language,
             direction,
             index,
@@ -175,7 +175,7 @@ impl Walk<'_> {
                 let made = self.terms.tagged(self.builder, text, clean, tag, flag)?;
                 Ok(Item::Value(made))
             }
-            (_, None) => Err(Wrong::of(
+            (_, None) => Err(JsonLdError::of(
                 ErrorClass::Malformed,
                 Some(self.at(value)),
                 format!(
@@ -265,9 +265,9 @@ impl Walk<'_> {
             &mut scratch,
         );
         let own = match self.view.kind(value) {
-            Kind::Number if text.contains(&b'E') || text.ends_with(b"INF") => Some(XSD_DOUBLE),
-            Kind::Number => Some(XSD_INTEGER),
-            Kind::True | Kind::False => Some(XSD_BOOLEAN),
+            JsonKind::Number if text.contains(&b'E') || text.ends_with(b"INF") => Some(XSD_DOUBLE),
+            JsonKind::Number => Some(XSD_INTEGER),
+            JsonKind::True | JsonKind::False => Some(XSD_BOOLEAN),
             _ => None,
         };
         let made = match (datatype, own) {
@@ -291,7 +291,7 @@ impl Walk<'_> {
     pub fn json(&mut self, value: u32) -> Read<TermId> {
         let mut text = Vec::new();
         if let Err(number) = canonical::write(&self.view, value, &mut text) {
-            return Err(Wrong::of(
+            return Err(JsonLdError::of(
                 ErrorClass::Malformed,
                 Some(self.at(number)),
                 format!(
@@ -317,7 +317,7 @@ impl Walk<'_> {
         let kind = self.view.kind(value);
         let tagged = shape.language != 0 || shape.direction != 0;
         let is_json = self.is_json_type(shape, context);
-        if !is_json && matches!(kind, Kind::Object | Kind::Array) {
+        if !is_json && matches!(kind, JsonKind::Object | JsonKind::Array) {
             return Err(self.wrong(
                 "invalid value object value",
                 value,
@@ -333,10 +333,10 @@ impl Walk<'_> {
                  @language or @direction",
             ));
         }
-        if !is_json && kind == Kind::Null {
+        if !is_json && kind == JsonKind::Null {
             return Ok(true);
         }
-        if shape.language != 0 && kind != Kind::String {
+        if shape.language != 0 && kind != JsonKind::String {
             return Err(self.wrong(
                 "invalid language-tagged value",
                 value,
@@ -360,9 +360,9 @@ impl Walk<'_> {
             }
         } else if slot.property.is_none() {
             return Ok(true);
-        } else if tagged && kind == Kind::String {
+        } else if tagged && kind == JsonKind::String {
             let language = (shape.language != 0).then(|| self.view.text(shape.language));
-            let tagged = Tagged {
+            let tagged = StringAttributes {
                 language,
                 direction: shape.base_direction,
                 index: shape.index,
@@ -382,7 +382,7 @@ impl Walk<'_> {
     /// `None` for others.
     #[inline]
     pub fn plain_typed(&mut self, value: u32, kind: u32, context: u32) -> Read<Option<Item>> {
-        if self.view.kind(kind) != Kind::String {
+        if self.view.kind(kind) != JsonKind::String {
             return Ok(None);
         }
         let meaning = self.contexts.meaning(context, self.view.text(kind));
@@ -399,19 +399,24 @@ impl Walk<'_> {
         let (text, clean) = lexical(
             &self.view,
             value,
-            kind == Datatype::Double,
+            kind == DatatypeKind::Double,
             self.options.digits,
             &mut scratch,
         );
         let made = match kind {
-            Datatype::String => MessageTerms::string(self.builder, text, clean),
+            DatatypeKind::String => MessageTerms::string(self.builder, text, clean),
             _ => MessageTerms::of_datatype(self.builder, text, clean, datatype),
         };
         *self.scratch = scratch;
         Ok(Some(Item::Value(made?)))
     }
 
-    fn deliver_tagged(&mut self, value: u32, tagged: Tagged<'_>, slot: &ValueSlot) -> Read<bool> {
+    fn deliver_tagged(
+        &mut self,
+        value: u32,
+        tagged: StringAttributes<'_>,
+        slot: &ValueSlot,
+    ) -> Read<bool> {
         let item = self.string(value, tagged, self.sink(slot))?;
         self.deliver_plain(item, slot, value)?;
         Ok(false)
@@ -427,7 +432,7 @@ impl Walk<'_> {
                 "the @type of a value must be one IRI",
             )
         };
-        if shape.types > 1 || self.view.kind(node) != Kind::String {
+        if shape.types > 1 || self.view.kind(node) != JsonKind::String {
             return Err(wrong(self));
         }
         let mut iri = Vec::new();
@@ -460,7 +465,7 @@ impl Walk<'_> {
             let meaning = self.contexts.meaning(context, tag);
             self.contexts.check_work()?;
             let none = meaning == Meaning::Keyword(Keyword::None);
-            let tagged = Tagged {
+            let tagged = StringAttributes {
                 language: (!none).then_some(tag),
                 direction,
                 index: 0,
@@ -468,8 +473,8 @@ impl Walk<'_> {
             let values = key + 1;
             let view = self.view;
             let mut each = |item: u32| match view.kind(item) {
-                Kind::Null => Ok(()),
-                Kind::String => {
+                JsonKind::Null => Ok(()),
+                JsonKind::String => {
                     let item_of = self.string(item, tagged, self.sink(slot))?;
                     self.deliver_plain(item_of, slot, item)
                 }
@@ -479,7 +484,7 @@ impl Walk<'_> {
                     "the values of a language map must be strings",
                 )),
             };
-            if view.kind(values) == Kind::Array {
+            if view.kind(values) == JsonKind::Array {
                 for item in view.items(values) {
                     each(item)?;
                 }
@@ -493,7 +498,7 @@ impl Walk<'_> {
     /// Whether a property has a language map.
     #[inline]
     pub fn is_language_map(&self, containers: Containers, value: u32) -> bool {
-        containers.has(Containers::LANGUAGE) && self.view.kind(value) == Kind::Object
+        containers.has(Containers::LANGUAGE) && self.view.kind(value) == JsonKind::Object
     }
 }
 
@@ -504,17 +509,17 @@ fn lexical<'t>(
     view: &View<'t>,
     value: u32,
     double: bool,
-    digits: Digits,
+    digits: DoubleDigits,
     scratch: &'t mut Vec<u8>,
 ) -> (&'t [u8], bool) {
     match view.kind(value) {
-        Kind::Number => {
+        JsonKind::Number => {
             scratch.clear();
             number::canonical(view.text(value), double, digits, scratch);
             (scratch, true)
         }
-        Kind::True => (b"true", true),
-        Kind::False => (b"false", true),
+        JsonKind::True => (b"true", true),
+        JsonKind::False => (b"false", true),
         _ => (view.text(value), !view.is_owned(value)),
     }
 }

@@ -7,17 +7,17 @@
 //! - Law: the result equals that of expansion (JSON-LD 1.1 API, 5.1.2), node map generation (7.2.2)
 //!   and deserialization (8.1.2), without creating the intermediate documents.
 //!
-//! Expansion produces items: values, nodes and lists. Here, an item goes to its [`Target`] as soon
-//! as its term is known, followed by its content. [`super::node`] processes objects,
+//! Expansion produces items: values, nodes and lists. Here, an item goes to its [`ItemTarget`] as
+//! soon as its term is known, followed by its content. [`super::node`] processes objects,
 //! [`super::container`] properties, and [`super::value`] literals.
 
 use std::collections::{HashMap, HashSet};
 
 use super::context::{Contexts, Expanded, Meaning, Property};
 use super::definition::{Containers, Definition};
-use super::error::{Read, Wrong};
+use super::error::{JsonLdError, Read};
 use super::iri::is_plain;
-use super::number::Digits;
+use super::number::DoubleDigits;
 use super::options::RdfDirection;
 use super::table::Seeded;
 use super::terms::MessageTerms;
@@ -26,7 +26,7 @@ use crate::model::chars;
 use crate::model::error::quote;
 use crate::model::remedy::Remedy;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::json::{Kind, View};
+use crate::syntax::json::{JsonKind, View};
 
 const RDF_FIRST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#first";
 const RDF_REST: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
@@ -40,7 +40,7 @@ pub(super) const LEFT_OUT: TermId = TermId(u32::MAX);
 pub(super) struct Options {
     pub lenient: bool,
     pub direction: RdfDirection,
-    pub digits: Digits,
+    pub digits: DoubleDigits,
     pub has_base: bool,
 }
 
@@ -113,7 +113,7 @@ impl ActiveProperty {
 
 /// The destination of an item.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target {
+pub(super) enum ItemTarget {
     /// None: the item is not part of a statement.
     Nowhere,
     /// The object of a quad.
@@ -130,7 +130,7 @@ pub(super) enum Target {
 
 /// Whether an item is put into a separate graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrap {
+pub(super) enum GraphWrap {
     Never,
     /// Unless it is a graph object.
     Once,
@@ -139,7 +139,7 @@ pub(super) enum Wrap {
 
 /// The addition of a map key to each item in the map.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Extra {
+pub(super) enum MapKeyExtra {
     Nothing,
     Id(TermId),
     Type(TermId),
@@ -155,7 +155,7 @@ pub(super) enum Extra {
 
 /// The base of a name without a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum RelativeTo {
     /// The base, for names of nodes.
     Base,
     /// The vocabulary.
@@ -168,11 +168,11 @@ pub(super) enum By {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueSlot {
     pub graph: TermId,
-    pub target: Target,
+    pub target: ItemTarget,
     /// `None` at the top of a graph, where values and lists have no meaning.
     pub property: Option<ActiveProperty>,
-    pub wrap: Wrap,
-    pub extra: Extra,
+    pub wrap: GraphWrap,
+    pub extra: MapKeyExtra,
     /// Whether it is in a map of nodes.
     pub from_map: bool,
     /// Whether nested arrays are separate lists.
@@ -188,10 +188,10 @@ impl ValueSlot {
     pub const fn top(graph: TermId) -> Self {
         Self {
             graph,
-            target: Target::Nowhere,
+            target: ItemTarget::Nowhere,
             property: None,
-            wrap: Wrap::Never,
-            extra: Extra::Nothing,
+            wrap: GraphWrap::Never,
+            extra: MapKeyExtra::Nothing,
             from_map: false,
             in_list: false,
             in_array: false,
@@ -233,8 +233,8 @@ impl Walk<'_> {
 
     /// Creates an error at a node.
     #[cold]
-    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> Wrong {
-        Wrong::new(code, Some(self.at(node)), reason)
+    pub fn wrong(&self, code: &str, node: u32, reason: &str) -> JsonLdError {
+        JsonLdError::new(code, Some(self.at(node)), reason)
     }
 
     #[inline]
@@ -266,9 +266,9 @@ impl Walk<'_> {
     #[inline]
     pub fn value(&mut self, value: u32, context: u32, slot: &ValueSlot) -> Read<bool> {
         match self.view.kind(value) {
-            Kind::Null => Ok(true),
-            Kind::Object => self.object(value, context, slot),
-            Kind::Array => {
+            JsonKind::Null => Ok(true),
+            JsonKind::Object => self.object(value, context, slot),
+            JsonKind::Array => {
                 self.array(value, context, slot)?;
                 Ok(false)
             }
@@ -282,14 +282,14 @@ impl Walk<'_> {
             graph: LEFT_OUT,
             of: None,
         };
-        if slot.wrap != Wrap::Never {
+        if slot.wrap != GraphWrap::Never {
             return left_out;
         }
         match slot.target {
-            Target::Nowhere => left_out,
-            Target::Object { subject, predicate }
-            | Target::ListObject { subject, predicate }
-            | Target::Reversed { subject, predicate } => {
+            ItemTarget::Nowhere => left_out,
+            ItemTarget::Object { subject, predicate }
+            | ItemTarget::ListObject { subject, predicate }
+            | ItemTarget::Reversed { subject, predicate } => {
                 if subject == LEFT_OUT || predicate == LEFT_OUT {
                     return left_out;
                 }
@@ -298,11 +298,11 @@ impl Walk<'_> {
                     of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
                 }
             }
-            Target::Subject { .. } => QuadSink {
+            ItemTarget::Subject { .. } => QuadSink {
                 graph: slot.graph,
                 of: None,
             },
-            Target::Member => QuadSink {
+            ItemTarget::Member => QuadSink {
                 graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
                 of: None,
             },
@@ -316,7 +316,7 @@ impl Walk<'_> {
             ..*slot
         };
         for item in self.view.items(array) {
-            if slot.in_list && self.view.kind(item) == Kind::Array {
+            if slot.in_list && self.view.kind(item) == JsonKind::Array {
                 self.list_of(item, context, &inner)?;
             } else {
                 self.value(item, context, &inner)?;
@@ -329,7 +329,7 @@ impl Walk<'_> {
     pub fn list_of(&mut self, array: u32, context: u32, slot: &ValueSlot) -> Read<()> {
         self.begin_list(self.sink(slot).graph);
         let inner = ValueSlot {
-            target: Target::Member,
+            target: ItemTarget::Member,
             ..*slot
         };
         self.array(array, context, &inner)?;
@@ -384,20 +384,20 @@ impl Walk<'_> {
     pub fn deliver(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
         let term = item.term();
         match slot.target {
-            Target::Nowhere => Ok(()),
-            Target::Object { subject, predicate } => {
+            ItemTarget::Nowhere => Ok(()),
+            ItemTarget::Object { subject, predicate } => {
                 self.quad(subject, predicate, term, slot.graph)
             }
-            Target::Subject { predicate, object } => match item {
+            ItemTarget::Subject { predicate, object } => match item {
                 Item::Node(subject) => self.quad(subject, predicate, object, slot.graph),
                 _ => Err(self.not_a_node(node)),
             },
-            Target::Reversed { subject, predicate } => match item {
+            ItemTarget::Reversed { subject, predicate } => match item {
                 Item::Node(object) => self.quad(subject, predicate, object, slot.graph),
                 _ => Err(self.not_a_node(node)),
             },
-            Target::Member => self.member(term),
-            Target::ListObject { subject, predicate } => {
+            ItemTarget::Member => self.member(term),
+            ItemTarget::ListObject { subject, predicate } => {
                 let head = if let Item::List(head) = item {
                     head
                 } else {
@@ -411,7 +411,7 @@ impl Walk<'_> {
     }
 
     #[cold]
-    pub fn not_a_node(&self, node: u32) -> Wrong {
+    pub fn not_a_node(&self, node: u32) -> JsonLdError {
         self.wrong(
             "invalid reverse property value",
             node,
@@ -423,7 +423,7 @@ impl Walk<'_> {
     /// the additions of the key of its map.
     #[inline]
     pub fn deliver_plain(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
-        if let (Target::Object { subject, predicate }, Wrap::Never, Extra::Nothing) =
+        if let (ItemTarget::Object { subject, predicate }, GraphWrap::Never, MapKeyExtra::Nothing) =
             (slot.target, slot.wrap, slot.extra)
         {
             return self.quad(subject, predicate, item.term(), slot.graph);
@@ -432,13 +432,13 @@ impl Walk<'_> {
     }
 
     fn deliver_any(&mut self, item: Item, slot: &ValueSlot, node: u32) -> Read<()> {
-        if slot.wrap != Wrap::Never {
+        if slot.wrap != GraphWrap::Never {
             let graph = self.graph_object(slot, node)?;
             return self.deliver(Item::Node(graph), slot, node);
         }
         match (slot.extra, item) {
-            (Extra::Nothing, _) => {}
-            (Extra::Property { .. }, Item::Value(_)) => {
+            (MapKeyExtra::Nothing, _) => {}
+            (MapKeyExtra::Property { .. }, Item::Value(_)) => {
                 return Err(self.wrong(
                     "invalid value object",
                     node,
@@ -446,7 +446,7 @@ impl Walk<'_> {
                 ));
             }
             // It would have several types, which a literal cannot have.
-            (Extra::Type(_), Item::Value(_)) => {
+            (MapKeyExtra::Type(_), Item::Value(_)) => {
                 if !self.options.lenient {
                     let wrong = self.wrong(
                         "invalid typed value",
@@ -466,13 +466,13 @@ impl Walk<'_> {
     /// Adds what the key of a map states about a node.
     pub fn extra(&mut self, id: TermId, slot: &ValueSlot) -> Read<()> {
         match slot.extra {
-            Extra::Nothing | Extra::Id(_) => Ok(()),
-            Extra::Type(kind) => {
+            MapKeyExtra::Nothing | MapKeyExtra::Id(_) => Ok(()),
+            MapKeyExtra::Type(kind) => {
                 let predicate = self.rdf_type()?;
                 self.quad(id, predicate, kind, slot.graph)
             }
-            Extra::Index(key) => self.index(id, slot.graph, key),
-            Extra::Property {
+            MapKeyExtra::Index(key) => self.index(id, slot.graph, key),
+            MapKeyExtra::Property {
                 predicate,
                 index,
                 key,
@@ -491,17 +491,17 @@ impl Walk<'_> {
     /// Returns the name of the graph for an item, with the additions of the key of its map.
     pub fn graph_object(&mut self, slot: &ValueSlot, node: u32) -> Read<TermId> {
         let id = match slot.extra {
-            Extra::Id(id) => id,
+            MapKeyExtra::Id(id) => id,
             _ => self.anonymous()?,
         };
-        if let Extra::Type(_) = slot.extra {
+        if let MapKeyExtra::Type(_) = slot.extra {
             return Err(self.wrong(
                 "invalid container mapping",
                 node,
                 "a type map must not contain a graph",
             ));
         }
-        if let Extra::Property { .. } = slot.extra {
+        if let MapKeyExtra::Property { .. } = slot.extra {
             self.extra(id, slot)?;
         }
         Ok(id)
@@ -585,7 +585,7 @@ impl Walk<'_> {
         if self.options.lenient {
             return Ok(LEFT_OUT);
         }
-        Err(Wrong::of(
+        Err(JsonLdError::of(
             crate::model::error::ErrorClass::Malformed,
             Some(self.at(node)),
             format!("{what} {} {why}", quote(text)),
@@ -595,7 +595,7 @@ impl Walk<'_> {
 
     /// Returns the node that a string names.
     #[inline]
-    pub fn name(&mut self, node: u32, context: u32, by: By, what: &str) -> Read<TermId> {
+    pub fn name(&mut self, node: u32, context: u32, by: RelativeTo, what: &str) -> Read<TermId> {
         let text = self.view.text(node);
         if let Some(colon) = memchr::memchr(b':', text)
             && let Some(made) = self.name_with_colon(text, colon, context)?
@@ -605,7 +605,12 @@ impl Walk<'_> {
         let mut iri = std::mem::take(self.scratch);
         iri.clear();
         let state = &self.contexts.get(context).state;
-        let expanded = state.expand(text, by != By::Base, by != By::Vocab, &mut iri);
+        let expanded = state.expand(
+            text,
+            by != RelativeTo::Base,
+            by != RelativeTo::Vocab,
+            &mut iri,
+        );
         let made = self.named(expanded, &iri, node, what);
         *self.scratch = iri;
         made

@@ -13,4 +13,4 @@ pub mod tape;
 pub mod write;
 
 pub use parse::parse;
-pub use tape::{Bounds, Kind, Node, ParseError, Tape, View, mark};
+pub use tape::{Bounds, JsonKind, Node, ParseError, Tape, View, mark};

@@ -6,7 +6,7 @@
 //! - Law: strict: no comments, no trailing commas, no lone surrogates, no control characters in
 //!   strings.
 
-use super::tape::{Bounds, Kind, ParseError, Tape};
+use super::tape::{Bounds, JsonKind, ParseError, Tape};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
 
@@ -48,9 +48,11 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
         // A value begins here.
         at = space(source, at);
         match source.get(at) {
-            Some(b'"') => at = string::<CONTROLS, ESCAPES>(source, at, Kind::String, tape, bounds)?,
+            Some(b'"') => {
+                at = string::<CONTROLS, ESCAPES>(source, at, JsonKind::String, tape, bounds)?;
+            }
             Some(b'{') => {
-                tape.start(Kind::Object, at, bounds)?;
+                tape.start(JsonKind::Object, at, bounds)?;
                 at = space(source, at + 1);
                 if source.get(at) != Some(&b'}') {
                     at = key::<CONTROLS, ESCAPES>(source, at, tape, bounds)?;
@@ -58,16 +60,16 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
                 }
             }
             Some(b'[') => {
-                tape.start(Kind::Array, at, bounds)?;
+                tape.start(JsonKind::Array, at, bounds)?;
                 at = space(source, at + 1);
                 if source.get(at) != Some(&b']') {
                     continue;
                 }
             }
             Some(b'-' | b'0'..=b'9') => at = number(source, at, tape, bounds)?,
-            Some(b't') => at = word(source, at, b"true", Kind::True, tape, bounds)?,
-            Some(b'f') => at = word(source, at, b"false", Kind::False, tape, bounds)?,
-            Some(b'n') => at = word(source, at, b"null", Kind::Null, tape, bounds)?,
+            Some(b't') => at = word(source, at, b"true", JsonKind::True, tape, bounds)?,
+            Some(b'f') => at = word(source, at, b"false", JsonKind::False, tape, bounds)?,
+            Some(b'n') => at = word(source, at, b"null", JsonKind::Null, tape, bounds)?,
             _ => return Err(expected(source, at, "a JSON value")),
         }
         // A value ends here, or an empty object or array is about to end.
@@ -77,19 +79,19 @@ fn value<const CONTROLS: bool, const ESCAPES: bool>(
             };
             at = space(source, at);
             match (kind, source.get(at)) {
-                (Kind::Object, Some(b',')) => {
+                (JsonKind::Object, Some(b',')) => {
                     at = key::<CONTROLS, ESCAPES>(source, space(source, at + 1), tape, bounds)?;
                     break;
                 }
-                (Kind::Array, Some(b',')) => {
+                (JsonKind::Array, Some(b',')) => {
                     at += 1;
                     break;
                 }
-                (Kind::Object, Some(b'}')) | (Kind::Array, Some(b']')) => {
+                (JsonKind::Object, Some(b'}')) | (JsonKind::Array, Some(b']')) => {
                     at += 1;
                     tape.end(at, source, bounds)?;
                 }
-                (Kind::Object, _) => return Err(expected(source, at, "',' or '}'")),
+                (JsonKind::Object, _) => return Err(expected(source, at, "',' or '}'")),
                 _ => return Err(expected(source, at, "',' or ']'")),
             }
         }
@@ -110,7 +112,7 @@ fn key<const CONTROLS: bool, const ESCAPES: bool>(
     }
     let at = space(
         source,
-        string::<CONTROLS, ESCAPES>(source, at, Kind::Key, tape, bounds)?,
+        string::<CONTROLS, ESCAPES>(source, at, JsonKind::Key, tape, bounds)?,
     );
     if source.get(at) != Some(&b':') {
         return Err(expected(source, at, "':' after the key"));
@@ -183,7 +185,7 @@ fn stops_in<const CONTROLS: bool, const ESCAPES: bool>(bytes: [u8; 8]) -> u64 {
 fn string<const CONTROLS: bool, const ESCAPES: bool>(
     source: &[u8],
     quote: usize,
-    kind: Kind,
+    kind: JsonKind,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
@@ -191,7 +193,7 @@ fn string<const CONTROLS: bool, const ESCAPES: bool>(
     let end = plain_end::<CONTROLS, ESCAPES>(source, start);
     if source.get(end) == Some(&b'"') {
         match kind {
-            Kind::Key => tape.borrowed_key(quote, start..end, source, bounds)?,
+            JsonKind::Key => tape.borrowed_key(quote, start..end, source, bounds)?,
             _ => tape.borrowed(kind, quote, start..end, bounds)?,
         }
         return Ok(end + 1);
@@ -205,7 +207,7 @@ fn escaped(
     source: &[u8],
     quote: usize,
     mut at: usize,
-    kind: Kind,
+    kind: JsonKind,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {
@@ -332,7 +334,7 @@ fn number(
         }
         at = some_digits(at)?;
     }
-    tape.borrowed(Kind::Number, start, start..at, bounds)?;
+    tape.borrowed(JsonKind::Number, start, start..at, bounds)?;
     Ok(at)
 }
 
@@ -340,7 +342,7 @@ fn word(
     source: &[u8],
     at: usize,
     word: &[u8],
-    kind: Kind,
+    kind: JsonKind,
     tape: &mut Tape,
     bounds: &Bounds,
 ) -> Result<usize, ParseError> {

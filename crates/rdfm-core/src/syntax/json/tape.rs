@@ -12,7 +12,7 @@ use crate::model::remedy::{Reason, Remedy};
 
 /// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// An object; its keys and values follow, up to `next`.
     Object,
     /// An array; its values follow, up to `next`.
@@ -35,7 +35,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     /// Kind of the node.
-    pub kind: Kind,
+    pub kind: JsonKind,
     /// Whether its text is stored in the tape, because the source contains it in another form.
     owned: bool,
     /// Whether the object has a later key with the same name, which replaces this one.
@@ -50,7 +50,7 @@ pub struct Node {
 
 impl Node {
     const fn is_container(self) -> bool {
-        matches!(self.kind, Kind::Object | Kind::Array)
+        matches!(self.kind, JsonKind::Object | JsonKind::Array)
     }
 }
 
@@ -90,7 +90,7 @@ pub struct Tape {
     /// Bytes of nodes and texts that repeat others.
     repeated: usize,
     /// Open objects and arrays, each with its node, the number of marks before it, and its kind.
-    open: Vec<(u32, u32, Kind)>,
+    open: Vec<(u32, u32, JsonKind)>,
     /// Maximum number of objects and arrays that were open at once.
     deepest: usize,
     /// Marks of the keys of the open objects. Equal keys have equal marks.
@@ -154,7 +154,7 @@ impl Tape {
 
     /// Kind of the innermost open object or array.
     #[inline]
-    pub fn innermost(&self) -> Option<Kind> {
+    pub fn innermost(&self) -> Option<JsonKind> {
         self.open.last().map(|(_, _, kind)| *kind)
     }
 
@@ -164,7 +164,7 @@ impl Tape {
     /// If it would be too deep, or the tape too large.
     #[inline(always)]
     #[allow(clippy::inline_always)] // called for each token
-    pub fn start(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
+    pub fn start(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         if self.open.len() >= bounds.max_depth as usize {
             return Err(too_deep(at, bounds));
         }
@@ -221,7 +221,7 @@ impl Tape {
         bounds: &Bounds,
     ) -> Result<(), ParseError> {
         self.note_key(mark_in(source, &range));
-        self.push(Kind::Key, false, at, range.start, range.len(), bounds)
+        self.push(JsonKind::Key, false, at, range.start, range.len(), bounds)
     }
 
     /// Adds a string or a number whose text is a range of the source.
@@ -232,7 +232,7 @@ impl Tape {
     #[allow(clippy::inline_always)] // called for each token
     pub fn borrowed(
         &mut self,
-        kind: Kind,
+        kind: JsonKind,
         at: usize,
         range: std::ops::Range<usize>,
         bounds: &Bounds,
@@ -246,7 +246,7 @@ impl Tape {
     /// If the tape would be too large.
     pub fn owned(
         &mut self,
-        kind: Kind,
+        kind: JsonKind,
         at: usize,
         text: &[u8],
         bounds: &Bounds,
@@ -257,7 +257,7 @@ impl Tape {
         }
         self.texts.extend_from_slice(text);
         self.unchecked = 0;
-        if kind == Kind::Key {
+        if kind == JsonKind::Key {
             self.note_key(mark(text));
         }
         self.push(kind, true, at, start, text.len(), bounds)
@@ -268,7 +268,7 @@ impl Tape {
     /// # Errors
     /// If the tape would be too large.
     #[inline]
-    pub fn scalar(&mut self, kind: Kind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
+    pub fn scalar(&mut self, kind: JsonKind, at: usize, bounds: &Bounds) -> Result<(), ParseError> {
         self.push(kind, false, at, 0, 0, bounds)
     }
 
@@ -326,8 +326,8 @@ impl Tape {
                 copy.length += shift;
             }
             copy.at = at as u32;
-            if from == start && matches!(copy.kind, Kind::Key | Kind::String) {
-                copy.kind = if key { Kind::Key } else { Kind::String };
+            if from == start && matches!(copy.kind, JsonKind::Key | JsonKind::String) {
+                copy.kind = if key { JsonKind::Key } else { JsonKind::String };
             }
             self.nodes.push(copy);
         }
@@ -348,7 +348,7 @@ impl Tape {
                 node.text = made.texts.len() as u32;
                 made.texts.extend_from_slice(text);
             }
-            made.contexts |= node.kind == Kind::Key && view.text(index) == b"@context";
+            made.contexts |= node.kind == JsonKind::Key && view.text(index) == b"@context";
             made.nodes.push(node);
         }
         made
@@ -374,7 +374,7 @@ impl Tape {
     #[allow(clippy::inline_always)] // called for each token
     fn push(
         &mut self,
-        kind: Kind,
+        kind: JsonKind,
         owned: bool,
         at: usize,
         text: usize,
@@ -566,7 +566,7 @@ impl<'a> View<'a> {
             .get(index as usize)
             .copied()
             .unwrap_or(Node {
-                kind: Kind::Null,
+                kind: JsonKind::Null,
                 owned: false,
                 replaced: false,
                 at: 0,
@@ -577,7 +577,7 @@ impl<'a> View<'a> {
 
     /// Kind of a node.
     #[inline]
-    pub fn kind(&self, index: u32) -> Kind {
+    pub fn kind(&self, index: u32) -> JsonKind {
         self.node(index).kind
     }
 

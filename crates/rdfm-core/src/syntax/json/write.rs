@@ -4,7 +4,7 @@
 //! - Out: JSON without white space; numbers as in the source.
 //! - Cost: linear, without recursion.
 
-use super::tape::{Kind, View};
+use super::tape::{JsonKind, View};
 
 /// Appends a value, copied from the source if that is JSON.
 pub fn copy(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
@@ -23,33 +23,33 @@ pub fn write(view: &View<'_>, value: u32, out: &mut Vec<u8>) {
     while at < end {
         let kind = view.kind(at);
         match kind {
-            Kind::Object => {
+            JsonKind::Object => {
                 out.push(b'{');
                 open.push((view.next(at), b'}'));
             }
-            Kind::Array => {
+            JsonKind::Array => {
                 out.push(b'[');
                 open.push((view.next(at), b']'));
             }
-            Kind::Key => {
+            JsonKind::Key => {
                 if view.is_replaced(at) {
                     at = view.next(at + 1);
                     continue;
                 }
                 string(view.text(at), out);
             }
-            Kind::String => string(view.text(at), out),
-            Kind::Number => out.extend_from_slice(view.text(at)),
-            Kind::True => out.extend_from_slice(b"true"),
-            Kind::False => out.extend_from_slice(b"false"),
-            Kind::Null => out.extend_from_slice(b"null"),
+            JsonKind::String => string(view.text(at), out),
+            JsonKind::Number => out.extend_from_slice(view.text(at)),
+            JsonKind::True => out.extend_from_slice(b"true"),
+            JsonKind::False => out.extend_from_slice(b"false"),
+            JsonKind::Null => out.extend_from_slice(b"null"),
         }
         at += 1;
-        if kind == Kind::Key {
+        if kind == JsonKind::Key {
             out.push(b':');
             continue;
         }
-        let starts = matches!(kind, Kind::Object | Kind::Array) && view.next(at - 1) > at;
+        let starts = matches!(kind, JsonKind::Object | JsonKind::Array) && view.next(at - 1) > at;
         while let Some((_, close)) = open.pop_if(|(end, _)| *end == at) {
             out.push(close);
         }

@@ -9,7 +9,7 @@
 
 use crate::codec::messages::{MessageLoop, Writer};
 use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
-use crate::codec::refuse::{Refused, refuse_second, taken_for};
+use crate::codec::refuse::{Refused, misread_as, refuse_second};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
 use crate::codec::{Dialect, LogEnd, Source};
@@ -89,7 +89,7 @@ impl StatementError {
                     format!("readers of the format would read the IRI {iri} as a blank node");
                 (ErrorClass::Unsupported, text.into())
             }
-            Self::DefaultGraph(id) => taken_for(table.text(id), "the default graph"),
+            Self::DefaultGraph(id) => misread_as(table.text(id), "the default graph"),
             Self::TooLong => (ErrorClass::Limit, too_long(max_text)),
         }
     }

@@ -234,7 +234,7 @@ impl Block {
     /// Returns a table whose rows can be looked up: those of its variables that occur in the
     /// remaining patterns are bound.
     fn next_table(&mut self, certain: Set) -> Option<Table> {
-        let coming = self
+        let pattern_variables = self
             .quads
             .iter()
             .fold(0, |all, quads| all | quads.variables);
@@ -243,7 +243,7 @@ impl Block {
                 .columns
                 .iter()
                 .fold(0, |all, column| all | only(*column));
-            own & coming & !certain == 0 && (own & certain != 0 || self.quads.is_empty())
+            own & pattern_variables & !certain == 0 && (own & certain != 0 || self.quads.is_empty())
         };
         let at = self.tables.iter().position(is_ready)?;
         Some(self.tables.remove(at))

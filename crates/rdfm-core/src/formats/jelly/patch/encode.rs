@@ -12,7 +12,7 @@ use super::super::frame_writer::FrameWriter;
 use super::super::term_writer::{EntryTags, GRAPH, MAX_FRAME_BYTES, TermWriter};
 use super::options::{StatementType, StreamType};
 use super::spec::JELLY_PATCH;
-use super::stream::Stream;
+use super::stream::PatchStreamSettings;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
 use crate::codec::spec::Made;
@@ -54,13 +54,13 @@ const QUAD_GRAPH: u8 = 12;
 /// # Errors
 /// Returns a message that names the invalid option.
 pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
-    let writer = PatchWriter::new(Stream::of(values, source)?);
+    let writer = PatchWriter::new(PatchStreamSettings::of(values, source)?);
     Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
 }
 
 /// Writes Jelly-Patch.
 struct PatchWriter {
-    stream: Stream,
+    stream: PatchStreamSettings,
     terms: TermWriter,
     in_transaction: bool,
     frames: FrameWriter,
@@ -71,7 +71,7 @@ struct PatchWriter {
 }
 
 impl PatchWriter {
-    fn new(stream: Stream) -> Self {
+    fn new(stream: PatchStreamSettings) -> Self {
         Self {
             terms: TermWriter::new(ENTRIES, &stream.options),
             in_transaction: false,
@@ -349,7 +349,7 @@ fn needs_graphs() -> (ErrorClass, Reason) {
 }
 
 #[cold]
-fn too_large(stream: &Stream) -> (ErrorClass, Reason) {
+fn too_large(stream: &PatchStreamSettings) -> (ErrorClass, Reason) {
     let reason = Reason::new("the patch's frame is larger than 1 GiB");
     let remedy = if stream.delimited {
         Remedy::write("stream_type", "punctuated", "writes it over many")

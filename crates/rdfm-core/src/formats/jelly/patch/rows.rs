@@ -1,15 +1,17 @@
 //! Decodes rows to operations, and stores the state of a log of patches between rows.
 //!
-//! - In: the payload of one row ([`Rows::row`]), and the ends of patches.
+//! - In: the payload of one row ([`RowHandler::row`]), and the ends of patches.
 //! - Out: operations in the builder. The first operation of a patch opens it, unless it is open.
 //! - Law: everything that the specification calls an error is an error. Deviations that it allows a
 //!   consumer to ignore are errors unless `lenient`: unbalanced transactions, and graphs in a log
 //!   of triples.
 
-use super::super::decode::{Ends, Rows};
+use super::super::decode::{MessageEnd, RowHandler};
 use super::super::frames::EMPTY_ROW;
-use super::super::options::{Frames, OptionsRow, Reading};
-use super::super::term_reader::{GRAPH, QUAD_FIELDS, Slot, TRIPLE_FIELDS, TermReader, skip_all};
+use super::super::options::{FrameMeaning, OptionsRow, ReadSettings};
+use super::super::term_reader::{
+    GRAPH, QUAD_FIELDS, TRIPLE_FIELDS, TermField, TermReader, skip_all,
+};
 use super::options::{MAX_VERSION, StatementType, StreamType, values};
 use crate::codec::values::Value;
 use crate::model::error::quote;
@@ -55,7 +57,7 @@ pub(in super::super) struct PatchRows {
     deleted_iris: u64,
 }
 
-impl Rows for PatchRows {
+impl RowHandler for PatchRows {
     type Record = Operation;
 
     const FILE: &'static str = "a Jelly-Patch file";
@@ -67,7 +69,7 @@ impl Rows for PatchRows {
     const FIELDS: u32 = 0b1111_1001_1111_1110;
     const FLAT_TYPE: Option<fn(&OptionsRow) -> String> = None;
 
-    fn new(reading: &Reading) -> Self {
+    fn new(reading: &ReadSettings) -> Self {
         Self {
             terms: TermReader::new(reading),
             stream_type: StreamType::Frame,
@@ -98,12 +100,12 @@ impl Rows for PatchRows {
         &self.terms
     }
 
-    fn ends(options: Option<&OptionsRow>, reading: &Reading) -> Ends {
+    fn ends(options: Option<&OptionsRow>, reading: &ReadSettings) -> MessageEnd {
         let found = options.and_then(|options| StreamType::from_number(options.physical_type));
         match (found, reading.frames) {
-            (Some(StreamType::Punctuated), _) => Ends::Mark,
-            (_, Some(Frames::Flat)) | (Some(StreamType::Flat), None) => Ends::Log,
-            _ => Ends::Frame,
+            (Some(StreamType::Punctuated), _) => MessageEnd::Mark,
+            (_, Some(FrameMeaning::Flat)) | (Some(StreamType::Flat), None) => MessageEnd::Log,
+            _ => MessageEnd::Frame,
         }
     }
 
@@ -283,7 +285,7 @@ impl PatchRows {
     }
 
     fn header(&mut self, bytes: &[u8]) -> Checked<()> {
-        let fields = Fields::of(bytes, 0b11_1100, "the header")?;
+        let fields = NamedFields::of(bytes, 0b11_1100, "the header")?;
         if fields.term.field == 0 {
             return Err(malformed(format!(
                 "the header {} has no value",
@@ -292,7 +294,7 @@ impl PatchRows {
         }
         let name = self.literal(fields.name, "a header's key")?;
         // Header value fields are one higher than the subject fields.
-        let slot = Slot {
+        let slot = TermField {
             field: fields.term.field - 1,
             bytes: &fields.term.bytes,
         };
@@ -306,7 +308,7 @@ impl PatchRows {
     }
 
     fn namespace(&mut self, code: OperationCode, bytes: &[u8]) -> Checked<()> {
-        let fields = Fields::of(bytes, 0b111_1000, "the namespace")?;
+        let fields = NamedFields::of(bytes, 0b111_1000, "the namespace")?;
         let mut operation = Operation::bare(code);
         operation.name = self.literal(fields.name, "a namespace's name")?;
         match &fields.value {
@@ -335,7 +337,7 @@ impl PatchRows {
             operation.graph = self.terms.repeated_graph()?.unwrap_or_default();
         } else {
             // Its graph fields are ten lower than those of a quad.
-            operation.graph = self.terms.set_graph(Slot {
+            operation.graph = self.terms.set_graph(TermField {
                 field: fields.term.field + 10,
                 bytes: &fields.term.bytes,
             })?;
@@ -353,20 +355,20 @@ impl PatchRows {
 }
 
 /// The fields of a header or a namespace.
-struct Fields<'a> {
+struct NamedFields<'a> {
     name: &'a [u8],
     value: Option<Vec<u8>>,
-    term: Field,
+    term: MergedField,
 }
 
 /// The field that is set, out of several; 0 for none.
 #[derive(Default)]
-struct Field {
+struct MergedField {
     field: usize,
     bytes: Vec<u8>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> NamedFields<'a> {
     /// Reads the fields. Field 1 is the name, and `terms` is the set of fields of which one is set.
     /// If field 2 is not in the set, it is an IRI message. The last of several fields counts;
     /// consecutive messages in the same field are merged.
@@ -374,7 +376,7 @@ impl<'a> Fields<'a> {
         let mut found = Self {
             name: &[],
             value: None,
-            term: Field::default(),
+            term: MergedField::default(),
         };
         // A blank node label is the second of the term fields.
         let label = terms.trailing_zeros() as usize + 1;

@@ -4,7 +4,7 @@ use super::super::decode::FrameReader;
 use super::super::options::{
     DATATYPE_TABLE, FRAME_ROWS, GENERALIZED, JOINS, MAX_DATATYPE_TABLE, MAX_FRAME_BYTES,
     MAX_NAME_TABLE, MAX_PREFIX_TABLE, NAME_TABLE, OPTIONS_FROM, PREFIX_TABLE, RDF_STAR,
-    READ_DELIMITED, READ_FRAMES, Reading, WRITE_DELIMITED,
+    READ_DELIMITED, READ_FRAMES, ReadSettings, WRITE_DELIMITED,
 };
 use super::encode::encoder;
 use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE};
@@ -61,7 +61,7 @@ pub static JELLY_PATCH: FormatSpec = FormatSpec {
         DATATYPE_TABLE,
     ]],
     decoder: |values, opening| {
-        let options = Reading::of(values, opening);
+        let options = ReadSettings::of(values, opening);
         let reader = FrameReader::<PatchRows>::new(options);
         Ok(input::decoder(JELLY_PATCH.name, reader))
     },

@@ -18,7 +18,7 @@ use crate::codec::values::{Given, Values};
 
 /// Settings for writing a log.
 #[derive(Clone)]
-pub(super) struct Stream {
+pub(super) struct PatchStreamSettings {
     pub options: OptionsRow,
     pub kind: StreamType,
     /// Whether statements have a graph.
@@ -32,7 +32,7 @@ pub(super) struct Stream {
     pub merge_graphs: bool,
 }
 
-impl Stream {
+impl PatchStreamSettings {
     /// Returns the settings for patches from `source`.
     ///
     /// # Errors

@@ -15,12 +15,12 @@ use crate::formats::jsonld::context::{
 use crate::formats::jsonld::definition::{Coercion, Containers, Definition, Mapping, Override};
 use crate::formats::jsonld::iri::is_iri;
 use crate::formats::jsonld::keyword::Keyword;
-use crate::formats::jsonld::loader::Store;
+use crate::formats::jsonld::loader::ContextStore;
 use crate::formats::jsonld::reader::context_document;
 use crate::formats::jsonld::sink::{Sink, copy};
 use crate::model::error::quote;
 use crate::model::limits::Limits;
-use crate::syntax::json::{Bounds, Kind, Tape, View, parse, write};
+use crate::syntax::json::{Bounds, JsonKind, Tape, View, parse, write};
 
 /// Maximum number of predicates whose keys are cached.
 const MAX_KNOWN: usize = 1 << 14;
@@ -32,7 +32,7 @@ const VALUE: u32 = 2;
 
 /// The type to which the strings of a property are coerced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coerced {
+pub enum ValueCoercion {
     /// Strings, possibly with a language.
     Text(Option<Box<[u8]>>),
     /// Nodes, named by their IRIs.
@@ -60,7 +60,7 @@ pub enum ValueHolder {
 #[derive(Clone, Debug)]
 pub struct PredicateKey {
     pub name: Vec<u8>,
-    pub coerced: Coerced,
+    pub coerced: ValueCoercion,
     pub holder: ValueHolder,
 }
 
@@ -102,7 +102,7 @@ impl CompactContext {
             tape: &tape,
             source: &text,
         };
-        let store = Store::new(None, &limits);
+        let store = ContextStore::new(None, &limits);
         let mut contexts = Contexts::new(None, &limits, store);
         check(&view)?;
         let number = contexts.local(INITIAL, &view, VALUE).map_err(|wrong| {
@@ -203,7 +203,7 @@ impl CompactContext {
         let Some(definition) = property.definition else {
             return Some(PredicateKey {
                 name,
-                coerced: Coerced::Text(self.active.state.language.as_deref().map(Into::into)),
+                coerced: ValueCoercion::Text(self.active.state.language.as_deref().map(Into::into)),
                 holder: ValueHolder::Values,
             });
         };
@@ -211,11 +211,11 @@ impl CompactContext {
             return None;
         }
         let coerced = match &definition.coercion {
-            Coercion::Id => Coerced::Id,
-            Coercion::Vocab => Coerced::Vocab,
-            Coercion::Datatype(datatype) => Coerced::Datatype(datatype.clone()),
+            Coercion::Id => ValueCoercion::Id,
+            Coercion::Vocab => ValueCoercion::Vocab,
+            Coercion::Datatype(datatype) => ValueCoercion::Datatype(datatype.clone()),
             Coercion::Json | Coercion::Untyped => return None,
-            Coercion::Default => Coerced::Text(
+            Coercion::Default => ValueCoercion::Text(
                 definition
                     .language
                     .or(self.active.state.language.as_deref())
@@ -316,14 +316,14 @@ fn quoted(keyword: Keyword) -> Option<&'static [u8]> {
 /// Rejects what the writer does not support: remote contexts, and entries that affect nested nodes.
 fn check(view: &View<'_>) -> Result<(), String> {
     let contexts: Vec<u32> = match view.kind(VALUE) {
-        Kind::Array => view.items(VALUE).collect(),
+        JsonKind::Array => view.items(VALUE).collect(),
         _ => vec![VALUE],
     };
     for context in contexts {
-        if view.kind(context) == Kind::String {
+        if view.kind(context) == JsonKind::String {
             return Err(remote(view.text(context)));
         }
-        if view.kind(context) != Kind::Object {
+        if view.kind(context) != JsonKind::Object {
             continue;
         }
         for key in view.keys(context) {

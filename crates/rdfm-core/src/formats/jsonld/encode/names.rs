@@ -19,7 +19,7 @@ use crate::syntax::prefixes::Declared;
 
 /// How an IRI was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrote {
+pub enum WrittenIri {
     /// Readers restore it.
     Safe,
     /// Readers with the context would restore another IRI.
@@ -190,7 +190,7 @@ impl ContextNamespaces {
         context: bool,
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Wrote {
+    ) -> WrittenIri {
         if context && !self.is_empty() {
             if let Some((name, local)) = self.needed.split(text) {
                 scratch.clear();
@@ -198,16 +198,16 @@ impl ContextNamespaces {
                 scratch.push(b':');
                 scratch.extend_from_slice(local);
                 S::text(scratch, true, out);
-                return Wrote::Safe;
+                return WrittenIri::Safe;
             }
             if let Some(scheme) = bare_scheme(text)
                 && self.is_prefix(scheme)
             {
-                return Wrote::Hazard;
+                return WrittenIri::Hazard;
             }
         }
         S::text(text, true, out);
-        Wrote::Safe
+        WrittenIri::Safe
     }
 }
 

@@ -5,7 +5,7 @@
 //!   numbers as doubles.
 //! - Cost: linear, for forms of at most 24 bytes.
 
-use crate::formats::jsonld::number::{self, Digits};
+use crate::formats::jsonld::number::{self, DoubleDigits};
 
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
 
@@ -14,7 +14,7 @@ const MAX_DIGITS: usize = 15;
 
 /// Datatypes with native representations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Native {
+pub enum NativeDatatype {
     /// Any other datatype.
     None,
     Boolean,
@@ -22,7 +22,7 @@ pub enum Native {
     Double,
 }
 
-impl Native {
+impl NativeDatatype {
     /// Returns the native type of a datatype IRI.
     pub fn of(datatype: &[u8]) -> Self {
         match datatype.strip_prefix(XSD) {
@@ -74,7 +74,7 @@ impl Native {
 /// it: 0.07 becomes 7.000000000000001E-2.
 fn is_read_as(token: &[u8], text: &[u8]) -> bool {
     let mut read = Vec::with_capacity(24);
-    number::canonical(token, true, Digits::Sixteen, &mut read);
+    number::canonical(token, true, DoubleDigits::Sixteen, &mut read);
     read == text
 }
 
@@ -134,7 +134,7 @@ fn double(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn written(native: Native, text: &str) -> Option<String> {
+    fn written(native: NativeDatatype, text: &str) -> Option<String> {
         let mut out = Vec::new();
         native
             .write(text.as_bytes(), &mut out)
@@ -151,7 +151,10 @@ mod tests {
             ("1.0E-6", "0.000001"),
             ("1.23456789012345E9", "1234567890.12345"),
         ] {
-            assert_eq!(written(Native::Double, text).as_deref(), Some(number));
+            assert_eq!(
+                written(NativeDatatype::Double, text).as_deref(),
+                Some(number)
+            );
         }
         for text in [
             "1.0E0",
@@ -177,14 +180,17 @@ mod tests {
             "E",
             "1.5E",
         ] {
-            assert_eq!(written(Native::Double, text), None, "{text}");
+            assert_eq!(written(NativeDatatype::Double, text), None, "{text}");
         }
     }
 
     #[test]
     fn canonical_integers_and_booleans_are_native() {
         for text in ["0", "1", "-1", "999999999999999", "-10"] {
-            assert_eq!(written(Native::Integer, text).as_deref(), Some(text));
+            assert_eq!(
+                written(NativeDatatype::Integer, text).as_deref(),
+                Some(text)
+            );
         }
         for text in [
             "-0",
@@ -197,13 +203,16 @@ mod tests {
             " 1",
             "x",
         ] {
-            assert_eq!(written(Native::Integer, text), None, "{text}");
+            assert_eq!(written(NativeDatatype::Integer, text), None, "{text}");
         }
-        assert_eq!(written(Native::Boolean, "true").as_deref(), Some("true"));
-        assert_eq!(written(Native::Boolean, "1"), None);
         assert_eq!(
-            Native::of(b"http://www.w3.org/2001/XMLSchema#long"),
-            Native::None
+            written(NativeDatatype::Boolean, "true").as_deref(),
+            Some("true")
+        );
+        assert_eq!(written(NativeDatatype::Boolean, "1"), None);
+        assert_eq!(
+            NativeDatatype::of(b"http://www.w3.org/2001/XMLSchema#long"),
+            NativeDatatype::None
         );
     }
 }

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
-use super::compact::{Coerced, CompactContext, PredicateKey, PredicateKeys, ValueHolder};
-use super::names::{ContextNamespaces, Wrote, is_absolute};
-use super::native::Native;
+use super::compact::{CompactContext, PredicateKey, PredicateKeys, ValueCoercion, ValueHolder};
+use super::names::{ContextNamespaces, WrittenIri, is_absolute};
+use super::native::NativeDatatype;
 use super::shape::{MessageShape, RdfTerm, ShapeNode, ShapeProperty};
 use crate::formats::jsonld::is_language_type;
 use crate::formats::jsonld::sink::{MAX_KEY, Sink};
@@ -38,14 +38,14 @@ pub struct Message<'a> {
 /// The key properties of a full IRI: strings are not coerced.
 static PLAIN: PredicateKey = PredicateKey {
     name: Vec::new(),
-    coerced: Coerced::Text(None),
+    coerced: ValueCoercion::Text(None),
     holder: ValueHolder::Values,
 };
 
 const XSD_STRING: &[u8] = b"http://www.w3.org/2001/XMLSchema#string";
 
 /// Writes nodes.
-pub struct Nodes<S> {
+pub struct NodeWriter<S> {
     pub sink: S,
     pub shape: MessageShape,
     pub names: ContextNamespaces,
@@ -60,7 +60,7 @@ pub struct Nodes<S> {
     /// Tokens of IRIs, blank nodes and tags.
     tokens: TextMemo,
     /// Native types by datatype.
-    natives: Vec<(u32, Native)>,
+    natives: Vec<(u32, NativeDatatype)>,
     batch: u32,
     scratch: Vec<u8>,
     /// Whether to write IRIs that JSON-LD readers reject.
@@ -69,7 +69,7 @@ pub struct Nodes<S> {
     pub hazard: bool,
 }
 
-impl<S: Sink> Nodes<S> {
+impl<S: Sink> NodeWriter<S> {
     pub fn new(sink: S, compact: Option<CompactContext>, lenient: bool) -> Self {
         Self {
             sink,
@@ -98,11 +98,11 @@ impl<S: Sink> Nodes<S> {
         }
         self.shape.begin_batch(terms);
         if self.natives.len() < terms {
-            self.natives.resize(terms, (0, Native::None));
+            self.natives.resize(terms, (0, NativeDatatype::None));
         }
         self.batch = self.batch.wrapping_add(1);
         if self.batch == 0 {
-            self.natives.fill((0, Native::None));
+            self.natives.fill((0, NativeDatatype::None));
             self.batch = 1;
         }
     }
@@ -389,15 +389,15 @@ impl<S: Sink> Nodes<S> {
                 (ValueHolder::List, _) if !is_list || taken & (1 << number) != 0 => continue,
                 (ValueHolder::Language, _) if !tagged => continue,
                 (ValueHolder::List | ValueHolder::Language, _) => 0,
-                (_, None) if is_list => u8::from(key.coerced != Coerced::Text(None)),
+                (_, None) if is_list => u8::from(key.coerced != ValueCoercion::Text(None)),
                 (_, None) => match key.coerced {
-                    Coerced::Id | Coerced::Vocab => 0,
-                    Coerced::Text(_) => 1,
-                    Coerced::Datatype(_) => 2,
+                    ValueCoercion::Id | ValueCoercion::Vocab => 0,
+                    ValueCoercion::Text(_) => 1,
+                    ValueCoercion::Datatype(_) => 2,
                 },
                 (_, Some(literal)) if self.fits(message, literal, key) => 0,
                 _ => match key.coerced {
-                    Coerced::Text(_) => 1,
+                    ValueCoercion::Text(_) => 1,
                     _ => 2,
                 },
             };
@@ -412,12 +412,12 @@ impl<S: Sink> Nodes<S> {
     fn fits(&mut self, message: Message<'_>, literal: Term, key: &PredicateKey) -> bool {
         let of = TermId(literal.aux);
         match (literal.kind, &key.coerced) {
-            (TermKind::Literal, Coerced::Text(language)) => language.is_none(),
-            (TermKind::Literal, Coerced::Datatype(datatype)) => **datatype == *XSD_STRING,
-            (TermKind::LangLiteral, Coerced::Text(Some(language))) => {
+            (TermKind::Literal, ValueCoercion::Text(language)) => language.is_none(),
+            (TermKind::Literal, ValueCoercion::Datatype(datatype)) => **datatype == *XSD_STRING,
+            (TermKind::LangLiteral, ValueCoercion::Text(Some(language))) => {
                 **language == *message.table.text(of) && !is_directed(literal)
             }
-            (TermKind::TypedLiteral, Coerced::Datatype(datatype)) => {
+            (TermKind::TypedLiteral, ValueCoercion::Datatype(datatype)) => {
                 **datatype == *message.table.text(of)
             }
             (TermKind::TypedLiteral, _) => {
@@ -503,10 +503,10 @@ impl<S: Sink> Nodes<S> {
             _ => {}
         }
         let nil = property != RdfTerm::Rest && self.shape.is_nil(message.table, object);
-        if !nil && matches!(key.coerced, Coerced::Id | Coerced::Vocab) {
+        if !nil && matches!(key.coerced, ValueCoercion::Id | ValueCoercion::Vocab) {
             self.sink.scalar(out);
             return match key.coerced {
-                Coerced::Id => self.name(message, object, out),
+                ValueCoercion::Id => self.name(message, object, out),
                 _ => self.type_name(message, object, out),
             };
         }
@@ -586,12 +586,14 @@ impl<S: Sink> Nodes<S> {
         }
         let native = match term.kind {
             TermKind::TypedLiteral => match &key.coerced {
-                Coerced::Datatype(datatype) if **datatype != *table.text(of) => Native::None,
+                ValueCoercion::Datatype(datatype) if **datatype != *table.text(of) => {
+                    NativeDatatype::None
+                }
                 _ => self.native(table, of),
             },
-            _ => Native::None,
+            _ => NativeDatatype::None,
         };
-        if native != Native::None {
+        if native != NativeDatatype::None {
             self.scratch.clear();
             let lossless = native.write(text, &mut self.scratch);
             if lossless {
@@ -607,7 +609,8 @@ impl<S: Sink> Nodes<S> {
                 return Ok(());
             }
         }
-        if let (TermKind::TypedLiteral, Coerced::Datatype(datatype)) = (term.kind, &key.coerced)
+        if let (TermKind::TypedLiteral, ValueCoercion::Datatype(datatype)) =
+            (term.kind, &key.coerced)
             && **datatype == *table.text(of)
         {
             self.sink.scalar(out);
@@ -643,10 +646,10 @@ impl<S: Sink> Nodes<S> {
 
     /// Returns the native type of a datatype.
     #[inline]
-    fn native(&mut self, table: &TermTable, datatype: TermId) -> Native {
+    fn native(&mut self, table: &TermTable, datatype: TermId) -> NativeDatatype {
         let entry = &mut self.natives[datatype.index()];
         if entry.0 != self.batch {
-            *entry = (self.batch, Native::of(table.text(datatype)));
+            *entry = (self.batch, NativeDatatype::of(table.text(datatype)));
         }
         entry.1
     }
@@ -725,7 +728,7 @@ impl<S: Sink> Nodes<S> {
                 if self
                     .names
                     .iri::<S>(text, message.context, &mut self.scratch, out)
-                    == Wrote::Hazard
+                    == WrittenIri::Hazard
                 {
                     self.hazard = true;
                     return Ok(());

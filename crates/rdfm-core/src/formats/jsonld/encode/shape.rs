@@ -116,12 +116,12 @@ struct Blank {
 
 /// Numbers of terms that can all be removed at once.
 #[derive(Default)]
-struct Marks {
+struct TermMarks {
     entries: Vec<(u32, u32)>,
     generation: u32,
 }
 
-impl Marks {
+impl TermMarks {
     fn begin(&mut self, terms: usize) {
         if self.entries.len() < terms {
             self.entries.resize(terms, (0, 0));
@@ -158,7 +158,7 @@ pub struct MessageShape {
     batch: u32,
     blanks: Vec<Blank>,
     message: u32,
-    marks: Marks,
+    marks: TermMarks,
     scratch: Vec<u32>,
     ranks: Vec<u32>,
     next: Vec<u32>,

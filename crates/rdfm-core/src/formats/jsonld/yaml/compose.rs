@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::schema::{ScalarValue, resolve};
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::Reason;
-use crate::syntax::json::{Bounds, Kind, ParseError, Tape};
+use crate::syntax::json::{Bounds, JsonKind, ParseError, Tape};
 
 /// Composes one document at a time.
 #[derive(Default)]
@@ -128,7 +128,11 @@ impl Composer {
             ));
         }
         let node = tape.nodes().len() as u32;
-        let kind = if mapping { Kind::Object } else { Kind::Array };
+        let kind = if mapping {
+            JsonKind::Object
+        } else {
+            JsonKind::Array
+        };
         tape.start(kind, at, bounds)?;
         if anchor != 0 {
             self.anchors.insert(anchor, None);
@@ -168,16 +172,18 @@ impl Composer {
             if let Some(open) = self.open.last_mut() {
                 open.key = false;
             }
-            return string(Kind::Key, source, text, style, span, tape, bounds);
+            return string(JsonKind::Key, source, text, style, span, tape, bounds);
         }
         match value {
-            ScalarValue::Null => tape.scalar(Kind::Null, at, bounds)?,
-            ScalarValue::Boolean(true) => tape.scalar(Kind::True, at, bounds)?,
-            ScalarValue::Boolean(false) => tape.scalar(Kind::False, at, bounds)?,
+            ScalarValue::Null => tape.scalar(JsonKind::Null, at, bounds)?,
+            ScalarValue::Boolean(true) => tape.scalar(JsonKind::True, at, bounds)?,
+            ScalarValue::Boolean(false) => tape.scalar(JsonKind::False, at, bounds)?,
             ScalarValue::Number(number) => {
-                tape.owned(Kind::Number, at, number.as_bytes(), bounds)?;
+                tape.owned(JsonKind::Number, at, number.as_bytes(), bounds)?;
             }
-            ScalarValue::String => string(Kind::String, source, text, style, span, tape, bounds)?,
+            ScalarValue::String => {
+                string(JsonKind::String, source, text, style, span, tape, bounds)?;
+            }
             ScalarValue::Beyond => {
                 return Err(malformed(
                     at,
@@ -214,7 +220,7 @@ impl Composer {
         let string = tape
             .nodes()
             .get(node as usize)
-            .is_some_and(|node| matches!(node.kind, Kind::String | Kind::Key));
+            .is_some_and(|node| matches!(node.kind, JsonKind::String | JsonKind::Key));
         if !string {
             return Err(malformed(
                 at,
@@ -291,7 +297,7 @@ fn unknown_tag(tag: &Tag, at: usize) -> ParseError {
 
 /// Adds a string, without a copy if the source contains it literally.
 fn string(
-    kind: Kind,
+    kind: JsonKind,
     source: &str,
     text: &str,
     style: ScalarStyle,
@@ -306,7 +312,7 @@ fn string(
     let plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7F);
     if source.get(inner.clone()) == Some(text) && text.bytes().all(plain) {
         return match kind {
-            Kind::Key => tape.borrowed_key(range.start, inner, source.as_bytes(), bounds),
+            JsonKind::Key => tape.borrowed_key(range.start, inner, source.as_bytes(), bounds),
             _ => tape.borrowed(kind, range.start, inner, bounds),
         };
     }

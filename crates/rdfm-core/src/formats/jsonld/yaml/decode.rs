@@ -18,7 +18,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::Quad;
-use crate::syntax::json::{Kind, ParseError, Tape, View};
+use crate::syntax::json::{JsonKind, ParseError, Tape, View};
 use crate::syntax::text::position::LinePosition;
 
 /// Reads YAML-LD.
@@ -75,13 +75,13 @@ impl YamlReader {
         }
         let first = self.tape.nodes().first().map(|node| (node.kind, node.at));
         match first {
-            None | Some((Kind::Null, _)) => {
+            None | Some((JsonKind::Null, _)) => {
                 self.tape.clear();
                 let bounds = *self.reader.bounds();
-                self.tape.start(Kind::Object, 0, &bounds)?;
+                self.tape.start(JsonKind::Object, 0, &bounds)?;
                 self.tape.end(0, &[], &bounds)?;
             }
-            Some((Kind::Object | Kind::Array, _)) => {}
+            Some((JsonKind::Object | JsonKind::Array, _)) => {}
             Some((_, at)) => {
                 return Err(ParseError {
                     at: at as usize,

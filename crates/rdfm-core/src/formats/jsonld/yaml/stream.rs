@@ -37,12 +37,12 @@ pub struct DocumentSearch {
     /// Whether there are directives, which require a document.
     directives: bool,
     /// What `line` refers to: the start of a line, or the rest of one whose beginning was dropped.
-    rest: Rest,
+    rest: LineRest,
 }
 
 /// The rest of a line whose beginning was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Rest {
+enum LineRest {
     /// None: a line begins here.
     #[default]
     None,
@@ -72,7 +72,7 @@ impl DocumentSearch {
 
     /// Returns the next document, from the end of the previous one.
     pub fn next(&mut self, buffer: &[u8], finished: bool) -> NextDocument {
-        if self.rest != Rest::None
+        if self.rest != LineRest::None
             && let Some(next) = self.go_on(buffer, finished)
         {
             return next;
@@ -137,18 +137,18 @@ impl DocumentSearch {
         let rest = buffer.get(self.line..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
         let line = &rest[..found.unwrap_or(rest.len())];
-        if self.rest == Rest::Blank && !is_blank(line) {
+        if self.rest == LineRest::Blank && !is_blank(line) {
             self.begun = first(line) != Some(b'#');
-            self.rest = Rest::Content;
+            self.rest = LineRest::Content;
         }
-        let ends = self.rest == Rest::End;
+        let ends = self.rest == LineRest::End;
         if found.is_none() && !finished {
             self.line = buffer.len();
             self.scanned = buffer.len();
             return Some(NextDocument::Feed);
         }
         let next = found.map_or(buffer.len(), |length| self.line + length + 1);
-        self.rest = Rest::None;
+        self.rest = LineRest::None;
         self.line = next;
         self.scanned = next;
         ends.then(|| self.document(next, false))
@@ -159,22 +159,22 @@ impl DocumentSearch {
     /// needed.
     pub fn give_up_line(&mut self, buffer: &[u8]) -> usize {
         let line = buffer.get(self.line..).unwrap_or_default();
-        if self.rest == Rest::None {
+        if self.rest == LineRest::None {
             if line.len() <= MARKER.len() {
                 return self.line;
             }
             let ends = is_marker(line, b"...");
             self.rest = match line[0] {
-                _ if ends && self.begun => Rest::End,
-                _ if ends || self.begun => Rest::Content,
+                _ if ends && self.begun => LineRest::End,
+                _ if ends || self.begun => LineRest::Content,
                 b'%' => {
                     self.directives = true;
-                    Rest::Content
+                    LineRest::Content
                 }
-                _ if is_blank(line) => Rest::Blank,
+                _ if is_blank(line) => LineRest::Blank,
                 _ => {
                     self.begun = first(line) != Some(b'#');
-                    Rest::Content
+                    LineRest::Content
                 }
             };
         }

@@ -11,13 +11,13 @@ use crate::syntax::json::write::string;
 
 /// Writes blocks.
 #[derive(Clone, Default)]
-pub struct Yaml {
+pub struct YamlSink {
     open: Vec<OpenBlock>,
     documents: bool,
     /// Start of the key's token in the output.
     key: usize,
     /// What precedes the next value.
-    before: Before,
+    before: BeforeValue,
 }
 
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ struct OpenBlock {
 
 /// What precedes a value.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Before {
+enum BeforeValue {
     /// Nothing, or a line of an array.
     #[default]
     Start,
@@ -41,7 +41,7 @@ enum Before {
     Key,
 }
 
-impl Yaml {
+impl YamlSink {
     /// Begins the line of a key or an item.
     fn line(&mut self, out: &mut Vec<u8>) {
         let Some(open) = self.open.last_mut() else {
@@ -64,8 +64,8 @@ impl Yaml {
     /// and whether its first line has begun.
     fn value(&mut self, out: &mut Vec<u8>) -> (usize, bool) {
         let around = self.open.last().map_or(0, |open| open.indent + 2);
-        if self.before == Before::Key {
-            self.before = Before::Start;
+        if self.before == BeforeValue::Key {
+            self.before = BeforeValue::Start;
             return (around, false);
         }
         if self.open.is_empty() {
@@ -95,14 +95,14 @@ impl Yaml {
     }
 }
 
-impl Sink for Yaml {
+impl Sink for YamlSink {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if self.documents {
             out.extend_from_slice(b"---\n");
         }
         self.documents = true;
         self.open.clear();
-        self.before = Before::Start;
+        self.before = BeforeValue::Start;
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
@@ -158,11 +158,11 @@ impl Sink for Yaml {
             out.resize(out.len() + indent, b' ');
         }
         out.push(b':');
-        self.before = Before::Key;
+        self.before = BeforeValue::Key;
     }
 
     fn scalar(&mut self, out: &mut Vec<u8>) {
-        if self.before == Before::Key {
+        if self.before == BeforeValue::Key {
             out.push(b' ');
         }
         self.value(out);
