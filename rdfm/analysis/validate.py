@@ -614,10 +614,9 @@ class Validation:
             text = "a comment looks like a message delimiter but is not one"
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
-        for note in item.header.get("notes", ()):
-            if "joins=new" in note and not log.joined:
-                log.joined = True
-                self._add(log, "joined", note)
+        if "joined" in item.header and not log.joined:
+            log.joined = True
+            self._add(log, "joined", item.header["joined"])
         if item.lost.keys:
             if log.keys == 0 and self._returns_warning("key-without-iri"):
                 self._key(log, item)

@@ -9,10 +9,10 @@ import pytest
 import rdfm as package
 from rdfm import Bnode, Iri, Message, Quad
 
-FLAT = "flat_triples: frames read as one message; frames=message reads each as one"
+FLAT = "flat_triples: frames read as one message; --from-frames message reads each as one"
 ASKED = (
-    "flat_quads, as asked: readers, rdfm too, will read one message, in which equal blank node "
-    "labels are one node"
+    "flat_quads was requested: readers, including rdfm, will read one message, in which equal blank "
+    "node labels are the same node"
 )
 
 
@@ -61,8 +61,8 @@ def test_a_flat_type_for_several_messages_is_noted(rdfm):
 def test_flat_frames_that_readers_read_as_messages_are_noted(rdfm):
     flat = ("--frames", "flat", "--frame-rows", "4")
     note = (
-        "datasets, as asked: readers, rdfm too, will read a message a frame, in each of which blank "
-        "node labels are others"
+        "datasets was requested: readers, including rdfm, will read each frame as a message with its "
+        "own blank nodes"
     )
     words = ("--logical-type", "datasets")
     assert notes(rdfm("convert", "b.nq", "out.jelly", *flat)) == []
@@ -169,7 +169,9 @@ def test_an_extended_flat_type_is_flat(rdfm):
         of = bytes([0x70, number % 10, 0x78])
         Path("extension.jelly").write_bytes(data.replace(of, bytes([0x70, number, 0x78]), 1))
         found = notes(rdfm("convert", "extension.jelly", "-o", "out.jelly"))
-        note = "logical type 111: frames read as one message; frames=message reads each as one"
+        note = (
+            "logical type 111: frames read as one message; --from-frames message reads each as one"
+        )
         assert found == ([note] if number == 111 else [])
         assert sizes("extension.jelly") == sizes("out.jelly") == messages
         # Written as its base type, which every reader supports.

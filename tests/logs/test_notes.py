@@ -46,4 +46,6 @@ def test_a_writer_notes_how_readers_interpret_the_log():
     flat = {"logical_type": "flat_quads"}
     assert notes(2) == notes(1, **flat) == notes(2, **flat, frames="flat") == ()
     (note,) = notes(2, **flat)
-    assert note.startswith("flat_quads, as asked: readers, rdfm too, will read one message")
+    assert note.startswith(
+        "flat_quads was requested: readers, including rdfm, will read one message"
+    )

@@ -82,4 +82,4 @@ def test_a_driver_notes_how_readers_interpret_the_parts(tmp_path, caplog):
     two = pyarrow.RecordBatch.from_pylist([{"quads": [QUAD]}] * 2)
     writer.commit([writer.write(iter([two]))])
     assert len(caplog.messages) == 1
-    assert f"{tmp_path}: flat_quads, as asked: " in caplog.text
+    assert f"{tmp_path}: flat_quads was requested: " in caplog.text

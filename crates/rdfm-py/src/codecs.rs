@@ -267,6 +267,7 @@ impl Decoder {
     /// - `look_alikes`: number of comments that look like delimiters but are not;
     ///   `look_alike_offsets` are the offsets of the first of them.
     /// - `notes`: notes for readers of the log.
+    /// - `joined`: the note if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let mut state = take(&self.state, "decoder")?;
         let (header, noticed) = run(py, &mut state, |decoder| {
@@ -416,8 +417,14 @@ fn header_dict<'py>(
         dict.set_item("look_alikes", noticed.look_alikes)?;
         dict.set_item("look_alike_offsets", &noticed.look_alike_offsets)?;
     }
-    if !noticed.notes.is_empty() {
-        dict.set_item("notes", &noticed.notes)?;
+    let notes = noticed.joined.iter().chain(&noticed.notes);
+    let notes = notes.map(|note| errors::note(py, note));
+    let notes = notes.collect::<PyResult<Vec<_>>>()?;
+    if noticed.joined.is_some() {
+        dict.set_item("joined", &notes[0])?;
+    }
+    if !notes.is_empty() {
+        dict.set_item("notes", notes)?;
     }
     Ok(dict)
 }
@@ -658,7 +665,8 @@ impl Encoder {
     /// Return notes for readers of the log, one sentence each.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut state = take(&self.state, "encoder")?;
-        run(py, &mut state, |encoder| encoder.notes())
+        let notes = run(py, &mut state, |encoder| encoder.notes())?;
+        notes.iter().map(|note| errors::note(py, note)).collect()
     }
 }
 

@@ -33,6 +33,18 @@ fn remedy<'py>(py: Python<'py>, remedy: &Remedy) -> PyResult<Bound<'py, PyAny>> 
     ))
 }
 
+/// Returns the text of a note with its remedies, in the spelling of the surface in use.
+pub fn note(py: Python<'_>, note: &Reason) -> PyResult<String> {
+    let mut text = note.text().to_owned();
+    if !note.remedies().is_empty() {
+        let remedies = note.remedies().iter().map(|found| remedy(py, found));
+        let remedies = remedies.collect::<PyResult<Vec<_>>>()?;
+        let recommendations = py.import("rdfm.errors")?.getattr("recommendations")?;
+        text.push_str(recommendations.call1((remedies,))?.extract()?);
+    }
+    Ok(text)
+}
+
 /// Creates an exception from a reason with its remedies, and an optional additional one.
 fn make(
     class: &Bound<'_, PyType>,

@@ -126,12 +126,12 @@ pub trait Writer: Send {
     }
 
     /// A note for logs of only empty messages, if readers find no message in them.
-    fn lost_if_empty(&self) -> Option<&'static str> {
+    fn lost_if_empty(&self) -> Option<Reason> {
         None
     }
 
     /// Notes as in [`Encoder::notes`], after this number of messages.
-    fn notes(&self, _messages: u64) -> Vec<String> {
+    fn notes(&self, _messages: u64) -> Vec<Reason> {
         Vec::new()
     }
 }
@@ -165,7 +165,7 @@ pub struct MessageLoop<W: Writer> {
     /// Whether any message has a record.
     has_records: bool,
     /// Note for a finished log of only empty messages, which readers do not find.
-    lost: Option<&'static str>,
+    lost: Option<Reason>,
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
@@ -419,9 +419,9 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         dropped
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Reason> {
         let mut notes = self.writer.notes(self.messages);
-        notes.extend(self.lost.map(str::to_owned));
+        notes.extend(self.lost.clone());
         notes
     }
 }
@@ -475,7 +475,7 @@ mod tests {
         /// Whether messages after the first are rejected, or lose their boundaries.
         second: Option<Result<(), ()>>,
         /// The note for a log without records.
-        lost_if_empty: Option<&'static str>,
+        lost_if_empty: Option<Reason>,
     }
 
     impl<const PLAIN: bool> Writer for Toy<PLAIN> {
@@ -536,8 +536,8 @@ mod tests {
             out.extend_from_slice(if open { b"..." } else { b"." });
         }
 
-        fn lost_if_empty(&self) -> Option<&'static str> {
-            self.lost_if_empty
+        fn lost_if_empty(&self) -> Option<Reason> {
+            self.lost_if_empty.clone()
         }
 
         fn reset(&mut self) {}
@@ -738,8 +738,8 @@ mod tests {
     #[test]
     fn a_log_of_empty_messages_that_readers_do_not_find_is_counted_and_noted() {
         let mut encoder = toy::<true>(&Values::default());
-        encoder.writer().lost_if_empty = Some("lost");
-        let lost = (vec![("empty messages", 1)], vec!["lost".to_owned()]);
+        encoder.writer().lost_if_empty = Some("lost".into());
+        let lost = (vec![("empty messages", 1)], vec![Reason::new("lost")]);
         for (messages, counted) in [
             (&[&[][..]][..], true),
             (&[&[], &[]], true),

@@ -114,7 +114,7 @@ pub trait Encoder: Send {
     }
 
     /// Notes for readers of the log, one sentence each.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Reason> {
         Vec::new()
     }
 }
@@ -308,7 +308,9 @@ pub struct Noticed {
     /// Offsets of the first such comments in the log.
     pub look_alike_offsets: Vec<u64>,
     /// Notes for readers of the log, one sentence each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Reason>,
+    /// The note if Jelly logs may have been joined into one message. It is not in `notes`.
+    pub joined: Option<Reason>,
     /// At the end of a log with delimiters: how it ends.
     pub end: Option<LogEnd>,
     /// Why no message can follow those of the log, if none can.

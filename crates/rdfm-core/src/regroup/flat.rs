@@ -88,7 +88,7 @@ impl Encoder for FlatEncoder {
         dropped
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Reason> {
         self.inner.notes()
     }
 }

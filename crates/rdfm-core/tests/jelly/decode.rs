@@ -459,7 +459,7 @@ fn the_logical_type_determines_the_meaning_of_frames() {
                     let options = Options::with("frames", asked);
                     assert_eq!(counts(&decode_with(&options, &log).0), expected);
                     let (said, noticed) = end(&options, &log);
-                    assert_eq!(noticed.notes, [""; 0]);
+                    assert_eq!(noticed.notes, []);
                     assert_eq!(said.flat, Some(asked == "flat"));
                 }
             }
@@ -1024,14 +1024,19 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
     assert_eq!(
         error.unwrap(),
         format!(
-            "jelly: a name entry of id 0 would continue the name table from before a frame that repeats the \
-             stream options, at byte {}; two Jelly files joined with cat? (frame 1, row 2, byte {row}, message 1)",
+            "jelly: a name entry without an id would continue the name table from before the frame at byte {}, which \
+             repeats the stream options; were two Jelly files joined there? (frame 1, row 2, byte {row}, message 1)",
             first.len()
         )
     );
     assert_eq!(class(&Options::default(), &joined), ErrorClass::Malformed);
     let flat = Options::with("frames", "flat");
-    assert!(decode_with(&flat, &joined).1.unwrap().contains("with cat?"));
+    assert!(
+        decode_with(&flat, &joined)
+            .1
+            .unwrap()
+            .contains("joined there?")
+    );
 }
 
 #[test]
@@ -1042,13 +1047,19 @@ fn an_option_continues_the_tables_of_concatenated_streams() {
     let (messages, error) = decode_with(&warn, &joined);
     assert_eq!(error, None);
     assert_eq!(messages[0].statements, messages[1].statements);
+    let note = &end(&warn, &joined).1.notes[0];
     assert_eq!(
-        end(&warn, &joined).1.notes,
-        [format!(
-            "a frame repeats the stream options at byte {}, and lookup tables are continued after it (joins=warn); \
-             terms are wrong if Jelly files were joined there",
+        note.text(),
+        format!(
+            "a frame repeats the stream options at byte {}, and later entries without an id continue the lookup \
+             tables; if Jelly files were joined there, terms are wrong",
             first.len()
-        )]
+        )
+    );
+    let remedy = &note.remedies()[0];
+    assert_eq!(
+        (remedy.option, remedy.value.as_deref()),
+        ("joins", Some("new"))
     );
     assert!(end(&warn, &first).1.notes.is_empty());
 }
@@ -1146,7 +1157,7 @@ fn repeated_options_are_accepted_if_no_table_is_mixed() {
         ];
         let log = [frame(std::slice::from_ref(&start)), frame(&second)].concat();
         let error = decode(&log).1.expect("the table continues");
-        assert!(error.contains("with cat?"), "{error}");
+        assert!(error.contains("joined there?"), "{error}");
     }
 }
 

@@ -388,7 +388,7 @@ fn conflicting_options_are_rejected_immediately() {
     let cases: [(Options, &str); 6] = [
         (
             options().and("jelly_version", 1).and("namespaces", true),
-            "jelly_version=1 has no namespaces",
+            "version 1 of Jelly has no namespaces",
         ),
         (
             options().and("name_table", 7),

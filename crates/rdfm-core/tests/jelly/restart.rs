@@ -81,7 +81,7 @@ fn joined_logs_are_read_one_after_the_other() {
             "{options:?}"
         );
         let (_, noticed) = end(&Options::default(), &joined);
-        assert_eq!(noticed.notes, [""; 0]);
+        assert_eq!(noticed.notes, []);
     }
 }
 
@@ -226,7 +226,8 @@ fn new_streams_have_empty_tables() {
     assert_eq!(error, None);
     let expected = [decoded(&first), decoded(&second)].concat();
     assert_eq!(content(&messages), content(&expected));
-    assert_eq!(end(&new, &joined).1.notes, [""; 0]);
+    let noticed = end(&new, &joined).1;
+    assert_eq!((noticed.notes, noticed.joined), (vec![], None));
     // Nothing of the first stream is in force.
     let reference = row(
         2,
@@ -262,10 +263,10 @@ fn joined_flat_logs_are_one_message_with_a_note_or_one_for_each() {
     assert_eq!((messages.len(), error), (1, None));
     let (_, noticed) = end(&Options::default(), &joined);
     assert_eq!(
-        noticed.notes[0],
+        noticed.joined.unwrap().text(),
         format!(
             "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became one \
-             message in which equal blank node labels are one node: joins=new reads a message for each"
+             message, in which equal blank node labels are the same node"
         )
     );
     for batch_quads in [1, 1000] {
@@ -290,9 +291,10 @@ fn joined_bare_logs_are_one_message_with_a_note_or_one_for_each() {
     let joined = [bare(&["a", "p", "o"]), bare(&["b", "q", "x"])].concat();
     let (messages, error) = decode_with(&Options::default(), &joined);
     assert_eq!((messages.len(), error), (1, None));
-    let note = end(&Options::default(), &joined).1.notes.remove(0);
+    let note = end(&Options::default(), &joined).1.joined.unwrap();
     assert!(
-        note.contains("without length prefixes were joined, they became one message"),
+        note.text()
+            .contains("without length prefixes were joined, they became one message"),
         "{note}"
     );
     let new = Options::with("joins", "new");
@@ -304,7 +306,8 @@ fn joined_bare_logs_are_one_message_with_a_note_or_one_for_each() {
     ]
     .concat();
     assert_eq!(content(&messages), content(&expected));
-    assert_eq!(end(&new, &joined).1.notes, [""; 0]);
+    let noticed = end(&new, &joined).1;
+    assert_eq!((noticed.notes, noticed.joined), (vec![], None));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 use rdfm_core::model::error::ErrorClass;
+use rdfm_core::model::remedy::Reason;
 
 use super::support::Options;
 use super::{read, read_with};
@@ -540,7 +541,9 @@ fn csv_is_read_as_plain_literals() {
     while decoder.next_batch().unwrap().is_some() {}
     assert_eq!(
         decoder.noticed().notes,
-        ["CSV does not record the kinds of terms: all cells are read as plain literals."]
+        [Reason::new(
+            "CSV does not record the kinds of terms: all cells are read as plain literals."
+        )]
     );
 }
 

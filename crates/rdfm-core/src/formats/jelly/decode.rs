@@ -309,6 +309,24 @@ impl<H: RowHandler> FrameReader<H> {
         options.map(name)
     }
 
+    /// Returns a note if logs may have been joined into one message.
+    fn note_of_joined_logs(&self) -> Option<Reason> {
+        if let Some(offset) = self.repeated {
+            let text = format!(
+                "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they became \
+                 one message, in which equal blank node labels are the same node"
+            );
+            return Some(Reason::from(text).with(SEPARATE_MESSAGES));
+        }
+        let repeats = self.frames.is_bare() && self.rows.terms_read().options_rows > 1;
+        if !repeats || self.reading.joins == JoinMode::New {
+            return None;
+        }
+        let text = "the frame contains the stream options more than once; if Jelly files without length prefixes were \
+                    joined, they became one message";
+        Some(Reason::from(text).with(SEPARATE_MESSAGES))
+    }
+
     fn set_ends(&mut self, ends: Option<MessageEnd>) {
         self.ends = ends;
         self.parts = match self.reading.parts {
@@ -765,34 +783,24 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 
     fn noticed(&self) -> Noticed {
         let flat = self.flat_type().map(|name| {
-            format!("{name}: frames read as one message; frames=message reads each as one")
+            Reason::from(format!("{name}: frames read as one message")).with(FRAME_A_MESSAGE)
         });
-        let terms = self.rows.terms_read();
-        let joins = terms.note_of_joins();
-        let is_bare = self.frames.is_bare() && terms.options_rows > 1;
-        let repeated = match self.repeated {
-            _ if joins.is_some() => None,
-            Some(offset) => Some(format!(
-                "a frame repeats the stream options at byte {offset}; if Jelly files were joined there, they \
-                 became one message in which equal blank node labels are one node: joins=new reads a message for each"
-            )),
-            None if is_bare && self.reading.joins != JoinMode::New => Some(
-                "the frame contains the stream options more than once; if Jelly files without length prefixes were \
-                 joined, they became one message: joins=new reads a message for each"
-                    .to_owned(),
-            ),
-            None => None,
+        let continued = self.rows.terms_read().note_of_continued_tables();
+        let joined = if continued.is_none() {
+            self.note_of_joined_logs()
+        } else {
+            None
         };
         Noticed {
             dropped_metadata: self.dropped_metadata,
             end: self.end,
             closed: self.closed(),
-            notes: joins
+            notes: continued
                 .into_iter()
-                .chain(repeated)
                 .chain(flat)
-                .chain(self.rows.note())
+                .chain(self.rows.note().map(Reason::from))
                 .collect(),
+            joined,
             ..Noticed::default()
         }
     }
@@ -800,3 +808,5 @@ impl<H: RowHandler> Reader for FrameReader<H> {
 
 /// The option that reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
+/// The option that separates joined logs.
+const SEPARATE_MESSAGES: Remedy = Remedy::read("joins", "new", "reads one message per file");

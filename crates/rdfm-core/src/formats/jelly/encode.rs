@@ -351,20 +351,19 @@ impl Writer for JellyWriter {
         ]
     }
 
-    fn notes(&self, messages: u64) -> Vec<String> {
+    fn notes(&self, messages: u64) -> Vec<Reason> {
         let read_as = match (self.options.is_flat(), self.flat) {
             (true, false) if messages > 1 => {
-                "one message, in which equal blank node labels are one node"
+                "one message, in which equal blank node labels are the same node"
             }
             (false, true) if self.frames.count > 1 => {
-                "a message a frame, in each of which blank node labels are others"
+                "each frame as a message with its own blank nodes"
             }
             _ => return Vec::new(),
         };
         let name = self.options.type_name();
-        vec![format!(
-            "{name}, as asked: readers, rdfm too, will read {read_as}"
-        )]
+        let text = format!("{name} was requested: readers, including rdfm, will read {read_as}");
+        vec![text.into()]
     }
 }
 

@@ -219,11 +219,12 @@ impl LookupTable {
     fn continue_after(&mut self, at: u64) -> Checked<()> {
         if !self.continues {
             let reason = Reason::from(format!(
-                "a {what} entry of id 0 would continue the {what} table from before a frame that repeats the stream \
-                 options, at byte {at}; two Jelly files joined with cat?",
+                "a {what} entry without an id would continue the {what} table from before the frame at byte {at}, \
+                 which repeats the stream options; were two Jelly files joined there?",
                 what = self.what,
             ));
-            return Err(WireError::new(ErrorClass::Malformed, reason.with(CONTINUE)));
+            let reason = reason.with(NEW_TABLES).with(CONTINUE_TABLES);
+            return Err(WireError::new(ErrorClass::Malformed, reason));
         }
         self.repeated = None;
         self.continued.get_or_insert(at);
@@ -271,8 +272,11 @@ pub(super) fn not_a_restart(reason: &str) -> WireError {
     )
 }
 
+/// The option for joined logs.
+pub(super) const NEW_TABLES: Remedy =
+    Remedy::read("joins", "new", "reads each of the joined files separately");
 /// The option for a single stream whose writer repeats the stream options.
-const CONTINUE: Remedy = Remedy::read(
+const CONTINUE_TABLES: Remedy = Remedy::read(
     "joins",
     "warn",
     "continues the tables, which is right only if one writer wrote all frames as one stream",

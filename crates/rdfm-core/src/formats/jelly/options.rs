@@ -30,8 +30,7 @@ pub const LOGICAL_TYPES: &[(&str, u64)] = &[
 pub const READ_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["auto", "message", "flat"]),
-    "A frame that is read is a message, or frames are mere transport and the log is one message; auto: as the logical \
-     type says.",
+    "Read each frame as a message, or all frames as one message (flat). auto: as the logical type requires.",
 )
 .default(Default::Text("auto"))
 .hint()
@@ -41,7 +40,7 @@ pub const READ_FRAMES: OptionSpec = OptionSpec::new(
 pub const READ_DELIMITED: OptionSpec = OptionSpec::new(
     "delimited",
     ValueKind::Switch,
-    "FrameMeaning of the input are length-prefixed, or there is one bare frame.",
+    "Read length-prefixed frames, or one bare frame.",
 )
 .default(Default::Detected)
 .off("undelimited")
@@ -60,7 +59,7 @@ pub const MAX_FRAME_BYTES: OptionSpec = OptionSpec::new(
 pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
     "max_name_table",
     TABLE,
-    "Jelly: largest name lookup of an input, in entries.",
+    "Jelly: largest name table of an input, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -69,7 +68,7 @@ pub const MAX_NAME_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "max_prefix_table",
     TABLE,
-    "Jelly: largest prefix lookup of an input, in entries.",
+    "Jelly: largest prefix table of an input, in entries.",
 )
 .default(Default::Number(65_536))
 .group(LIMITS);
@@ -78,7 +77,7 @@ pub const MAX_PREFIX_TABLE: OptionSpec = OptionSpec::new(
 pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "max_datatype_table",
     TABLE,
-    "Jelly: largest datatype lookup of an input, in entries.",
+    "Jelly: largest datatype table of an input, in entries.",
 )
 .default(Default::Number(4096))
 .group(LIMITS);
@@ -87,9 +86,9 @@ pub const MAX_DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 pub const JOINS: OptionSpec = OptionSpec::new(
     "joins",
     ValueKind::Choice(&["error", "warn", "new"]),
-    "If a later frame repeats the stream options at its start and an entry without an id would continue a lookup \
-     table: an error, since two files may have been joined there; or continue the table, with a note. new: every such \
-     frame begins a new stream with empty tables.",
+    "How to read frames that repeat the stream options, where two files may have been joined. error: reject entries \
+     that would continue a lookup table from before such a frame; warn: continue the table, with a note; new: begin a \
+     new stream with empty tables at each such frame.",
 )
 .default(Default::Text("error"))
 .group(GROUP);
@@ -106,7 +105,8 @@ pub const OPTIONS_FROM: OptionSpec = OptionSpec::new(
 pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
     "frames",
     ValueKind::Choice(&["message", "flat"]),
-    "Write a frame a message, or one message over many frames; as a Jelly log that is read, else message.",
+    "Write each message as a frame, or one message over many frames (flat). By default like a Jelly input, otherwise \
+     message.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -115,7 +115,7 @@ pub const WRITE_FRAMES: OptionSpec = OptionSpec::new(
 pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
     "frame_rows",
     ValueKind::Count(1, MAX_COUNT),
-    "Rows a frame where one message is written over many.",
+    "Rows per frame if one message is written over many frames.",
 )
 .default(Default::Number(256))
 .group(GROUP);
@@ -124,8 +124,8 @@ pub const FRAME_ROWS: OptionSpec = OptionSpec::new(
 pub const RESTART_BYTES: OptionSpec = OptionSpec::new(
     "restart_bytes",
     ValueKind::Bytes(0, 1 << 40),
-    "Bytes of output after which a message restarts the stream, so that readers can begin there; 0: only at the start. \
-     Only with length-prefixed frames that are messages.",
+    "Bytes of output after which the next message restarts the stream, so that readers can begin there. 0: only the \
+     first message does. Requires length-prefixed frames that are messages.",
 )
 .default(Default::Number(4 << 20))
 .group(GROUP);
@@ -144,7 +144,7 @@ pub const WRITE_DELIMITED: OptionSpec = OptionSpec::new(
 pub const NAMESPACES: OptionSpec = OptionSpec::new(
     "namespaces",
     ValueKind::Switch,
-    "Write namespace declarations (for Parquet and Arrow a column); else if the input has them.",
+    "Write namespace declarations (in Parquet and Arrow, a column). By default if the input has them.",
 )
 .default(Default::Source)
 .off("no-namespaces")
@@ -152,7 +152,7 @@ pub const NAMESPACES: OptionSpec = OptionSpec::new(
 
 /// Name of the stream.
 pub const STREAM_NAME: OptionSpec =
-    OptionSpec::new("stream_name", ValueKind::Text, "The stream's name.")
+    OptionSpec::new("stream_name", ValueKind::Text, "Name of the stream.")
         .default(Default::Source)
         .metavar("NAME")
         .group(GROUP);
@@ -170,7 +170,7 @@ pub const PHYSICAL_TYPE: OptionSpec = OptionSpec::new(
 pub const LOGICAL_TYPE: OptionSpec = OptionSpec::new(
     "logical_type",
     ValueKind::ChoiceOrNumber(LOGICAL_TYPES),
-    "What the stream says it is.",
+    "Logical type that the stream declares.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -189,7 +189,7 @@ pub const GENERALIZED: OptionSpec = OptionSpec::new(
 pub const RDF_STAR: OptionSpec = OptionSpec::new(
     "rdf_star",
     ValueKind::Switch,
-    "The stream says that it holds triple terms; else if the input's format can hold them.",
+    "Declare that the stream contains triple terms. By default if the input's format supports them.",
 )
 .default(Default::Source)
 .off("no-rdf-star")
@@ -199,7 +199,7 @@ pub const RDF_STAR: OptionSpec = OptionSpec::new(
 pub const NAME_TABLE: OptionSpec = OptionSpec::new(
     "name_table",
     USUAL_TABLE,
-    "Size of the name lookup, in entries.",
+    "Size of the name table, in entries.",
 )
 .default(Default::Number(4000))
 .group(GROUP);
@@ -208,7 +208,7 @@ pub const NAME_TABLE: OptionSpec = OptionSpec::new(
 pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
     "prefix_table",
     USUAL_TABLE,
-    "Size of the prefix lookup, in entries.",
+    "Size of the prefix table, in entries.",
 )
 .default(Default::Number(150))
 .group(GROUP);
@@ -217,7 +217,7 @@ pub const PREFIX_TABLE: OptionSpec = OptionSpec::new(
 pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
     "datatype_table",
     ValueKind::Count(0, 4096),
-    "Size of the datatype lookup, in entries.",
+    "Size of the datatype table, in entries.",
 )
 .default(Default::Number(32))
 .group(GROUP);
@@ -226,7 +226,7 @@ pub const DATATYPE_TABLE: OptionSpec = OptionSpec::new(
 pub const JELLY_VERSION: OptionSpec = OptionSpec::new(
     "jelly_version",
     ValueKind::Count(1, 2),
-    "The version that the stream says it is of; 2 with namespaces, else 1.",
+    "Version of Jelly that the stream declares. By default 2 with namespaces, otherwise 1.",
 )
 .default(Default::Source)
 .group(GROUP);

@@ -15,6 +15,7 @@ use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
 use crate::codec::values::{Given, Values};
+use crate::model::remedy::{Reason, Remedy};
 
 /// Settings for writing a log.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl StreamSettings {
     ///
     /// # Errors
     /// The options contradict each other.
-    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
+    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
         let asked = template.is_some_and(|source| source.asked);
@@ -62,7 +63,8 @@ impl StreamSettings {
         if values.get(&JELLY_VERSION).is_some() {
             options.version = values.number(&JELLY_VERSION) as u32;
             if options.version == 1 && wanted == Some(true) {
-                return Err("jelly_version=1 has no namespaces; leave it or them out".to_owned());
+                return Err(Reason::new("version 1 of Jelly has no namespaces")
+                    .with(Remedy::write("jelly_version", "2", "has them")));
             }
         }
         options.take(values);
@@ -72,11 +74,10 @@ impl StreamSettings {
         let flat = values.switch(&FLAT);
         let frames = match values.text(&WRITE_FRAMES) {
             Some("message") if flat => {
-                return Err(
-                    "flat writes one message over many frames, and frames=message does not; leave one of them \
-                     out"
-                    .to_owned(),
-                );
+                let reason =
+                    "flat writes one message over many frames, but each frame is to be a message";
+                let flat = Remedy::write("frames", "flat", "writes one message");
+                return Err(Reason::new(reason).with(flat));
             }
             Some("message") => FrameMeaning::Message,
             Some(_) => FrameMeaning::Flat,
@@ -88,7 +89,7 @@ impl StreamSettings {
             && source.continued
             && options != from_source(source)
         {
-            return Err(CONTINUED.to_owned());
+            return Err(CONTINUED.into());
         }
         Ok(Self {
             options,

@@ -6,7 +6,7 @@
 //! - Law: everything that the specification calls an error is an error. Terms are decoded in the
 //!   order subject, predicate, object, graph, whatever the order of the fields.
 
-use super::lookup::{LookupBudget, LookupTable, UNKNOWN, not_a_restart};
+use super::lookup::{LookupBudget, LookupTable, NEW_TABLES, UNKNOWN, not_a_restart};
 use super::options::{MIN_NAME_TABLE, OptionsRow, ReadSettings, TableSizes};
 use super::owned::OwnedTerm;
 use crate::model::builder::LogBuilder;
@@ -194,14 +194,15 @@ impl<R: Record> TermReader<R> {
     }
 
     /// Returns a note if a table was continued after a frame that repeats the stream options.
-    pub fn note_of_joins(&self) -> Option<String> {
+    pub fn note_of_continued_tables(&self) -> Option<Reason> {
         let tables = [&self.names, &self.prefixes, &self.datatypes];
         let first = tables.into_iter().filter_map(|table| table.continued);
         let offset = first.min()?;
-        Some(format!(
-            "a frame repeats the stream options at byte {offset}, and lookup tables are continued after it \
-             (joins=warn); terms are wrong if Jelly files were joined there"
-        ))
+        let text = format!(
+            "a frame repeats the stream options at byte {offset}, and later entries without an id continue the \
+             lookup tables; if Jelly files were joined there, terms are wrong"
+        );
+        Some(Reason::from(text).with(NEW_TABLES))
     }
 
     /// Decodes an entry of the name lookup.

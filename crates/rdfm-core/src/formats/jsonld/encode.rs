@@ -27,6 +27,7 @@ use crate::codec::values::Values;
 use crate::formats::jsonld::options::{ContextLines, DocumentWriting};
 use crate::formats::jsonld::sink::Sink;
 use crate::model::batch::MessageBatch;
+use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::TermId;
 use crate::model::write::Style;
 use crate::syntax::prefixes::Declared;
@@ -52,15 +53,14 @@ pub(super) fn encoder<S: Sink + 'static>(
     let merged = single && options.flat;
     if let Some(compact) = &compact {
         if contexts == ContextLines::None {
-            return Err(
-                "context_lines=none writes no context, but compact_with provides one; leave one of them out"
-                    .into(),
-            );
+            let reason = "a context to write is given, but no context is to be written";
+            let first = Remedy::write("context_lines", "first", "writes it");
+            return Err(Reason::new(reason).with(first));
         }
         if merged && compact.is_protected() {
             return Err(
-                "the context in compact_with has protected terms, which a document of several messages \
-                 cannot override; remove @protected or flat"
+                "the context to write has protected terms, which a document of several messages cannot \
+                 override; remove @protected or flat"
                     .into(),
             );
         }

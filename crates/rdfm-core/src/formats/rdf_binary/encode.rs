@@ -59,9 +59,9 @@ pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
         Some(Framing::Messages) if options.flat => {
-            return Err(Reason::new(
-                "flat writes all messages as one, but framing=messages keeps them separate; use only one of them",
-            ));
+            let reason = "flat writes all messages as one, but the framing keeps them separate";
+            let rows = Remedy::write("framing", "rows", "writes them as one");
+            return Err(Reason::new(reason).with(rows));
         }
         framing => !options.flat && framing != Some(Framing::Rows),
     };
@@ -246,12 +246,14 @@ impl<W: RowWriter> Writer for RdfBinaryWriter<W> {
         }
     }
 
-    fn lost_if_empty(&self) -> Option<&'static str> {
+    fn lost_if_empty(&self) -> Option<Reason> {
         let has_rows = self.in_message || !self.declared.is_empty();
-        (self.can_frame && !has_rows).then_some(
-            "an empty message is written as no bytes, so readers will not find it; read it with framing=rows or \
-             message_per_file=true, or write it with framing=messages",
-        )
+        (self.can_frame && !has_rows).then(|| {
+            Reason::new("an empty message is written as no bytes, so readers will not find it")
+                .with(Remedy::write("framing", "messages", "writes its length"))
+                .with(Remedy::read("framing", "rows", "reads it"))
+                .with(Remedy::stage("message_per_file", "true", "reads it"))
+        })
     }
 
     fn dropped(&self, dropped: Dropped) -> Counts {

@@ -156,10 +156,7 @@ impl TableDialect for CsvDialect {
         scan.quoted
     }
 
-    fn notes(&self) -> Vec<String> {
-        vec![
-            "CSV does not record the kinds of terms: all cells are read as plain literals."
-                .to_owned(),
-        ]
+    fn note(&self) -> Option<&'static str> {
+        Some("CSV does not record the kinds of terms: all cells are read as plain literals.")
     }
 }

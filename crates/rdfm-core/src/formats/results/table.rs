@@ -42,8 +42,8 @@ pub(super) trait TableDialect: Send + 'static {
     /// Whether a cell would continue after the end of the line.
     fn is_cut(scan: LineScan) -> bool;
 
-    /// Returns notes about the data that was read.
-    fn notes(&self) -> Vec<String>;
+    /// Returns a note about the data that was read, if any.
+    fn note(&self) -> Option<&'static str>;
 }
 
 /// Decodes a table.
@@ -191,7 +191,7 @@ impl<D: TableDialect> Grammar for TableDecoder<D> {
 
     fn noticed(&self, _done: bool) -> Noticed {
         Noticed {
-            notes: self.dialect.notes(),
+            notes: self.dialect.note().map(Reason::from).into_iter().collect(),
             ..Noticed::default()
         }
     }

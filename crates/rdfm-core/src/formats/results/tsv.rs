@@ -93,7 +93,7 @@ impl TableDialect for TsvDialect {
         false
     }
 
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
+    fn note(&self) -> Option<&'static str> {
+        None
     }
 }

@@ -296,7 +296,7 @@ impl Dialects {
         Noticed {
             look_alikes,
             look_alike_offsets,
-            notes: self.alikes.note().into_iter().collect(),
+            notes: self.alikes.note().map(Reason::from).into_iter().collect(),
             end: self.end,
             ..Noticed::default()
         }

@@ -261,10 +261,12 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.statements.finish(out);
     }
 
-    fn lost_if_empty(&self) -> Option<&'static str> {
-        self.layout.flat.then_some(
-            "without delimiters, readers will not find an empty message; message_per_file=true reads each file as one",
-        )
+    fn lost_if_empty(&self) -> Option<Reason> {
+        self.layout.flat.then(|| {
+            Reason::new("without delimiters, readers will not find an empty message").with(
+                Remedy::stage("message_per_file", "true", "reads each file as one"),
+            )
+        })
     }
 
     fn reset(&mut self) {

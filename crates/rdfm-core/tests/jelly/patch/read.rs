@@ -5,6 +5,7 @@ use rdfm_core::codec::batch::NextOf as _;
 use rdfm_core::codec::values::Value;
 use rdfm_core::model::error::ErrorClass;
 use rdfm_core::model::record::Operation;
+use rdfm_core::model::remedy::Reason;
 
 use super::{
     ABORT, ADD, BEGIN, COMMIT, DELETE, FLAT, FRAME, PUNCTUATED, QUADS, TRIPLES, bare, batches,
@@ -452,7 +453,7 @@ fn the_iri_of_a_deleted_prefix_is_dropped_with_a_note() {
     assert!(decoder.next_of::<Operation>().unwrap().is_some());
     assert_eq!(
         decoder.noticed().notes,
-        ["IRIs of deleted prefixes are left out: 1"]
+        [Reason::new("IRIs of deleted prefixes are left out: 1")]
     );
     decoder.reset();
     assert!(decoder.noticed().notes.is_empty());
@@ -794,8 +795,8 @@ fn concatenated_streams_with_mixed_lookup_tables_are_an_error() {
         assert_eq!(found.class(), ErrorClass::Malformed);
         assert!(
             found.reason().contains(&format!(
-                "a name entry of id 0 would continue the name table from before a frame that repeats the stream \
-                 options, at byte {}; two Jelly files joined with cat?",
+                "a name entry without an id would continue the name table from before the frame at byte {}, which \
+                 repeats the stream options; were two Jelly files joined there?",
                 log.len()
             )),
             "{}",

@@ -394,7 +394,9 @@ fn patches_are_merged_on_request() {
         let both = with(&[("flat", "true"), ("stream_type", stream)]);
         let reason = encoder("jelly-patch", &both).err().unwrap();
         assert!(
-            reason.text().contains("leave one of them out"),
+            reason
+                .text()
+                .contains("the stream type is for several patches"),
             "{}",
             reason.text()
         );

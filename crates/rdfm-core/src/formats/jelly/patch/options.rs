@@ -13,8 +13,8 @@ const MOST_FRAME_BYTES: u64 = 1 << 30;
 pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
     "stream_type",
     ValueKind::Choice(&["frame", "flat", "punctuated"]),
-    "A patch is a frame, or the log is one patch, or a mark ends each patch; frame where a Jelly-Patch log is read that \
-     says so, else punctuated.",
+    "Write each patch as a frame, all as one patch (flat), or end each patch with a mark (punctuated). By default frame \
+     if the Jelly-Patch input has that type, otherwise punctuated.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -23,8 +23,8 @@ pub const STREAM_TYPE: OptionSpec = OptionSpec::new(
 pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
     "statement_type",
     ValueKind::Choice(&["triples", "quads"]),
-    "Statements have no graph, or may have one; as a Jelly-Patch log that is read, else quads where its format has \
-     graph names.",
+    "Write statements without graph names (triples) or with them (quads). By default like a Jelly-Patch input, otherwise \
+     quads if the input's format has graph names.",
 )
 .default(Default::Source)
 .group(GROUP);
@@ -33,7 +33,7 @@ pub const STATEMENT_TYPE: OptionSpec = OptionSpec::new(
 pub const FRAME_BYTES: OptionSpec = OptionSpec::new(
     "frame_bytes",
     ValueKind::Bytes(1, MOST_FRAME_BYTES),
-    "Where a patch is written over many frames, one ends behind the row that takes it to this many bytes.",
+    "If a patch is written over many frames, a frame ends after the row with which it reaches this many bytes.",
 )
 .default(Default::Number(512 << 10))
 .group(GROUP);

@@ -15,6 +15,7 @@ use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS};
 use crate::codec::values::{Given, Values};
+use crate::model::remedy::{Reason, Remedy};
 
 /// Settings for writing a log.
 #[derive(Clone)]
@@ -37,7 +38,7 @@ impl PatchStreamSettings {
     ///
     /// # Errors
     /// The options contradict each other.
-    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, String> {
+    pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let mut stream = Self {
             options: OptionsRow::preset(),
             kind: StreamType::Punctuated,
@@ -55,10 +56,10 @@ impl PatchStreamSettings {
         }
         if let Some(wanted) = values.text(&STREAM_TYPE).and_then(StreamType::named) {
             if stream.flat && wanted != StreamType::Flat {
-                let name = wanted.name().to_ascii_lowercase();
-                return Err(format!(
-                    "flat makes one patch of all, and stream_type={name} holds many; leave one of them out"
-                ));
+                let reason =
+                    "flat makes one patch of all, but the stream type is for several patches";
+                let flat = Remedy::write("stream_type", "flat", "writes one patch");
+                return Err(Reason::new(reason).with(flat));
             }
             stream.kind = wanted;
         }
@@ -82,7 +83,7 @@ impl PatchStreamSettings {
             found.options.statement_type = found.statements as u32;
             found.options.physical_type = found.kind as u32;
             if found.options != stream.options {
-                return Err(CONTINUED.to_owned());
+                return Err(CONTINUED.into());
             }
         }
         Ok(stream)
