@@ -3,7 +3,7 @@
     RdfmError
     ├── DecodeError(ValueError)         the input is invalid; has its position
     │   ├── TruncatedError              the input ends inside a message
-    │   ├── LimitError                  a limit of the caller was exceeded
+    │   ├── LimitError                  a limit was exceeded
     │   └── UnsupportedError            valid, but needs a feature that is missing or not enabled
     ├── EncodeError(ValueError)         a message cannot be written in that format
     ├── UnknownFormatError(LookupError) no format with that name, suffix, media type or content
@@ -292,7 +292,7 @@ class TruncatedError(DecodeError):
 
 
 class LimitError(DecodeError):
-    """A limit of the caller was exceeded; a remedy names the option that raises it."""
+    """A limit was exceeded; a remedy names the option that raises it."""
 
 
 class UnsupportedError(DecodeError):

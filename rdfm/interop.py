@@ -503,14 +503,14 @@ def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:
     rows = enumerate(results.rows)
     failed: Exception | None = None
     while failed is None:
-        taken: dict[Term | None, Term | None] = {None: None}
+        converted: dict[Term | None, Term | None] = {None: None}
         made: list[list[Term | None]] = []
         try:
             for index, row in islice(rows, ROWS_PER_PIECE):
                 for term in row:
-                    if term is not None and term not in taken:
-                        taken[term] = _for_oxigraph(term, index, oxigraph)
-                made.append([taken[term] for term in row])
+                    if term is not None and term not in converted:
+                        converted[term] = _for_oxigraph(term, index, oxigraph)
+                made.append([converted[term] for term in row])
         except Exception as error:
             failed = error
         if made:

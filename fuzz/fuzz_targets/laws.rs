@@ -6,6 +6,6 @@ use std::sync::LazyLock;
 
 use rdfm_core::codec::spec::FormatSpec;
 
-static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(rdfm_laws::options::asked);
+static FORMAT: LazyLock<&FormatSpec> = LazyLock::new(rdfm_laws::options::format_from_environment);
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rdfm_laws::any_bytes(*FORMAT, data));

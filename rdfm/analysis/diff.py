@@ -159,13 +159,13 @@ def compare(
     }
     if values["from_format"] and (values["from_format_a"] or values["from_format_b"]):
         raise OptionError(
-            "a format for both logs cannot be combined with a format for one of them; leave one out"
+            "a format for both logs cannot be combined with a format for one of them; remove one of them"
         )
     names = [values[name] or values["from_format"] for name in ("from_format_a", "from_format_b")]
     if values["unordered"] and values["namespaces"]:
         raise OptionError(
             f"{spelled('namespaces')} cannot be combined with {spelled('unordered')}, because "
-            "namespaces depend on the order of the messages; leave one of them out"
+            "namespaces depend on the order of the messages; remove one of them"
         )
     if values["unordered"] and values["limit"]:
         for log in (a, b):
@@ -200,7 +200,7 @@ def compare(
         found.source_a, found.source_b = (side.driver.name for side in sides)
         if found.kind != "messages" and given.get("quads") == "ordered":
             raise OptionError(
-                f"the logs contain {found.kind}, and {spelled('quads')} is for messages; leave it out"
+                f"the logs contain {found.kind}, but {spelled('quads')} applies to messages; remove it"
             )
         carried, found.notes = _carried(sides, values)
         formatter = DifferenceFormatter(
@@ -264,7 +264,7 @@ def _refuse_unused(sides: list[ComparedLog], options: Mapping[str, Any]) -> None
     Raises:
         OptionError: No format of the logs supports one of the options.
     """
-    specs = [spec for side in sides for spec in side.met.values()]
+    specs = [spec for side in sides for spec in side.formats.values()]
     for name in options:
         if specs and not any(name in spec.options("read") for spec in specs):
             raise OptionError(specs[0].refusal("read", name, several=True))
@@ -301,7 +301,7 @@ def _carried(
     """Return whether both formats have metadata and namespaces, and notes on what is not compared."""
     carried = {"metadata": False, "namespaces": False}
     notes = []
-    if not all(side.met for side in sides):  # an input contains no logs
+    if not all(side.formats for side in sides):  # an input contains no logs
         return carried, ()
     wanted = {"metadata": not values["ignore_metadata"], "namespaces": values["namespaces"]}
     for feature, is_wanted in wanted.items():

@@ -91,7 +91,7 @@ class Difference:
         head: For results, the difference in the variables or the answer: a line that begins with
             `-`, and one that begins with `+`.
         differences: The first differences, up to `limit`.
-        notes: Sentences about data that was not compared, and other remarks.
+        notes: Sentences about data that was not compared, and other information.
         remedies: Options that would compare more: namespaces, or larger limits for undecided pairs.
         seconds: Elapsed time, in seconds.
     """

@@ -37,7 +37,7 @@ RULES: dict[str, Rule] = {
     "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
     "stream-options": Rule("error", "A Jelly log exceeds the given stream options."),
     "shacl": Rule(
-        "error", "A message does not conform to the shapes, which may make this a warning."
+        "error", "A message does not conform to the shapes; a shape can make this a warning."
     ),
     "transaction": Rule(
         "error",

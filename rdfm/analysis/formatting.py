@@ -26,7 +26,7 @@ __all__ = ["BatchMessage", "DifferenceFormatter"]
 
 # Maximum work to label the blank nodes of a message, in quads visited.
 MAX_STEPS = 200_000
-# Maximum number of blank nodes in each message that are paired by similarity.
+# Blank nodes are paired by similarity only if each message has at most this number of them.
 MAX_PAIRED = 30
 _ANY, _OWN = Bnode("any"), Bnode("own")
 
@@ -49,7 +49,7 @@ class BatchMessage:
 
 
 class DifferenceFormatter:
-    """Creates differences between messages of one kind, and passes them on.
+    """Creates and reports differences between messages of one kind.
 
     Attributes:
         variables: For results, the names of the columns.
@@ -132,7 +132,7 @@ class DifferenceFormatter:
         self._report(difference)
 
     def features(self, message: BatchMessage) -> set[str]:
-        """Return the lines of a message, with all blank nodes equal, to estimate similarity."""
+        """Return the lines of a message, in which all blank nodes are the same, to estimate similarity."""
         batch = message.batch
         if isinstance(batch, MessageBatch):
             return {str(renamed(quad, _SingleLabel())) for quad in batch.quads(message.number)}
@@ -225,31 +225,31 @@ def _labelled(quads: list[Quad]) -> list[Quad]:
 
 def _with_labels(ours: list[Quad], theirs: list[Quad]) -> list[Quad]:
     """Return the quads of the second message, relabelled like the matching nodes of the first."""
-    taken = {node for quad in ours for node in nodes_of(quad)}
+    our_nodes = {node for quad in ours for node in nodes_of(quad)}
     if not any(True for quad in theirs for _ in nodes_of(quad)):
         return theirs
     try:
         theirs = aligned(ours, theirs, max_steps=MAX_STEPS)
     except LimitError:
         return theirs
-    found = {node for quad in theirs for node in nodes_of(quad)}
-    lone, unnamed = taken - found, found - taken
-    if not lone or not unnamed or max(len(lone), len(unnamed)) > MAX_PAIRED:
+    their_nodes = {node for quad in theirs for node in nodes_of(quad)}
+    only_ours, only_theirs = our_nodes - their_nodes, their_nodes - our_nodes
+    if not only_ours or not only_theirs or max(len(only_ours), len(only_theirs)) > MAX_PAIRED:
         return theirs
-    names = _pairs(ours, theirs, lone, unnamed)
+    names = _pairs(ours, theirs, only_ours, only_theirs)
     return [
         renamed(quad, {node: names.get(node, node) for node in nodes_of(quad)}) for quad in theirs
     ]
 
 
 def _pairs(
-    ours: list[Quad], theirs: list[Quad], lone: set[Bnode], unnamed: set[Bnode]
+    ours: list[Quad], theirs: list[Quad], only_ours: set[Bnode], only_theirs: set[Bnode]
 ) -> dict[Bnode, Bnode]:
     """Pair blank nodes of both messages, those with the most quads in common first."""
     names: dict[Bnode, Bnode] = {}
     while True:
-        left = {node for node in lone if node not in names.values()}
-        right = {node for node in unnamed if node not in names}
+        left = {node for node in only_ours if node not in names.values()}
+        right = {node for node in only_theirs if node not in names}
         features = [
             {node: _node_features(quads, node, unpaired, known) for node in sorted(nodes)}
             for quads, nodes, unpaired, known in (

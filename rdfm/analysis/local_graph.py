@@ -1,4 +1,4 @@
-"""A graph of rdflib whose queries read only the graph.
+"""An rdflib graph whose queries can read only that graph.
 
 In: a graph, and SPARQL text. Out: rdflib's results, or `ExternalAccessError`.
 Law: the check uses the output of rdflib's parser, so escapes, comments and the spelling of keywords

@@ -53,7 +53,7 @@ class ComparedLog:
         bytes_in: Number of bytes read.
         kind: The kind of the messages: "messages", "patches" or "results".
         spec: Format of the first log in the input.
-        met: Formats of all logs in the input, by name.
+        formats: Formats of all logs in the input, by name.
         head: For results, an empty batch with the variables and the answer; otherwise `None`.
     """
 
@@ -76,7 +76,7 @@ class ComparedLog:
         self.index = 0
         self.bytes_in = 0
         self.kind = "messages"
-        self.met: dict[str, FormatSpec] = {}
+        self.formats: dict[str, FormatSpec] = {}
         self.head: ResultBatch | None = None
         self._items: Iterator[Any] = iter(())
         self._buffer: deque[_BufferedBatch] = deque()
@@ -133,11 +133,11 @@ class ComparedLog:
                 self.ended = True
                 break
             spec = item.source.format.spec
-            if not self.met:
+            if not self.formats:
                 self.spec = spec
                 self.kind = spec.kinds[0]
-            first_log = not self.met
-            self.met.setdefault(spec.name, spec)
+            first_log = not self.formats
+            self.formats.setdefault(spec.name, spec)
             if isinstance(item, Broken):
                 raise item.error
             if not isinstance(item, Read) or item.batch is None:
@@ -149,7 +149,7 @@ class ComparedLog:
                 self._ahead += len(item.batch)
                 self._bytes += item.batch.memory_bytes
                 return True
-        if not self.met:  # an empty folder
+        if not self.formats:  # an empty folder
             from rdfm import formats
 
             self.spec = formats.find("nq").spec

@@ -1,7 +1,7 @@
 """Statistics as HTML: a self-contained page, or a fragment for notebooks.
 
 In: `Statistics`. Out: HTML with charts as inline SVG, without scripts, fonts or external resources.
-Law: all text from a log is escaped. The only attributes with such text are tooltips.
+Law: all text from a log is escaped. Tooltips are the only attributes that contain such text.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ SHORT_FORMS = {"head": ("cat", "head"), "tail": ("cat", "tail")}
 
 
 class ClosedPipe(Exception):
-    """Wraps a BrokenPipeError, which click would otherwise handle on its own.
+    """Wraps a BrokenPipeError, which click would otherwise handle itself.
 
     Attributes:
         error: The original error.

@@ -106,7 +106,7 @@ def command(
     options = {name.removeprefix("from_"): value for name, value in given(options).items()}
     if html is not None and html != "-":
         check_report(html, logs, options)
-    taken = _taken(logs, from_format, options)
+    options_by_log = _options_by_log(logs, from_format, options)
     counting: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
     if as_rdf:
         counting["checksum"] = True
@@ -115,7 +115,7 @@ def command(
         source = standard_input() if log == "-" else log
         try:
             found: Any = (statistics if stats else inspect)(
-                source, from_format, progress=bar, **counting, **taken[log]
+                source, from_format, progress=bar, **counting, **options_by_log[log]
             )
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
@@ -164,7 +164,7 @@ def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: 
         raise click.UsageError(f"{forms[0]} requires a single log, found {len(logs)}")
 
 
-def _taken(
+def _options_by_log(
     logs: tuple[str, ...], from_format: str | None, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Return the options of each log. With several logs, each gets those that its format has.

@@ -67,26 +67,26 @@ def command(
     streams = [query, *logs, options.pop("solutions", None)]
     if streams.count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    asked_query, *inputs, solutions = (
+    query_source, *inputs, solutions = (
         standard_input() if name == "-" else name for name in streams
     )
-    asked = LogQuery(asked_query, inputs, options, solutions)
+    log_query = LogQuery(query_source, inputs, options, solutions)
     with unwinding():
-        if asked.query.kind == "ask":
+        if log_query.query.kind == "ask":
             _refuse_output(output, options)
-            _answer(asked, quiet)
-        elif _is_shown(asked, output, options) and is_terminal(sys.stdout):
-            _show(asked, quiet)
+            _answer(log_query, quiet)
+        elif _is_shown(log_query, output, options) and is_terminal(sys.stdout):
+            _show(log_query, quiet)
         else:
-            _write(asked, output or "-", options, quiet)
+            _write(log_query, output or "-", options, quiet)
 
 
-def _is_shown(asked: LogQuery, output: str | None, options: dict[str, Any]) -> bool:
+def _is_shown(log_query: LogQuery, output: str | None, options: dict[str, Any]) -> bool:
     """Whether rows are printed as a table if standard output is a terminal."""
     from rdfm.logs.options import WRITING
 
     written = [each for each in WRITING if each.name in options]
-    return asked.query.kind == "select" and output is None and not written
+    return log_query.query.kind == "select" and output is None and not written
 
 
 def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ def _refuse_output(output: str | None, options: dict[str, Any]) -> None:
             )
 
 
-def _write(asked: LogQuery, output: str, options: dict[str, Any], quiet: bool) -> None:
+def _write(log_query: LogQuery, output: str, options: dict[str, Any], quiet: bool) -> None:
     """Write rows or messages."""
     from rdfm.cli.bar import Bar
     from rdfm.cli.losses import print_summary
@@ -114,12 +114,12 @@ def _write(asked: LogQuery, output: str, options: dict[str, Any], quiet: bool) -
     from rdfm.logs.kinds import USUAL
 
     if output == "-":
-        options.setdefault("to_format", USUAL[asked.makes])
+        options.setdefault("to_format", USUAL[log_query.makes])
         refuse_terminal(options)
-        asked.add(as_printed(options))
+        log_query.add(as_printed(options))
     bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
     try:
-        written = asked.write(standard_output() if output == "-" else output, progress=bar)
+        written = log_query.write(standard_output() if output == "-" else output, progress=bar)
     finally:
         if bar is not None:
             bar.close()
@@ -127,21 +127,21 @@ def _write(asked: LogQuery, output: str, options: dict[str, Any], quiet: bool) -
     _print_hint(written.hint, quiet)
 
 
-def _answer(asked: LogQuery, quiet: bool) -> None:
+def _answer(log_query: LogQuery, quiet: bool) -> None:
     """Print the indexes of the messages for which the query is true; with --whole, the answer."""
     from rdfm.cli.stdio import safe
 
     bar = _bar(quiet)
-    stream = asked.stream(bar)
+    stream = log_query.stream(bar)
     answer = False
     for some in _closing(bar, stream.solved):
         answer = True
         for index in some.indexes:
             where = f"{safe(some.source)}\t" if stream.driver.several else ""
             click.echo(f"{where}{index}")
-    if asked.whole:
+    if log_query.whole:
         click.echo(str(answer).lower())
-    _print_end(asked, stream, quiet)
+    _print_end(log_query, stream, quiet)
 
 
 def _bar(quiet: bool) -> Bar | None:
@@ -163,25 +163,29 @@ def _closing(bar: Bar | None, found: Iterable[Any]) -> Iterator[Any]:
             bar.close()
 
 
-def _show(asked: LogQuery, quiet: bool) -> None:
+def _show(log_query: LogQuery, quiet: bool) -> None:
     """Print rows as a table."""
     from rdfm.cli.table import TerminalTable
 
     bar = _bar(quiet)
-    stream = asked.stream(bar)
-    table = TerminalTable([*(() if asked.whole else ("source", "message")), *asked.query.variables])
+    stream = log_query.stream(bar)
+    table = TerminalTable(
+        [*(() if log_query.whole else ("source", "message")), *log_query.query.variables]
+    )
     for some in _closing(bar, stream.solved):
         rows = some.rows.rows()
-        if asked.whole:
+        if log_query.whole:
             table.add(rows)
         else:
             of = zip(some.indexes, rows, strict=True)
             table.add((some.source, str(index), *row) for index, row in of)
     table.end()
-    _print_end(asked, stream, quiet, rows=table.count)
+    _print_end(log_query, stream, quiet, rows=table.count)
 
 
-def _print_end(asked: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None) -> None:
+def _print_end(
+    log_query: LogQuery, stream: QueryStream, quiet: bool, rows: int | None = None
+) -> None:
     """Print to standard error what was skipped, the number of rows, notes, and a hint."""
     from rdfm.cli.losses import print_notes
     from rdfm.cli.stdio import plural, safe
@@ -195,7 +199,7 @@ def _print_end(asked: LogQuery, stream: QueryStream, quiet: bool, rows: int | No
     if rows is not None and not quiet:
         click.echo(f"rdfm: {plural(rows, 'row')}", err=True)
     print_notes(() if quiet else stream.driver.notes())
-    _print_hint(asked.hint(stream.querying), quiet)
+    _print_hint(log_query.hint(stream.querying), quiet)
 
 
 def _print_hint(hint: Remedy | None, quiet: bool) -> None:

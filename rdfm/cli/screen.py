@@ -47,14 +47,14 @@ _CODES = {
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def wants_colours(asked: Colours) -> bool:
+def wants_colours(choice: Colours) -> bool:
     """Whether to print colours.
 
     With "auto", true if standard output is a terminal, `NO_COLOR` is not set and `TERM` is not
     "dumb".
     """
-    if asked != "auto":
-        return asked == "always"
+    if choice != "auto":
+        return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout is not None and sys.stdout.isatty()

@@ -33,7 +33,7 @@ _pipe: tuple[int, int] | None = None  # wakes the watching thread
 
 
 def begin() -> None:
-    """Let signals end the process at once. Has no effect outside the main thread."""
+    """Make signals end the process at once. Has no effect outside the main thread."""
     global _reported
     _reported = False
     for kind in _KINDS:

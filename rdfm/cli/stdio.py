@@ -11,7 +11,7 @@ from rdfm.errors import visible
 from rdfm.logs.kinds import MESSAGE_WORDS
 
 STANDARD_OUTPUT = "standard output"
-# Nouns for a message and for a record, by kind of log. In results both are a row.
+# Nouns for a message and for a record, by kind of log. In results, both are rows.
 WORDS = {
     kind: (MESSAGE_WORDS[kind], record)
     for kind, record in (("messages", "quad"), ("patches", "operation"), ("results", "row"))

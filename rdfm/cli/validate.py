@@ -120,7 +120,7 @@ def _is_redirected() -> bool:
 
 
 def _line(found: Finding) -> str:
-    """Return a finding as a line of text that editors and `grep` understand."""
+    """Return a finding as a line of text in the form that compilers use, which editors can parse."""
     from rdfm.cli.stdio import safe
 
     where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)

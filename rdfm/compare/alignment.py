@@ -44,9 +44,9 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     for part in _parts(quads):
         alike[_key(part)].append(part)
     names: dict[Bnode, Bnode] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for part in _parts(old):
-        taken.update(node.value for quad in part for node in nodes_of(quad))
+        used.update(node.value for quad in part for node in nodes_of(quad))
         candidates = alike[_key(part)]
         for at, candidate in enumerate(candidates):
             found = mapping(candidate, part, max_steps=max_steps)
@@ -57,7 +57,7 @@ def aligned(old: Iterable[Quad], new: Iterable[Quad], *, max_steps: int = MAX_ST
     for quad in quads:
         for node in nodes_of(quad):
             if node not in names:
-                names[node] = Bnode(_free(node.value, taken))
+                names[node] = Bnode(_free(node.value, used))
     return [renamed(quad, names) for quad in quads]
 
 
@@ -120,11 +120,11 @@ def renamed(quad: Quad, names: Mapping[Bnode, Bnode]) -> Quad:
     return Quad(term(quad.subject), term(quad.predicate), term(quad.object), graph)
 
 
-def _free(label: str, taken: set[str]) -> str:
-    """Return the label, with a number appended if it is taken, and mark the result as taken."""
+def _free(label: str, used: set[str]) -> str:
+    """Return the label, with a number appended if it is used, and mark the result as used."""
     free, number = label, 0
-    while free in taken:
+    while free in used:
         number += 1
         free = f"{label}_{number}"
-    taken.add(free)
+    used.add(free)
     return free

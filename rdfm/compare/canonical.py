@@ -21,7 +21,8 @@ __all__ = ["canonical", "canonical_labels"]
 MAX_STEPS = 2_000_000
 
 Issued = dict[str, str]  # labels and the identifiers issued for them, in order
-# Yields requests for the hash and the issuer of a related node, and returns its own.
+# Yields requests for the hash and issuer of a related node, and returns the hash and issuer of its
+# own node.
 Walk = Generator[tuple[str, Issued], tuple[str, Issued] | None, tuple[str, Issued]]
 
 

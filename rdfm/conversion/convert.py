@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm import formats
 from rdfm.conversion.options import STAGES, divide, readers
-from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.regroup import DefaultGraph, Regrouping, make
 from rdfm.conversion.selected import select
 from rdfm.conversion.summary import Summary
@@ -125,7 +125,7 @@ def plan(
     options: dict[str, Any],
     total: int | None,
     declared: Mapping[str, OptionSpec] = STAGES,
-) -> Plan:
+) -> ConversionPlan:
     """Return the plan of a conversion.
 
     Args:
@@ -215,7 +215,7 @@ def plan(
     graph = stages.get("default_graph_as")
     renaming = () if graph is None else (DefaultGraph(graph),)
     selection, reading = select(stages, inputs, reading, regrouping)
-    return Plan(
+    return ConversionPlan(
         inputs=inputs,
         driver=Driver(inputs, reading),
         stages=(*renaming, *filtering, *regrouping(), *selection),

@@ -39,7 +39,7 @@ from rdfm.logs.stages import SkipBroken, Stage, Stages, Tally
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["Pipeline", "Plan"]
+__all__ = ["ConversionPlan", "Pipeline"]
 
 # Capacities of the queues, in bytes. An empty queue accepts an item of any size.
 PIECES_BYTES = 4 << 20
@@ -54,7 +54,7 @@ WRITTEN_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
-class Plan:
+class ConversionPlan:
     """The steps of a conversion.
 
     Attributes:
@@ -92,7 +92,7 @@ _Bytes = bytes | list[Part] | list[Addition]
 class Pipeline:
     """One conversion."""
 
-    def __init__(self, plan: Plan, report: Reporter) -> None:
+    def __init__(self, plan: ConversionPlan, report: Reporter) -> None:
         """Store the plan and the progress reporter."""
         self._plan = plan
         self._report = report
@@ -186,7 +186,8 @@ class Pipeline:
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:
-        # The driver may have read ahead. How far depends on timing, so its notes are left out then.
+        # The driver may have read ahead. How far depends on timing, so in that case its notes are
+        # omitted.
         of_all = self._plan.driver.notes() if self._read_all else ()
         return of_all + self._notes.texts()
 

@@ -20,7 +20,7 @@ _SIDES: tuple[Side, ...] = ("read", "write")
 
 
 def of_formats(name: str) -> dict[Side, OptionSpec]:
-    """Return the declaration of an option by side, from the first format that has the option.
+    """Return the declarations of an option by side, each from the first format that has it.
 
     Plug-ins are searched only if no built-in format has the option.
     """

@@ -37,7 +37,7 @@ def select(
     reading: Reading,
     regrouping: Callable[[], tuple[Stage, ...]],
 ) -> tuple[tuple[Selection, ...], Reading]:
-    """Return the stage that selects messages, if any are left out, and how to read for it.
+    """Return the stage that selects messages, if one is needed, and how to read the inputs for it.
 
     Args:
         stages: Options of the stages.

@@ -85,7 +85,7 @@ class Target:
             if self.template and self.template != continued.get("options"):
                 raise OptionError(
                     "the log has other stream options than the template, which cannot change; "
-                    "leave the template out"
+                    "remove the option for the template"
                 )
             found = {**(found or {}), **continued}
 

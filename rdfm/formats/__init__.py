@@ -236,12 +236,12 @@ def by_content(head: bytes) -> Format | None:
 
 
 def by_clear_content(head: bytes) -> Format | None:
-    """Return the built-in format that is certain from the available bytes of a log, whatever follows."""
+    """Return the built-in format that the available bytes of a log identify, whatever follows."""
     return next((format for format in built_in() if _shows(format.spec, head, False)), None)
 
 
 def _shows(spec: FormatSpec, head: bytes, complete: bool) -> bool:
-    """Whether a log's first bytes are of a format; False if its plug-in fails."""
+    """Whether a log's first bytes identify a format; False if its plug-in fails."""
     if spec.sniff is None:
         return False
     try:

@@ -108,7 +108,7 @@ class ArrowDecoder(RowDecoder):
         file.seek(at)
         if file.read(1):
             raise DecodeError(
-                "there is data after the end mark of the stream; remove it",
+                "there is data after the end mark of the stream; remove that data",
                 format=self.format,
                 offset=at,
             )

@@ -1,4 +1,4 @@
-"""Numbers of rows of a Parquet file that can be decoded at once.
+"""Computes how many rows of a Parquet file can be decoded at once.
 
 In: the file, its metadata, the columns to read. Out: for groups of row groups, the rows of a batch and the first row
 that is too large. Cost: the page headers. Pages are decompressed only if a row group may decode to more than

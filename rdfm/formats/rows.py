@@ -394,7 +394,7 @@ class _named:
 
 
 class _Sink(io.RawIOBase):
-    """A file whose written bytes can be taken."""
+    """A file in memory whose bytes can be taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -413,8 +413,8 @@ class _Sink(io.RawIOBase):
         return self._size
 
     def take(self) -> bytes:
-        taken, self._parts = b"".join(self._parts), []
-        return taken
+        written, self._parts = b"".join(self._parts), []
+        return written
 
 
 class RowEncoder(Encoder):
@@ -542,13 +542,13 @@ class RowEncoder(Encoder):
         Raises:
             OptionError: If an option is for messages.
         """
-        asked = {
+        requested = {
             "flat": self._flat,
             "namespaces": self._asked,
             "rows": self._quads,
             "terms": self._terms != "ntriples",
         }
-        for name, given in asked.items():
+        for name, given in requested.items():
             if given:
                 raise OptionError(
                     f"the option {name} applies to logs, not to the results of a query"

@@ -67,10 +67,11 @@ class OptionSpec:
 
     Attributes:
         name: The keyword in Python: lower case, words joined by `_`.
-        kind: The kind of its value: "switch", "count", "bytes" (such as `64M`), "choice", "choice or number", "text",
-            "texts" (one or several), "iri", "namespaces" (a dict of names and IRIs), "files" (a dict of URLs and
-            files), "file", "context" (of JSON-LD: a file, its text or a dict), "log" (of the format, from which the
-            stream options are taken), "moment" (a date and time), "object" (a JSON object or a dict).
+        kind: The kind of its value: "switch", "count", "bytes" (such as `64M`), "choice", "choice
+            or number", "text", "texts" (one or several), "iri", "namespaces" (a dict of names and
+            IRIs), "files" (a dict of URLs and files), "file", "context" (of JSON-LD: a file, its
+            text or a dict), "log" (a log of the format, whose stream options are used), "moment" (a
+            date and time), "object" (a JSON object or a dict).
         help: Its description, in a sentence.
         choices: The words of a choice.
         numbers: The number for each word, with "choice or number".
@@ -79,7 +80,8 @@ class OptionSpec:
         least: The smallest number.
         most: The largest number.
         default: The default value, if it is fixed.
-        default_from: The origin of the default otherwise: the "input" that is read, or the "source" of the output.
+        default_from: The origin of the default if it is not fixed: the "input" that is read, or the
+            "source" of the output.
         printed: The default for standard output of the command line, if it differs.
         shared: Whether a conversion passes it to both of its formats if both have it.
         hint: Whether `from_NAME` in a conversion is ignored if the format of the input does not have it, because it
@@ -408,7 +410,7 @@ class FormatSpec:
         Args:
             side: Which of the two.
             name: The option.
-            several: Whether other formats are read too, none of which has it.
+            several: Whether other formats are read too; none of them has the option either.
         """
         from rdfm import formats
 

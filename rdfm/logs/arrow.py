@@ -92,17 +92,17 @@ def arrow_reader(
 
     def rows() -> Iterator[Any]:
         coalescer = table.coalescer(head.kind)
-        met = None
+        failure = None
         try:
             for batch, name in batches:
                 for some in coalescer.push(batch, name):
                     yield pa.record_batch(some)
         except Exception as error:
-            met = error
+            failure = error
         if (rest := coalescer.finish()) is not None:
             yield pa.record_batch(rest)
-        if met is not None:
-            raise met
+        if failure is not None:
+            raise failure
 
     reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(schema, rows())
     return reader

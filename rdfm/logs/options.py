@@ -40,7 +40,7 @@ READING = declare(
     OptionSpec(
         "on_error",
         "choice",
-        "Stop at broken data, or skip it; limits always stop.",
+        "Stop at broken data, or skip it. Exceeding a limit always stops.",
         choices=("fail", "skip"),
         default="fail",
         instead="skip_message() of a log",

@@ -194,9 +194,9 @@ class LogWriter:
             PermissionError: The process that created the log forked this one.
         """
         self._check_open()
-        taken = tuple(_BATCHES[kind] for kind in self._kinds)
-        if not isinstance(batch, taken):
-            names = " or a ".join(batch_class.__name__ for batch_class in taken)
+        accepted = tuple(_BATCHES[kind] for kind in self._kinds)
+        if not isinstance(batch, accepted):
+            names = " or a ".join(batch_class.__name__ for batch_class in accepted)
             raise TypeError(f"write_batch requires a {names}, not {type(batch).__name__}")
         self._flush()
         self._encode(batch)

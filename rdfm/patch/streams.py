@@ -188,12 +188,12 @@ class Streams:
         number = next(at for at, each in enumerate(self._inputs) if each is inputs)
         inputs = inputs._replace(format=self.stages.get(inputs.format_option))
         specs = _readers(inputs)
-        taken = {name for spec in specs for name in spec.options("read")}
+        supported = {name for spec in specs for name in spec.options("read")}
         lines = LineIndex()
         is_indexed = inputs.kind == "patches" and not all(spec.binary for spec in specs)
         reading = Reading(
             inputs.format,
-            {name: value for name, value in self.reads.items() if name in taken},
+            {name: value for name, value in self.reads.items() if name in supported},
             parts="always" if parts else "never",
             strict=False,
             hints=self._hints,

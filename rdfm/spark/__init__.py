@@ -156,7 +156,7 @@ def query(
     from rdfm.sparql.text import text_of
 
     text, _, base = text_of(query)
-    asked = {
+    query_options = {
         "query": text,
         "base": base,
         "types": types,
@@ -166,7 +166,7 @@ def query(
         "timeout": timeout,
         "max_rows": max_rows,
     }
-    given = json.dumps({name: value for name, value in asked.items() if value is not None})
+    given = json.dumps({name: value for name, value in query_options.items() if value is not None})
     if hasattr(logs, "mapInArrow"):
         from rdfm.spark.querying import query_rows
 

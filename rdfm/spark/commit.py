@@ -35,8 +35,8 @@ from rdfm.storage.listing import find_files, holders, is_glob
 
 __all__ = [
     "ABANDONED_SECONDS",
-    "Commit",
     "CommitTarget",
+    "FolderCommit",
     "find_settled",
     "settle_around",
     "stream_job",
@@ -53,12 +53,12 @@ _VERSION = 1
 _PATIENCE = 10.0
 _UNSTEADY = 60.0
 _TRIES = 10
-# Errors that another process may not have, in particular the one that made the commit.
+# Errors that may not occur in another process, such as the one that made the commit.
 _REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
-class Commit:
+class FolderCommit:
     """The content of a commit.
 
     Attributes:
@@ -133,7 +133,7 @@ class CommitTarget:
         """Create the folder of one attempt of a task, and return its path.
 
         Raises:
-            FileNotFoundError: If the job was begun and is over, and the storage can detect this.
+            FileNotFoundError: If the job has ended, and the storage can detect this.
         """
         path = self._at("staging", job, attempt)
         self.storage.make_folder(path, job.startswith(_STREAM))
@@ -178,7 +178,7 @@ class CommitTarget:
         """The last completed batch of a streaming query; -1 if there is none."""
         return self._last(f"query-{query}")
 
-    def commit(self, commit: Commit, *, replaces: bool = False) -> bool:
+    def commit(self, commit: FolderCommit, *, replaces: bool = False) -> bool:
         """Decide a commit and complete it.
 
         Args:
@@ -201,7 +201,7 @@ class CommitTarget:
             self._check_parts(commit)
             self.prepare()
             if replaces:
-                # Get the turn first: an overwrite that starts meanwhile then has the same one.
+                # Get the turn first: an overwrite that starts meanwhile then gets the same turn.
                 turn = self._last(_OVERWRITES) + 1
                 commit = replace(commit, turn=turn, removals=tuple(self.visible()))
             ours = self._decide(commit)
@@ -212,7 +212,7 @@ class CommitTarget:
             self._drop(commit.job)
         return ours
 
-    def _decide(self, commit: Commit) -> bool:
+    def _decide(self, commit: FolderCommit) -> bool:
         data = json.dumps({"version": _VERSION, **asdict(commit)}, indent=0).encode()
         ours = self.storage.create_whole(self._journal(commit.name), data)
         try:
@@ -234,7 +234,8 @@ class CommitTarget:
         If this process has no permission or no space, it waits some seconds for another process to complete them.
 
         Args:
-            reads: Whether it is enough that the visible files are right. A writer needs all steps.
+            reads: Whether the caller only reads, so that it is enough if the visible files are
+                right. A writer needs all steps.
 
         Returns:
             Whether files may have changed.
@@ -347,7 +348,7 @@ class CommitTarget:
         self.storage.remove(self._journal(name))
         return not done
 
-    def _place(self, name: str, commit: Commit, part: str) -> None:
+    def _place(self, name: str, commit: FolderCommit, part: str) -> None:
         staged = self._at("staging", commit.job, part)
         final = f"{self.folder}/{part.rpartition('/')[2]}"
         try:
@@ -380,14 +381,14 @@ class CommitTarget:
         with contextlib.suppress(FileExistsError):
             self.storage.finish(self.storage.open_new(path))
 
-    def _is_done(self, commit: Commit) -> bool:
+    def _is_done(self, commit: FolderCommit) -> bool:
         if commit.write_id is not None:
             return self.is_written(commit.write_id)
         if commit.query is not None and commit.batch is not None:
             return self.last_batch(commit.query) >= commit.batch
         return False
 
-    def _is_late(self, commit: Commit) -> bool:
+    def _is_late(self, commit: FolderCommit) -> bool:
         """Whether another overwrite had the same turn."""
         return commit.turn is not None and self._last(_OVERWRITES) >= commit.turn
 
@@ -396,7 +397,7 @@ class CommitTarget:
         names = self.storage.names(self._at("commits", folder))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
-    def _remember(self, commit: Commit) -> None:
+    def _remember(self, commit: FolderCommit) -> None:
         if commit.write_id is not None:
             self.storage.make_folder(self._at("commits"))
             self._touch(self._at("commits", _write_name(commit.write_id)))
@@ -413,7 +414,7 @@ class CommitTarget:
             if old.isdigit() and int(old) < last:
                 self.storage.remove(f"{folder}/{old}")
 
-    def _check_parts(self, commit: Commit) -> None:
+    def _check_parts(self, commit: FolderCommit) -> None:
         """Raise if a part is missing, before the commit is decided."""
         if not commit.parts:
             return
@@ -444,7 +445,7 @@ class CommitTarget:
             if name.endswith(".json") and not name.startswith(".")
         ]
 
-    def _read(self, name: str) -> Commit | None:
+    def _read(self, name: str) -> FolderCommit | None:
         """Read a journal; None if it no longer exists."""
         try:
             data = self.storage.read_whole(self._journal(name))
@@ -455,7 +456,7 @@ class CommitTarget:
             if content.pop("version") != _VERSION:
                 raise ValueError("it was written by a newer rdfm")
             parts, removals = tuple(content.pop("parts")), tuple(content.pop("removals"))
-            return Commit(parts=parts, removals=removals, **content)
+            return FolderCommit(parts=parts, removals=removals, **content)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise OSError(
                 errno.EIO,

@@ -242,12 +242,13 @@ class Options:
     """The options of one read or write. Names are compared without case and underscores.
 
     Attributes:
-        rest: Options that have not been taken yet: normalized name and value.
-        taken: Names of the options that were requested, whether given or not, in Spark's spelling.
+        remaining: Options that nothing has read yet: normalized name and value.
+        requested: Names of the options that code has asked for, whether given or not, in Spark's
+            spelling.
 
     Example:
         >>> options = Options({"splitBytes": "16m", "lenient": "true"})
-        >>> options.take(FILES)["split_bytes"], options.rest
+        >>> options.take(FILES)["split_bytes"], options.remaining
         (16777216, {'lenient': 'true'})
     """
 
@@ -257,20 +258,20 @@ class Options:
         Raises:
             OptionError: If an option is given twice.
         """
-        self.rest: dict[str, str] = {}
-        self.taken: list[str] = []
+        self.remaining: dict[str, str] = {}
+        self.requested: list[str] = []
         for name, value in given.items():
-            if key(name) in self.rest:
+            if key(name) in self.remaining:
                 raise OptionError(f"the option {name} is given twice; remove one of them")
-            self.rest[key(name)] = value
+            self.remaining[key(name)] = value
 
     def pop(self, name: str) -> str | None:
         """Take an option that Spark sets itself, as text."""
-        return self.rest.pop(key(name), None)
+        return self.remaining.pop(key(name), None)
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:
         """Take the given options among these names, as text for Spark."""
-        self.taken += map(camel, names)
+        self.requested += map(camel, names)
         found = {camel(name): self.pop(name) for name in names}
         return {name: text for name, text in found.items() if text is not None}
 
@@ -282,7 +283,7 @@ class Options:
         """
         values = {}
         for name, spec in specs.items():
-            self.taken.append(camel(name))
+            self.requested.append(camel(name))
             text = self.pop(name)
             called = f"the option {camel(name)}"
             values[name] = spec.default if text is None else spec.value(text, called)
@@ -300,7 +301,7 @@ class Options:
                 if not option.python_only:
                     known.setdefault(key(name), option)
         values = {}
-        for written, text in self.rest.items():
+        for written, text in self.remaining.items():
             if written not in known:
                 raise OptionError(self._refusal(written, specs, side))
             option = known[written]
@@ -325,12 +326,16 @@ class Options:
         )
         from difflib import get_close_matches  # costly to import
 
-        known = {key(name): camel(name) for name in (*self.taken, *names)}
+        known = {key(name): camel(name) for name in (*self.requested, *names)}
         if meant := [known[name] for name in get_close_matches(key(written), known)]:
             return f"there is no option '{written[:40]}'; did you mean {' or '.join(meant)}?"
         doing = "reading" if side == "read" else "writing"
         whose = f"the format {specs[0].name}" if len(specs) == 1 else "the formats"
-        own = f"the options for {doing} are {', '.join(sorted(self.taken))}; " if self.taken else ""
+        own = (
+            f"the options for {doing} are {', '.join(sorted(self.requested))}; "
+            if self.requested
+            else ""
+        )
         return f"there is no option '{written[:40]}'; {own}those of {whose} are {', '.join(names) or 'none'}"
 
     def paths(self) -> list[str]:
@@ -351,7 +356,7 @@ class Options:
                 )
             found += several
         # Spark passes a table's properties when it creates the table, but nothing when it reads it.
-        if not found or {"owner", "provider"} <= self.rest.keys():
+        if not found or {"owner", "provider"} <= self.remaining.keys():
             raise OptionError(
                 "no path is given; use load(path). Catalog tables pass no options "
                 "to Python sources; create a view instead: "

@@ -61,7 +61,7 @@ def pack(
 
 
 def _cut(files: list[File], costs: list[int], number: int) -> Iterator[list[File]]:
-    """Cut files into this number of packs. None is empty, and each cut is as close as possible to its even place."""
+    """Cut files into this number of non-empty packs, at the boundaries closest to an even division."""
     ends = [0, *accumulate(costs)]
     start = 0
     for cut in range(1, number + 1):

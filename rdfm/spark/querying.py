@@ -106,7 +106,9 @@ class SparkQuery:
                     f"a query has no option {name[:40]}; its options are {', '.join(_OPTIONS)}"
                 )
         if not isinstance(query, str):
-            raise OptionError("the option query has no query; add its text under the key query")
+            raise OptionError(
+                "the JSON of the option query has no key query; add it, with the text of the query"
+            )
         text, _, found = text_of(query)
         values = {name: QUERY[name].value(value) for name, value in as_texts(options).items()}
         return cls(text, base or found, values)
@@ -185,12 +187,12 @@ def _schema(query: Query, columns: TypedColumns | None) -> StructType | None:
 class Evaluation:
     """Evaluates a query in a task."""
 
-    def __init__(self, asked: SparkQuery, *, lenient: bool = False) -> None:
+    def __init__(self, spark_query: SparkQuery, *, lenient: bool = False) -> None:
         """Prepare the query. If `lenient`, a value that does not match its column's type becomes null."""
-        self._query = asked.query()
-        self._evaluate = getattr(self._query, _METHODS[asked.kind])
-        self._columns = asked.columns(self._query)
-        self._skip_empty = bool(asked.options.get("skip_empty"))
+        self._query = spark_query.query()
+        self._evaluate = getattr(self._query, _METHODS[spark_query.kind])
+        self._columns = spark_query.columns(self._query)
+        self._skip_empty = bool(spark_query.options.get("skip_empty"))
         self._lenient = lenient
         self.nulls = 0
 
@@ -244,14 +246,14 @@ class QueryRows:
     """Collects the rows of a query, and error rows between them, in record batches for Spark."""
 
     def __init__(
-        self, asked: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
+        self, spark_query: SparkQuery, schema: pa.Schema, columns: tuple[str | None, ...], mode: str
     ) -> None:
         """Prepare for a query, the schema that Spark expects, the query's column names, and the error mode."""
         self._schema = schema
         self._columns = columns
         self._mode = mode
-        self._index = "offset" if asked.kind == "construct" else "message"
-        self._evaluation = Evaluation(asked, lenient=mode != "FAILFAST")
+        self._index = "offset" if spark_query.kind == "construct" else "message"
+        self._evaluation = Evaluation(spark_query, lenient=mode != "FAILFAST")
         self._collected: list[pa.RecordBatch] = []
         self._rows = 0
 
@@ -282,7 +284,7 @@ class QueryRows:
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Return the remaining rows."""
-        yield from self._together()
+        yield from self._flush()
         if self._evaluation.nulls:
             _log.warning(
                 "%d values are null because they do not match the types of their columns",
@@ -301,9 +303,9 @@ class QueryRows:
             self._collected.append(batch)
             self._rows += batch.num_rows
         if self._rows >= ROWS:
-            yield from self._together()
+            yield from self._flush()
 
-    def _together(self) -> Iterator[pa.RecordBatch]:
+    def _flush(self) -> Iterator[pa.RecordBatch]:
         if self._collected:
             table = pa.Table.from_batches(self._collected, self._schema)
             self._collected, self._rows = [], 0
@@ -316,12 +318,12 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def of_rows(
-    asked: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+    spark_query: SparkQuery, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Run a query on rows that contain messages, and return its rows. Runs in a task.
 
     Args:
-        asked: The query.
+        spark_query: The query.
         schema: The columns of the result.
         batches: Rows with a column `quads` and optionally `source` and `offset`.
 
@@ -331,7 +333,7 @@ def of_rows(
     """
     from rdfm._core import batches_from_arrow
 
-    evaluation = Evaluation(asked)
+    evaluation = Evaluation(spark_query)
     for given in batches:
         there = given.filter(given["quads"].is_valid()) if given["quads"].null_count else given
         names = there.schema.names
@@ -371,18 +373,18 @@ def query_rows(rows: DataFrame, given: str) -> DataFrame:
         QueryError: As in `SparkQuery.of`.
         OptionError: As in `SparkQuery.of`, or if there is no column of quads.
     """
-    asked = SparkQuery.of(given)
-    assert asked is not None
+    spark_query = SparkQuery.of(given)
+    assert spark_query is not None
     columns = {each.name.lower(): each for each in rows.schema}
     if "quads" not in columns or columns["quads"].dataType != QUADS:
         raise OptionError(
-            f"the rows have no column quads of the type {QUADS.simpleString()}, as returned by a read of messages"
+            f"the rows need a column quads of the type {QUADS.simpleString()}, as returned when reading messages"
         )
-    schema = asked.schema or default_schema()
+    schema = spark_query.schema or default_schema()
     arrow = to_arrow_schema(schema, timezone="UTC")
 
     def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return of_rows(asked, arrow, batches)
+        return of_rows(spark_query, arrow, batches)
 
     used = [name for name in ("source", "offset", "quads") if name in columns]
     return rows.select(*used).mapInArrow(made, schema)

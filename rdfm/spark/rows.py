@@ -179,7 +179,7 @@ class SparkReading(FromDriver):
 
     def _querying(
         self,
-        asked: SparkQuery,
+        spark_query: SparkQuery,
         schema: StructType | None,
         corrupt: str,
         names: list[str] | None,
@@ -193,7 +193,7 @@ class SparkReading(FromDriver):
             raise OptionError(
                 "rows and terms cannot be combined with a query, which determines the rows"
             )
-        known = asked.schema
+        known = spark_query.schema
         wanted = schema or StructType((known or default_schema()).fields)
         if schema is None and names is not None:
             fields = {each.name: each.dataType for each in wanted}
@@ -203,7 +203,7 @@ class SparkReading(FromDriver):
         if known is None:
             columns = columns_of(wanted, corrupt)
         else:
-            columns = asked.columns_of(wanted, corrupt)
+            columns = spark_query.columns_of(wanted, corrupt)
         return replace(self, schema=wanted, columns=tuple(columns), kind="messages")
 
     def _found(
@@ -397,11 +397,11 @@ def _filter_arguments(given: Mapping[str, Any] | None) -> Mapping[str, Any] | No
     if given is None:
         return None
     try:
-        asked = filter_values(given)
-        Filtering(asked)
+        arguments = filter_values(given)
+        Filtering(arguments)
     except OptionError as error:
         raise OptionError(f"the option filter: {error}") from None
-    return asked
+    return arguments
 
 
 class _Rows:
@@ -444,7 +444,7 @@ class _Rows:
             error.source = source
             raise
         for complete in pushed:
-            yield from self._together()
+            yield from self._flush()
             yield self._shaped(complete)
 
     def add_error(self, source: str, index: int | None, text: str) -> Iterator[pa.RecordBatch]:
@@ -460,12 +460,12 @@ class _Rows:
         ]
         self._collect(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         if self._small_rows >= BATCH_ROWS or self._small_bytes >= BATCH_BYTES:
-            yield from self._together()
+            yield from self._flush()
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Return the remaining rows."""
         rest = self._finish()
-        yield from self._together()
+        yield from self._flush()
         if rest is not None:
             yield rest
 
@@ -493,7 +493,7 @@ class _Rows:
         self._small_rows += batch.num_rows
         self._small_bytes += batch.nbytes
 
-    def _together(self) -> Iterator[pa.RecordBatch]:
+    def _flush(self) -> Iterator[pa.RecordBatch]:
         if self._small:
             table = pa.Table.from_batches(self._small, self._schema)
             self._small, self._small_rows, self._small_bytes = [], 0, 0

@@ -222,20 +222,22 @@ def _column(field: StructField, known: Mapping[str, DataType], never_null: tuple
     return name
 
 
-def _fits(asked: DataType, known: DataType) -> bool:
+def _fits(requested: DataType, known: DataType) -> bool:
     """Whether a type matches the known one; structs may have fewer fields, in any order and case."""
-    if isinstance(asked, ArrayType) and isinstance(known, ArrayType):
-        return _fits(asked.elementType, known.elementType)
-    if isinstance(asked, MapType) and isinstance(known, MapType):
-        return _fits(asked.keyType, known.keyType) and _fits(asked.valueType, known.valueType)
-    if isinstance(asked, StructType) and isinstance(known, StructType):
+    if isinstance(requested, ArrayType) and isinstance(known, ArrayType):
+        return _fits(requested.elementType, known.elementType)
+    if isinstance(requested, MapType) and isinstance(known, MapType):
+        return _fits(requested.keyType, known.keyType) and _fits(
+            requested.valueType, known.valueType
+        )
+    if isinstance(requested, StructType) and isinstance(known, StructType):
         types = {field.name: field.dataType for field in known}
-        names = [field.name.lower() for field in asked]
+        names = [field.name.lower() for field in requested]
         return 0 < len(names) == len(set(names)) and all(
             field.name.lower() in types and _fits(field.dataType, types[field.name.lower()])
-            for field in asked
+            for field in requested
         )
-    return asked == known
+    return requested == known
 
 
 def _may_be_null(field: StructField, never_null: tuple[str, ...]) -> bool:

@@ -224,7 +224,7 @@ class LogSourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
 def is_stream(options: Mapping[str, str]) -> bool:
     """Whether the options include one that only streams have."""
-    return not Options(options).rest.keys().isdisjoint(map(key, STREAMING))
+    return not Options(options).remaining.keys().isdisjoint(map(key, STREAMING))
 
 
 def _spark_files(batches: Iterable[pa.RecordBatch], recursive: bool) -> Iterator[tuple[File, None]]:
@@ -285,7 +285,7 @@ def _as_found(
 
 
 def _is_as_found(file: File, reading: SparkReading) -> bool:
-    """Whether a file still has its size and time, as far as known; true for a deleted file."""
+    """Whether the size and time of a file are unchanged, as far as known; true for a deleted file."""
     storage, path = storage_of(file.path, reading.storage)
     try:
         now = storage.status(path)

@@ -3,8 +3,9 @@
 In: columns of N-Triples terms, as in `quads`; data frames of messages or of quads.
 Out: columns, or data frames, also on Spark Connect.
 Cost: that of Spark's string functions; a text with a backslash is searched once more.
-Law: no term raises an error, whatever the session's settings. The result is null for null, and for a part that a term does not
-have. For text that is not an N-Triples term, it is null or the result for its first characters.
+Law: no term raises an error, whatever the session's settings. The result is null for null, and for
+    a part that a term does not have. For text that is not an N-Triples term, it is null or a result
+    computed from its first characters.
 """
 
 from __future__ import annotations
@@ -302,7 +303,7 @@ def _with_character(piece: Column, index: Column) -> Column:
     """The text after a backslash, with its leading `uXXXX` or `UXXXXXXXX` resolved."""
 
     def character(digits: Column) -> Column:
-        # A byte order mark first, so that the character is not read as one.
+        # A byte order mark comes first, so that the character itself is not treated as one.
         return F.decode(F.unhex(F.concat(F.lit("0000FEFF"), digits)), "UTF-32")
 
     short = F.concat(
@@ -368,8 +369,8 @@ def _settled(value: Column, type: DataType) -> Column:
 
 def _free(df: DataFrame, name: str) -> str:
     """A name that no column has."""
-    taken = {column.lower() for column in df.columns}
-    while name in taken:
+    used = {column.lower() for column in df.columns}
+    while name in used:
         name += "_"
     return name
 

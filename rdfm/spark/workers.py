@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FromDriver", "check_workers"]
 
-_ASK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
+_IMPORT_CHECK = "import pyarrow, rdfm, importlib.util as u; print(rdfm.__version__ if u.find_spec('pyspark_rdfm') else '')"
 _PATIENCE = 60.0
 _right: set[str] = set()
 
@@ -53,8 +53,8 @@ def check_workers(spark: SparkSession) -> None:
     paths = [*sent, *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     try:
-        asked = subprocess.run(
-            [program, "-c", _ASK],
+        import_check = subprocess.run(
+            [program, "-c", _IMPORT_CHECK],
             env=environment,
             capture_output=True,
             text=True,
@@ -65,10 +65,10 @@ def check_workers(spark: SparkSession) -> None:
         return
     except OSError as error:
         raise _wrong(program, f"cannot be started ({error.strerror})") from error
-    if asked.returncode:
-        lines = asked.stderr.strip().splitlines() or ["no reason given"]
+    if import_check.returncode:
+        lines = import_check.stderr.strip().splitlines() or ["no reason given"]
         raise _wrong(program, f"cannot import rdfm ({lines[-1]})")
-    if asked.stdout.strip() != __version__:
+    if import_check.stdout.strip() != __version__:
         raise _wrong(
             program, f"has another version of rdfm than the driver, which has {__version__}"
         )

@@ -33,7 +33,7 @@ from rdfm.formats.spec import key
 from rdfm.logs import remedies
 from rdfm.logs.rotation import Rotation
 from rdfm.logs.writer import LogWriter, create_log
-from rdfm.spark.commit import Commit, CommitTarget, stream_job
+from rdfm.spark.commit import CommitTarget, FolderCommit, stream_job
 from rdfm.spark.options import WRITE_ID, WRITING, Options, compression
 from rdfm.spark.reader import absolute
 from rdfm.spark.remedies import in_spark
@@ -205,7 +205,7 @@ class LogSourceWriter(DataSourceArrowWriter):
             return
         target = self.plan.target()
         done = target.commit(
-            Commit(
+            FolderCommit(
                 job=self.job,
                 parts=_parts(messages),
                 write_id=self.write_id,
@@ -253,7 +253,7 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
             raise OptionError(
                 "rdfm supports only the output mode 'append' for streams, not 'complete'"
             )
-        if key("writeId") in given.rest:
+        if key("writeId") in given.remaining:
             raise OptionError(
                 "writeId is for batch writes; the checkpoint identifies the batches of a stream"
             )
@@ -293,7 +293,9 @@ class LogSourceStreamWriter(DataSourceStreamArrowWriter):
         of_tasks = [message for message in messages if isinstance(message, Parts)]
         for message in of_tasks[:1]:
             if parts:
-                commit = Commit(message.job, parts, marks=False, query=message.query, batch=batchId)
+                commit = FolderCommit(
+                    message.job, parts, marks=False, query=message.query, batch=batchId
+                )
                 target.commit(commit)
                 _log_remarks(self.plan, messages)
                 if message.query is not None:

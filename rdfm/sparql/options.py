@@ -77,7 +77,7 @@ _OWN = {option.name: option for option in QUERYING}
 _READING = {option.name: option for option in READING}
 _READING["on_error"] = replace(
     _READING["on_error"],
-    help="Stop at broken data, query limits and ill-typed values, or skip.",
+    help="Stop at broken data, exceeded query limits and ill-typed values, or skip them.",
 )
 QUERY = {**_OWN, **_READING, **{option.name: option for option in WRITING}}
 
@@ -127,7 +127,7 @@ def types_of(given: str | None) -> dict[str, str]:
                 "such as time=dateTime,value=double"
             )
         if name in found:
-            raise OptionError(f"{spelled('types')} contains {name} twice; leave one out")
+            raise OptionError(f"{spelled('types')} contains {name} twice; remove one of them")
         found[name] = type
     return found
 

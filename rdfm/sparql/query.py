@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, o
 
 from rdfm._core import Query
 from rdfm.conversion.options import divide, readers
-from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, QueryError, Remedy, spelled
@@ -41,7 +41,7 @@ Answer: TypeAlias = bool | list[int] | list[tuple[str, int]]
 
 _ONLY_TABLES = f"{spelled('types')} is only for tables; write one, such as out.parquet"
 _LOGS_AND_SOLUTIONS = (
-    f"{spelled('solutions')} replaces the logs; leave out the logs or {spelled('solutions')}"
+    f"{spelled('solutions')} replaces the logs; remove the logs or {spelled('solutions')}"
 )
 _FORMS = {"select": "a SELECT", "construct": "a CONSTRUCT", "ask": "an ASK"}
 # The output of each form, and formats for it.
@@ -131,12 +131,12 @@ def query(
         **options,
     }
     storage = {"compression": compression, "storage_options": storage_options}
-    asked = LogQuery(query, logs, given, solutions, storage)
-    if asked.query.kind == "select":
-        return asked.solutions()
-    if asked.query.kind == "construct":
-        return asked.log()
-    return asked.answer()
+    log_query = LogQuery(query, logs, given, solutions, storage)
+    if log_query.query.kind == "select":
+        return log_query.solutions()
+    if log_query.query.kind == "construct":
+        return log_query.log()
+    return log_query.answer()
 
 
 def select(
@@ -673,7 +673,7 @@ class LogQuery:
             stages = (querying, TableRows(columns))
         elif kind == "results":
             stages = (querying, LabelledRows(self.query, whole=self.whole))
-        plan = Plan(
+        plan = ConversionPlan(
             inputs=self._inputs,
             driver=self._driver(divided.reads, divided.hints),
             stages=stages,

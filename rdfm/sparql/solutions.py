@@ -42,7 +42,7 @@ def solve(
         driver: Driver that reads the logs, or an open log.
         tally: Counter of skipped data.
         skips: Whether to skip broken messages.
-        pieces: Output of the first half of the driver, if it has started.
+        pieces: Output of the reading half of the driver, if it has started.
         before: Stages to run before the query.
 
     Raises:

@@ -60,7 +60,7 @@ def is_archive(head: bytes) -> bool:
 
 
 def members(pieces: Iterable[bytes]) -> Iterator[list[Member]]:
-    """Yield the files of an archive; those that are complete with the same piece come together.
+    """Yield the files of an archive; files that end in the same piece are yielded together.
 
     Names that begin with `_` or `.` are skipped, as in folders.
 

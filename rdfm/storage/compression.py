@@ -91,7 +91,7 @@ def suffix_of(name: str) -> str:
 
 
 def by_content(head: bytes) -> str | None:
-    """Return the compression detected from a log's first bytes (`MAGIC_BYTES` are enough), or None."""
+    """Return the compression detected from a log's first bytes, or None. `MAGIC_BYTES` bytes are enough."""
     if head.startswith(b"\x1f\x8b\x08"):
         return "gzip"
     # Zstandard frames, and skippable frames before them.
@@ -137,7 +137,8 @@ def decompress(name: str, pieces: Iterable[bytes], source: str | None = None) ->
                         yield out
                     continue
                 decoder, step, head = make(), SLICE_BYTES, b""
-            # Data after a member is copied at its end, so slices begin small and grow with the member.
+            # At the end of a member, the data after it is copied. So slices begin small, and grow
+            # with the member.
             data = view[at : at + step] if decoder.needs_input else view[:0]
             at += len(data)
             step = min(2 * step, PIECE_BYTES)

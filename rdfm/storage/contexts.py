@@ -145,7 +145,7 @@ class ContextLoader:
         return None
 
     def _keep(self, url: str, document: bytes, final: str) -> None:
-        """Put a fetched context into the cache; ignore a cache that is not writable."""
+        """Put a fetched context into the cache, or do nothing if the cache is not writable."""
         if self._cache is None:
             return
         try:
@@ -180,7 +180,8 @@ def context_text(given: object, option: str = "compact_with") -> str:
         option: The option's name, for errors.
 
     Raises:
-        OptionError: If it is none of these, or the file cannot be read or contains neither an object nor an array.
+        OptionError: If it has another form, or if the file cannot be read or contains neither an
+            object nor an array.
 
     Example:
         >>> context_text({"ex": "http://example.org/"})

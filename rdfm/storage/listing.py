@@ -61,11 +61,11 @@ def find_files(
         for name, file in _places(storage, called, ignore_missing).items():
             if file is None:
                 folders[name] = None
-                for met in _logs(_listed(storage, name, recursive, ignore_missing)):
-                    inside = met.path.removeprefix(name)
+                for inner in _logs(_listed(storage, name, recursive, ignore_missing)):
+                    inside = inner.path.removeprefix(name)
                     hidden = re.search(r"(?:^|[/\\])[_.]", inside)
                     if hidden is None:
-                        files.append(met)
+                        files.append(inner)
                     else:
                         folders[name + inside[: hidden.start()]] = None
             else:

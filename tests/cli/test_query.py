@@ -358,7 +358,7 @@ def test_hints_apply_to_parts_of_a_query(rdfm):
         (["SELECT * { ?s ?p ?o }", "--solutions", "a.srj"], "solutions is for CONSTRUCT"),
         (
             ["CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "a.nq", "--solutions", "a.srj"],
-            "--solutions replaces the logs; leave out the logs or --solutions",
+            "--solutions replaces the logs; remove the logs or --solutions",
         ),
         (
             ["SELECT * { ?s ?p ?o }", "a.nq", "--timeout", "soon"],

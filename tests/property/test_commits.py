@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfm.spark.commit import Commit, CommitTarget, find_settled
+from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled
 from rdfm.storage.files import LocalStorage
 
 STEPS = (
@@ -131,7 +131,7 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
 
             def act():
                 target.clean()
-                target.commit(Commit(job, parts, write_id=write_id), replaces=overwrite)
+                target.commit(FolderCommit(job, parts, write_id=write_id), replaces=overwrite)
 
             return Actor(act)
 
@@ -141,7 +141,9 @@ def test_commits_are_atomic_and_happen_once(seed, overwrites, deaths):
 
             def act():
                 for number, job in enumerate(jobs):
-                    target.commit(Commit(job, parts[number], (), False, query="q", batch=number))
+                    target.commit(
+                        FolderCommit(job, parts[number], (), False, query="q", batch=number)
+                    )
 
             return Actor(act)
 

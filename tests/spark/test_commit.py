@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rdfm.spark.commit import Commit, CommitTarget, find_settled, stream_job
+from rdfm.spark.commit import CommitTarget, FolderCommit, find_settled, stream_job
 from rdfm.storage.files import storage_of
 
 CHANGES = ("write_whole", "create_whole", "rename", "remove", "remove_folder", "open_new")
@@ -71,7 +71,7 @@ def stage(target, job="job", names=NEW):
 
 def do(target, kind="append", job="job", names=NEW, watched=None, **more):
     """Runs a write from the beginning; `watched` is called at the steps of the commit."""
-    commit = Commit(job, stage(target, job, names), **more)
+    commit = FolderCommit(job, stage(target, job, names), **more)
     storage = Watched(target.storage, watched) if watched else target.storage
     return CommitTarget(storage, target.folder).commit(commit, replaces=kind == "overwrite")
 
@@ -163,7 +163,9 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
             if next(steps) == count:
                 met.append(1)
                 target.settle()
-                following = Commit("next", stage(target, "next", ["x.nq"]), query="q", batch=9999)
+                following = FolderCommit(
+                    "next", stage(target, "next", ["x.nq"]), query="q", batch=9999
+                )
                 target.commit(following)
 
         assert do(target, kind, watched=step, query="q", batch=count * 2) or met
@@ -235,7 +237,9 @@ def test_many_processes_may_settle_at_once(tmp_path):
     target = CommitTarget.of(str(tmp_path))
     names = [f"part-{number}.nq" for number in range(40)]
     for turn in range(10):
-        commit = Commit(f"job{turn}", stage(target, f"job{turn}", names), query="q", batch=turn)
+        commit = FolderCommit(
+            f"job{turn}", stage(target, f"job{turn}", names), query="q", batch=turn
+        )
         data = json.dumps({"version": 1, **commit.__dict__})
         (tmp_path / "_rdfm/journal" / f"{commit.name}.json").write_text(data)
         errors = []
@@ -258,8 +262,10 @@ def test_many_processes_may_settle_at_once(tmp_path):
 
 
 def test_two_drivers_with_the_same_write_append_once(target):
-    first = Commit("first", stage(target, "first"), write_id="load of Monday")
-    second = Commit("second", stage(target, "second", ["other.nq"]), write_id="load of Monday")
+    first = FolderCommit("first", stage(target, "first"), write_id="load of Monday")
+    second = FolderCommit(
+        "second", stage(target, "second", ["other.nq"]), write_id="load of Monday"
+    )
     assert target.commit(first)
     assert not target.commit(second)
     assert target.is_written("load of Monday")
@@ -272,10 +278,10 @@ def test_batches_are_recorded_by_number(target):
     assert target.last_batch("q") == -1
     for batch in (0, 1, 2):
         parts = stage(target, "job", [f"b{batch}.nq"])
-        assert target.commit(Commit("job", parts, marks=False, query="q", batch=batch))
+        assert target.commit(FolderCommit("job", parts, marks=False, query="q", batch=batch))
     for batch in (2, 1):
         parts = stage(target, "job", ["again.nq"])
-        assert not target.commit(Commit("job", parts, marks=False, query="q", batch=batch))
+        assert not target.commit(FolderCommit("job", parts, marks=False, query="q", batch=batch))
     assert target.last_batch("q") == 2
     assert target.last_batch("other") == -1
     assert [name for name in logs(target) if name.startswith("b")] == [
@@ -319,7 +325,7 @@ def test_an_overwrite_waits_until_the_folder_is_stable(tmp_path, monkeypatch):
     target = CommitTarget.of(str(tmp_path))
     parts, turns, visible = stage(target), itertools.count(), target._visible
     target._visible = lambda: [*visible(), *([f"x{turn}"] if (turn := next(turns)) < 30 else [])]
-    assert target.commit(Commit("job", parts), replaces=True)
+    assert target.commit(FolderCommit("job", parts), replaces=True)
     assert seen(target) == NEW
 
 
@@ -349,7 +355,7 @@ def test_a_failure_after_the_commit_is_reported_and_kept(target):
 def test_a_missing_part_is_an_error_before_the_commit(target):
     parts = stage(target)
     with pytest.raises(FileNotFoundError, match=r"1 parts .* such as 0/lost.nq"):
-        target.commit(Commit("job", (*parts, "0/lost.nq")))
+        target.commit(FolderCommit("job", (*parts, "0/lost.nq")))
     assert seen(target) == OLD
 
 

@@ -42,7 +42,7 @@ def test_options_of_conversions_are_shown_if_spark_accepts_them(name):
         written = shown.split('"')[1]
         given = Options({written: "1"})
         given.texts(OWN)
-        assert given.rest == {}
+        assert given.remaining == {}
 
 
 @pytest.mark.parametrize("side", ["read", "write"])

@@ -20,7 +20,7 @@ pub fn format(name: &str) -> &'static FormatSpec {
 }
 
 /// Returns the format named by the environment variable `RDFM_FUZZ_FORMAT`.
-pub fn asked() -> &'static FormatSpec {
+pub fn format_from_environment() -> &'static FormatSpec {
     let name = std::env::var("RDFM_FUZZ_FORMAT").unwrap_or_default();
     registry::find(&name).expect("RDFM_FUZZ_FORMAT names a format, such as nq")
 }

@@ -205,7 +205,7 @@ def test_invalid_queries_are_refused_before_reading(run_query, text, more, error
 
 
 def test_rows_without_messages_are_refused(spark, log):
-    with pytest.raises(OptionError, match="the rows have no column quads"):
+    with pytest.raises(OptionError, match="the rows need a column quads"):
         rdfm.spark.query(spark.range(3), SELECT)
     with pytest.raises(
         OptionError, match="the option mode applies to reading logs, not to a DataFrame"
