@@ -97,7 +97,7 @@ BROKEN = {
     "cut.tar.gz": (gzip.compress(bytes(10240))[:-9], "the gzip data ends before its end mark"),
     "text.tar": (
         b"hello" * 200,
-        "not a tar archive (or truncated): expected a member header, found something else",
+        "not a tar archive (or truncated): expected a member header, found other data",
     ),
     "string.ttl": (b'<http://e/s> <http://e/p> "open\n', "ttl: "),
 }

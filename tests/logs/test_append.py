@@ -339,7 +339,7 @@ def test_an_xml_document_of_several_lines(tmp_path):
 @pytest.mark.parametrize(
     ("first", "then", "reason"),
     [
-        ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "holds no graph names"),
+        ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "does not allow graph names"),
         ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
     ],
 )

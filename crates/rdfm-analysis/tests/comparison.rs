@@ -11,7 +11,7 @@ use rdfm_analysis::comparison::{
 };
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
-use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::registry;
 
@@ -32,7 +32,7 @@ fn log(text: &str) -> MessageBatch {
 
 fn batches(text: &str, size: u64) -> Vec<MessageBatch> {
     let spec = registry::find("nq").unwrap();
-    let given = [("batch_quads", Given::from(size))];
+    let given = [("batch_quads", GivenValue::from(size))];
     let values = Values::read(spec.reads(), given).unwrap();
     let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
     decoder.feed(text.as_bytes());
@@ -354,7 +354,7 @@ fn noticed_namespaces_do_not_make_pairs_differ() {
         let text =
             format!("@prefix e: <{iri}> .\n<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n");
         let spec = registry::find("ttl").unwrap();
-        let values = Values::read(spec.reads(), std::iter::empty::<(&str, Given)>()).unwrap();
+        let values = Values::read(spec.reads(), std::iter::empty::<(&str, GivenValue)>()).unwrap();
         let mut decoder = registry::decoder(spec, &values, &Opening::default()).unwrap();
         decoder.feed(text.as_bytes());
         decoder.finish();

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rdfm_core::codec::batch::Batch;
 use rdfm_core::codec::spec::{FormatSpec, Kind};
-use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::codec::{Decoder, Encoder, Opening};
 use rdfm_core::registry;
 
@@ -35,13 +35,13 @@ fn tsv() -> String {
 }
 
 fn decoder(format: &FormatSpec) -> Box<dyn Decoder> {
-    let values = Values::read(format.reads(), Vec::<(&str, Given)>::new()).unwrap();
+    let values = Values::read(format.reads(), Vec::<(&str, GivenValue)>::new()).unwrap();
     registry::decoder(format, &values, &Opening::default()).unwrap()
 }
 
 fn encoder(format: &FormatSpec) -> Box<dyn Encoder> {
     let lossy = format.writes().any(|option| option.name == "lossy");
-    let given = lossy.then(|| ("lossy", Given::from(true)));
+    let given = lossy.then(|| ("lossy", GivenValue::from(true)));
     let values = Values::read(format.writes(), given.into_iter().collect::<Vec<_>>()).unwrap();
     registry::encoder(format, &values, None).unwrap()
 }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::spec::{Continuable, Default, FormatSpec, OptionSpec, ValueKind};
-use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::registry::{self, FORMATS, find};
 
 /// The options of a format, by side.
@@ -121,7 +121,7 @@ fn values_in_specs_exist() {
             Continuable::Never | Continuable::Always => &[],
         };
         for (name, value) in options.iter().chain(format.value_options) {
-            let given: Given = (*value).into();
+            let given: GivenValue = (*value).into();
             let values = Values::read(format.writes(), [(*name, given)]);
             registry::encoder(format, &values.unwrap(), None).unwrap();
         }

@@ -15,7 +15,7 @@ use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
 use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
 use rdfm_core::changes::dataset::{Applied, Dataset};
 use rdfm_core::changes::difference::Difference;
-use rdfm_core::changes::per_message::{MessageDifferences, Which};
+use rdfm_core::changes::per_message::{MessageDifferences, OldOrNew};
 use rdfm_core::changes::rules::{FoundViolation, Rule, Rules};
 use rdfm_core::model::batch::{LogBatch, MessageBatch, PatchBatch};
 use rdfm_core::model::builder::BatchBuilder;
@@ -396,10 +396,12 @@ fn snapshots(batches: &[MessageBatch]) {
         }
     };
     for batch in batches {
-        differences.add(Which::New, batch).expect("small messages");
+        differences
+            .add(OldOrNew::New, batch)
+            .expect("small messages");
         take(&mut differences);
     }
-    differences.end(Which::New);
+    differences.end(OldOrNew::New);
     take(&mut differences);
     assert_eq!(wanted.count(), 0, "a message for each patch");
 }

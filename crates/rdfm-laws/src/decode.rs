@@ -146,7 +146,7 @@ pub fn batches<R: KindOf>(
 ) -> (Vec<LogBatch<R>>, Option<DecodeError>) {
     let mut found = Vec::new();
     let error = drive(reading, data, data.len(), |batch| {
-        found.push(R::taken(batch).expect("a batch of the format's kind"));
+        found.push(R::from_batch(batch).expect("a batch of the format's kind"));
     });
     (found, error)
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use rdfm_core::codec::spec::{Default, FormatSpec, OptionSpec, ValueKind};
-use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::codec::{Decoder, DelimiterCounter, Encoder, Opening, Parts};
 use rdfm_core::registry;
 
-type Pairs = Vec<(&'static str, Given)>;
+type Pairs = Vec<(&'static str, GivenValue)>;
 
-fn set(given: &mut Pairs, name: &'static str, value: Given) {
+fn set(given: &mut Pairs, name: &'static str, value: GivenValue) {
     given.retain(|(known, _)| *known != name);
     given.push((name, value));
 }
@@ -52,14 +52,14 @@ impl Reading {
 
     /// Adds an option.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with(mut self, name: &'static str, value: impl Into<GivenValue>) -> Self {
         set(&mut self.given, name, value.into());
         self
     }
 
     /// Adds an option if the format has it.
     #[must_use]
-    pub fn with_if_supported(self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with_if_supported(self, name: &'static str, value: impl Into<GivenValue>) -> Self {
         if self.format.reads().any(|option| option.name == name) {
             self.with(name, value)
         } else {
@@ -155,14 +155,14 @@ impl Writing {
 
     /// Adds an option.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with(mut self, name: &'static str, value: impl Into<GivenValue>) -> Self {
         set(&mut self.given, name, value.into());
         self
     }
 
     /// Adds an option if the format has it.
     #[must_use]
-    pub fn with_if_supported(self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with_if_supported(self, name: &'static str, value: impl Into<GivenValue>) -> Self {
         if self.format.writes().any(|option| option.name == name) {
             self.with(name, value)
         } else {

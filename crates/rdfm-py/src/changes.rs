@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList};
 use rdfm_core::changes::dataset;
 use rdfm_core::changes::difference;
 use rdfm_core::changes::logs;
-use rdfm_core::changes::per_message::{self, Which};
+use rdfm_core::changes::per_message::{self, OldOrNew};
 use rdfm_core::changes::revert::{self, RevertStep};
 use rdfm_core::changes::rules;
 
@@ -322,8 +322,12 @@ pub struct MessageDifferences {
 }
 
 /// Returns the log with a number: 0 is the old one, 1 the new one.
-fn which(log: usize) -> Which {
-    if log == 0 { Which::Old } else { Which::New }
+fn which(log: usize) -> OldOrNew {
+    if log == 0 {
+        OldOrNew::Old
+    } else {
+        OldOrNew::New
+    }
 }
 
 #[pymethods]
@@ -348,7 +352,7 @@ impl MessageDifferences {
     /// Return the log whose messages are needed next: 0 (old) or 1 (new); None if both have ended.
     fn wanted(&self) -> PyResult<Option<usize>> {
         let wanted = lock(&self.state)?.wanted();
-        Ok(wanted.map(|which| usize::from(which == Which::New)))
+        Ok(wanted.map(|which| usize::from(which == OldOrNew::New)))
     }
 
     /// Take complete messages of a log.

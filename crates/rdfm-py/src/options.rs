@@ -8,9 +8,9 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString};
 use rdfm_core::codec::carries::{Carries, TripleTerms};
 use rdfm_core::codec::options::MAX_DEPTH;
 use rdfm_core::codec::spec::{
-    Append, Continuable, Default, FormatSpec, Kind, Level, OptionSpec, ValueKind,
+    Append, Audience, Continuable, Default, FormatSpec, Kind, OptionSpec, ValueKind,
 };
-use rdfm_core::codec::values::{Given, Value, Values};
+use rdfm_core::codec::values::{GivenValue, Value, Values};
 use rdfm_core::codec::{Dialect, Source};
 
 use crate::errors;
@@ -20,7 +20,7 @@ pub fn values(
     specs: impl Iterator<Item = &'static OptionSpec> + Clone,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Values> {
-    let mut pairs: Vec<(String, Given)> = Vec::new();
+    let mut pairs: Vec<(String, GivenValue)> = Vec::new();
     for (name, value) in given.into_iter().flat_map(PyDictMethods::iter) {
         if let Some(value) = self::given(&value) {
             pairs.push((name.extract()?, value));
@@ -33,26 +33,28 @@ pub fn values(
 }
 
 /// Returns the value given for an option; `None` if it is Python's None.
-fn given(value: &Bound<'_, PyAny>) -> Option<Given> {
+fn given(value: &Bound<'_, PyAny>) -> Option<GivenValue> {
     if value.is_none() {
         return None;
     }
     let found = if let Ok(on) = value.cast::<PyBool>() {
-        Some(Given::Switch(on.is_true()))
+        Some(GivenValue::Switch(on.is_true()))
     } else if value.is_instance_of::<PyInt>() {
-        value.extract().ok().map(Given::Number)
+        value.extract().ok().map(GivenValue::Number)
     } else if value.is_instance_of::<PyString>() {
-        value.extract().ok().map(Given::Text)
+        value.extract().ok().map(GivenValue::Text)
     } else if let Ok(pairs) = value.cast::<PyMapping>() {
         let pairs = pairs.items().and_then(|items| items.extract());
-        pairs.ok().map(Given::Pairs)
+        pairs.ok().map(GivenValue::Pairs)
     } else {
         let path = value.call_method0("__fspath__");
-        path.and_then(|path| path.extract()).ok().map(Given::Text)
+        path.and_then(|path| path.extract())
+            .ok()
+            .map(GivenValue::Text)
     };
     Some(found.unwrap_or_else(|| {
         let shown = value.repr().map(|shown| shown.to_string());
-        Given::Other(shown.unwrap_or_else(|_| "this value".to_owned()))
+        GivenValue::Other(shown.unwrap_or_else(|_| "this value".to_owned()))
     }))
 }
 
@@ -93,7 +95,7 @@ pub fn option_value<'py>(
         "files" => ValueKind::Files,
         _ => ValueKind::Text,
     };
-    let given_value = self::given(given).unwrap_or_else(|| Given::Other("None".to_owned()));
+    let given_value = self::given(given).unwrap_or_else(|| GivenValue::Other("None".to_owned()));
     let value = kind.read(name, given_value).map_err(errors::option)?;
     object(given.py(), &value)
 }
@@ -287,7 +289,7 @@ fn option_dict<'py>(py: Python<'py>, spec: &OptionSpec) -> PyResult<Bound<'py, P
     dict.set_item("help", spec.help)?;
     dict.set_item("flag", spec.flag)?;
     dict.set_item("off", spec.off)?;
-    dict.set_item("python_only", spec.level == Level::Python)?;
+    dict.set_item("python_only", spec.audience == Audience::Python)?;
     Ok(dict)
 }
 

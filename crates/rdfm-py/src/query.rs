@@ -308,7 +308,7 @@ fn stopped(stop: &Stop) -> PyErr {
 }
 
 /// Sends the result of an entire dataset to the receiver.
-fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender<Given>) {
+fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender<GivenValue>) {
     let mut piece = |piece| sender.send(Ok(piece)).is_ok();
     if let Err(stop) = evaluation.whole(data, &mut piece) {
         // The receiver may have been dropped.
@@ -316,13 +316,13 @@ fn give(evaluation: &Evaluation, data: &batch::MessageBatch, sender: &SyncSender
     }
 }
 
-type Given = Result<Piece, Stop>;
+type GivenValue = Result<Piece, Stop>;
 
 /// The result of a query on an entire dataset, piece by piece.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct WholeResult {
     evaluation: Arc<Evaluation>,
-    pieces: Mutex<Option<Receiver<Given>>>,
+    pieces: Mutex<Option<Receiver<GivenValue>>>,
 }
 
 #[pymethods]

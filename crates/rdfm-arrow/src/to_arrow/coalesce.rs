@@ -67,7 +67,7 @@ impl<R: Rowed> Coalesce for Coalescer<R> {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         let found = batch.kind();
-        let batch = R::seen(batch).ok_or_else(|| other_kind(R::KIND, found))?;
+        let batch = R::from_ref(batch).ok_or_else(|| other_kind(R::KIND, found))?;
         self.push(batch, source)
     }
 

@@ -226,7 +226,7 @@ impl Coalesce for QuadCoalescer {
         source: Option<&str>,
     ) -> Result<Vec<RecordBatch>, Error> {
         let found = batch.kind();
-        let batch = Quad::seen(batch).ok_or_else(|| other_kind(Kind::Messages, found))?;
+        let batch = Quad::from_ref(batch).ok_or_else(|| other_kind(Kind::Messages, found))?;
         self.push(batch, source)
     }
 

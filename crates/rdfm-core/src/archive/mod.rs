@@ -243,7 +243,7 @@ impl TarMembers {
     }
 
     fn header_error(&self) -> DecodeError {
-        let found = "expected a member header, found something else";
+        let found = "expected a member header, found other data";
         let reason = if self.at_start() {
             format!("{NOT_TAR}: {found}")
         } else {

@@ -39,7 +39,7 @@ pub struct Applied {
 }
 
 /// Marks the place of a deleted quad. No quad has this subject.
-const GONE: QuadKey = [TermNumber::MAX; 4];
+const DELETED: QuadKey = [TermNumber::MAX; 4];
 
 /// A change, with what is needed to undo it.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ struct Transaction {
 #[derive(Default)]
 pub struct Dataset {
     pub(super) terms: TermIndex,
-    /// The quads in insertion order. Deleted quads are [`GONE`].
+    /// The quads in insertion order. Deleted quads are [`DELETED`].
     quads: Vec<QuadKey>,
     places: Index,
     /// Reused buffer for the keys of a batch.
@@ -145,12 +145,12 @@ impl Dataset {
     /// Returns the existing quads from a place on, with their places.
     pub(super) fn present(&self, from: usize) -> impl Iterator<Item = (usize, &QuadKey)> {
         let quads = self.quads.iter().enumerate().skip(from);
-        quads.filter(|(_, key)| **key != GONE)
+        quads.filter(|(_, key)| **key != DELETED)
     }
 
     /// Returns the quad in a place, if it exists.
     pub(super) fn at(&self, place: usize) -> Option<QuadKey> {
-        self.quads.get(place).copied().filter(|key| *key != GONE)
+        self.quads.get(place).copied().filter(|key| *key != DELETED)
     }
 
     /// Number of places.
@@ -175,7 +175,7 @@ impl Dataset {
         let quads = &self.quads;
         let is = |place: u32| quads[place as usize] == *key;
         let place = self.places.remove(hash_numbers(*key), is)?;
-        self.quads[place as usize] = GONE;
+        self.quads[place as usize] = DELETED;
         Some(place)
     }
 
@@ -316,7 +316,7 @@ impl Dataset {
         if self.transaction.is_some() || self.quads.len() < 2 * self.len() + 1_000_000 {
             return;
         }
-        self.quads.retain(|key| *key != GONE);
+        self.quads.retain(|key| *key != DELETED);
         self.places = Index::default();
         for (place, key) in self.quads.iter().enumerate() {
             self.places.insert(hash_numbers(*key), place as u32);

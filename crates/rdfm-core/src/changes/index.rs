@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 const EMPTY: u64 = 0;
-const LEAST: usize = 16;
+const MIN_SLOTS: usize = 16;
 
 /// The hash of a text.
 pub fn hash_bytes(bytes: &[u8]) -> u32 {
@@ -84,7 +84,7 @@ impl Index {
     #[inline]
     pub fn insert(&mut self, hash: u32, number: u32) {
         if 4 * (self.count + 1) > 3 * self.slots.len() {
-            let room = (2 * self.slots.len()).max(LEAST);
+            let room = (2 * self.slots.len()).max(MIN_SLOTS);
             let before = std::mem::replace(&mut self.slots, vec![EMPTY; room]);
             for slot in before.into_iter().filter(|slot| *slot != EMPTY) {
                 self.put(slot);

@@ -47,7 +47,7 @@ impl LogSide {
 
 /// The log of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum OldOrNew {
     /// The old log.
     Old,
     /// The new log.
@@ -89,7 +89,7 @@ impl MessageDifferences {
     }
 
     /// Compares each message of one log with the next. The first patch creates the first message.
-    /// The log is [`Which::New`].
+    /// The log is [`OldOrNew::New`].
     #[must_use]
     pub fn of_snapshots() -> Self {
         let mut made = Self::of_logs();
@@ -101,19 +101,21 @@ impl MessageDifferences {
     /// The log of which messages are needed next: the one with fewer waiting messages. `None` if
     /// both have ended.
     #[must_use]
-    pub fn wanted(&self) -> Option<Which> {
+    pub fn wanted(&self) -> Option<OldOrNew> {
         match (self.old.ended, self.new.ended) {
             (true, true) => None,
-            (false, true) => Some(Which::Old),
-            (false, false) if self.old.lengths.len() <= self.new.lengths.len() => Some(Which::Old),
-            (_, false) => Some(Which::New),
+            (false, true) => Some(OldOrNew::Old),
+            (false, false) if self.old.lengths.len() <= self.new.lengths.len() => {
+                Some(OldOrNew::Old)
+            }
+            (_, false) => Some(OldOrNew::New),
         }
     }
 
-    fn side(&mut self, which: Which) -> &mut LogSide {
+    fn side(&mut self, which: OldOrNew) -> &mut LogSide {
         match which {
-            Which::Old => &mut self.old,
-            Which::New => &mut self.new,
+            OldOrNew::Old => &mut self.old,
+            OldOrNew::New => &mut self.new,
         }
     }
 
@@ -121,7 +123,7 @@ impl MessageDifferences {
     ///
     /// # Errors
     /// If there are too many terms, or too many bytes of them.
-    pub fn add(&mut self, which: Which, batch: &MessageBatch) -> Result<(), LimitExceeded> {
+    pub fn add(&mut self, which: OldOrNew, batch: &MessageBatch) -> Result<(), LimitExceeded> {
         if self.terms.len() > self.most.0 || self.terms.bytes() > self.most.1 {
             self.forget()?;
         }
@@ -135,7 +137,7 @@ impl MessageDifferences {
     }
 
     /// Marks the end of a log.
-    pub fn end(&mut self, which: Which) {
+    pub fn end(&mut self, which: OldOrNew) {
         self.side(which).ended = true;
     }
 
@@ -324,7 +326,7 @@ mod tests {
         for number in 0..200 {
             let batch = message([number, number + 1, number]);
             differences.most = (8, usize::MAX);
-            differences.add(Which::New, &batch).unwrap();
+            differences.add(OldOrNew::New, &batch).unwrap();
             let first = match number {
                 0 => "Aa:0".to_owned(),
                 _ => format!("Da:{}", number - 1),
@@ -341,8 +343,10 @@ mod tests {
         for count in [1, FEW_QUADS as u32, FEW_QUADS as u32 + 1, 100] {
             let mut differences = MessageDifferences::of_snapshots();
             let twice = |range: std::ops::Range<u32>| message(range.clone().chain(range));
-            differences.add(Which::New, &twice(0..count)).unwrap();
-            differences.add(Which::New, &twice(1..count + 1)).unwrap();
+            differences.add(OldOrNew::New, &twice(0..count)).unwrap();
+            differences
+                .add(OldOrNew::New, &twice(1..count + 1))
+                .unwrap();
             let patches = operations(&mut differences);
             assert_eq!(patches[0].len() as u32, count + 2);
             assert_eq!(patches[1], ["TX", "Da:0", &format!("Aa:{count}"), "TC"]);
@@ -352,20 +356,20 @@ mod tests {
     #[test]
     fn messages_wait_for_their_counterparts() {
         let mut differences = MessageDifferences::of_logs();
-        assert_eq!(differences.wanted(), Some(Which::Old));
-        differences.add(Which::Old, &message([1])).unwrap();
-        assert_eq!(differences.wanted(), Some(Which::New));
+        assert_eq!(differences.wanted(), Some(OldOrNew::Old));
+        differences.add(OldOrNew::Old, &message([1])).unwrap();
+        assert_eq!(differences.wanted(), Some(OldOrNew::New));
         assert!(operations(&mut differences).is_empty());
         differences.most = (0, 0);
-        differences.add(Which::Old, &message([2, 3])).unwrap();
+        differences.add(OldOrNew::Old, &message([2, 3])).unwrap();
         differences.most = (0, 0);
-        differences.add(Which::New, &message([4, 1])).unwrap();
+        differences.add(OldOrNew::New, &message([4, 1])).unwrap();
         assert_eq!(operations(&mut differences), [["TX", "Aa:4", "TC"]]);
-        differences.end(Which::New);
-        assert_eq!(differences.wanted(), Some(Which::Old));
+        differences.end(OldOrNew::New);
+        assert_eq!(differences.wanted(), Some(OldOrNew::Old));
         let expected = [["TX", "Da:2", "Da:3", "TC"]];
         assert_eq!(operations(&mut differences), expected);
-        differences.end(Which::Old);
+        differences.end(OldOrNew::Old);
         assert_eq!(differences.wanted(), None);
         assert_eq!(differences.counts(), (2, 1));
     }

@@ -16,7 +16,7 @@ use crate::model::write::write_term;
 
 /// Maximum number of characters of a term in an error. Identifiers are often longer than the usual
 /// 40, and differ at the end.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 /// A rule for logs of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ fn self_reference(id: &[u8]) -> Violation {
 
 fn render_term(term: &[u8]) -> String {
     let text = String::from_utf8_lossy(term);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }

@@ -16,17 +16,17 @@ use crate::model::term::{Quad, TermId, TermKind, flags};
 pub type TermNumber = u32;
 
 /// Maximum number of terms: the index supports no larger numbers.
-const MOST: usize = u32::MAX as usize - 1;
+const MAX_TERMS: usize = u32::MAX as usize - 1;
 
 /// Marks a term whose lookup is pending.
-const WANTED: TermNumber = TermNumber::MAX;
+const PENDING: TermNumber = TermNumber::MAX;
 
 /// Bytes of kind, direction, and the number of the datatype or tag.
 const HEAD: usize = 6;
 
 /// A pending lookup of a term of the current batch.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct PendingLookup {
     id: TermId,
     hash: u32,
     /// End of its key, which begins at the end of the previous key.
@@ -45,10 +45,10 @@ pub struct TermIndex {
     values: Vec<u8>,
     /// Start of each term in `values`.
     starts: Vec<usize>,
-    /// Numbers of the batch's terms, from 1 on, or [`WANTED`]; 0 means unknown.
+    /// Numbers of the batch's terms, from 1 on, or [`PENDING`]; 0 means unknown.
     known: Vec<TermNumber>,
     /// Pending lookups and their keys.
-    wanted: Vec<Wanted>,
+    wanted: Vec<PendingLookup>,
     keys: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ impl TermIndex {
     fn want(&mut self, table: &TermTable, id: TermId) -> Result<(), LimitExceeded> {
         if id != TermId::DEFAULT_GRAPH && self.known[id.index()] == 0 {
             self.push(table, id)?;
-            self.known[id.index()] = WANTED;
+            self.known[id.index()] = PENDING;
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl TermIndex {
                 .for_each(|part| self.keys.extend_from_slice(&part.to_le_bytes())),
             None => self.keys.extend_from_slice(table.text_of(term)),
         }
-        self.wanted.push(Wanted {
+        self.wanted.push(PendingLookup {
             id,
             hash: hash_bytes(&self.keys[start..]),
             end: self.keys.len(),
@@ -172,7 +172,7 @@ impl TermIndex {
     /// Looks up a term at once.
     fn number(&mut self, table: &TermTable, id: TermId) -> Result<TermNumber, LimitExceeded> {
         let known = self.known[id.index()];
-        if id == TermId::DEFAULT_GRAPH || (known != 0 && known != WANTED) {
+        if id == TermId::DEFAULT_GRAPH || (known != 0 && known != PENDING) {
             return Ok(known);
         }
         self.push(table, id)?;
@@ -186,7 +186,11 @@ impl TermIndex {
         Ok(number)
     }
 
-    fn number_of_key(&mut self, one: Wanted, start: usize) -> Result<TermNumber, LimitExceeded> {
+    fn number_of_key(
+        &mut self,
+        one: PendingLookup,
+        start: usize,
+    ) -> Result<TermNumber, LimitExceeded> {
         let key = &self.keys[start..one.end];
         let (values, starts) = (&self.values, &self.starts);
         let found = self
@@ -195,7 +199,7 @@ impl TermIndex {
         if let Some(at) = found {
             return Ok(at + 1);
         }
-        if self.starts.len() >= MOST {
+        if self.starts.len() >= MAX_TERMS {
             return Err(LimitExceeded("more than 4,294,967,294 terms".into()));
         }
         let at = self.starts.len() as u32;

@@ -110,10 +110,10 @@ pub trait KindOf: Record {
     fn view(batch: &LogBatch<Self>) -> BatchRef<'_>;
 
     /// Returns the batch if it is of this kind.
-    fn taken(batch: Batch) -> Option<LogBatch<Self>>;
+    fn from_batch(batch: Batch) -> Option<LogBatch<Self>>;
 
     /// Returns the borrowed batch if it is of this kind.
-    fn seen(batch: BatchRef<'_>) -> Option<&LogBatch<Self>>;
+    fn from_ref(batch: BatchRef<'_>) -> Option<&LogBatch<Self>>;
 }
 
 macro_rules! kind_of {
@@ -129,14 +129,14 @@ macro_rules! kind_of {
                 BatchRef::$kind(batch)
             }
 
-            fn taken(batch: Batch) -> Option<LogBatch<Self>> {
+            fn from_batch(batch: Batch) -> Option<LogBatch<Self>> {
                 match batch {
                     Batch::$kind(batch) => Some(batch),
                     _ => None,
                 }
             }
 
-            fn seen(batch: BatchRef<'_>) -> Option<&LogBatch<Self>> {
+            fn from_ref(batch: BatchRef<'_>) -> Option<&LogBatch<Self>> {
                 match batch {
                     BatchRef::$kind(batch) => Some(batch),
                     _ => None,
@@ -161,7 +161,7 @@ pub trait NextOf: Decoder {
             return Ok(None);
         };
         let kind = batch.kind();
-        R::taken(batch).map(Some).ok_or_else(|| DecodeError {
+        R::from_batch(batch).map(Some).ok_or_else(|| DecodeError {
             format: kind.name(),
             class: ErrorClass::Unsupported,
             reason: format!(

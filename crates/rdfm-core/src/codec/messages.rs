@@ -268,8 +268,8 @@ impl<W: Writer> MessageLoop<W> {
         let news = first || self.format.carries.namespaces;
         let news = news.then(|| self.in_force.new_namespaces(batch));
         for (name, iri) in prefixes.chain(news.into_iter().flatten()) {
-            let held = self.writer.declare(name, iri, out)?;
-            self.dropped.namespaces += u64::from(!held);
+            let declared = self.writer.declare(name, iri, out)?;
+            self.dropped.namespaces += u64::from(!declared);
         }
         Ok(())
     }
@@ -326,8 +326,8 @@ impl<W: Writer> MessageLoop<W> {
         let table = batch.table();
         while let Some(change) = changes.next_if(|change| change.message as usize == message) {
             let (name, iri) = (table.span(change.name), table.span(change.iri));
-            let held = self.writer.declare(name, iri, out)?;
-            self.dropped.namespaces += u64::from(!held);
+            let declared = self.writer.declare(name, iri, out)?;
+            self.dropped.namespaces += u64::from(!declared);
         }
         let part = (batch.continued() && message == 0)
             || (batch.continues() && message + 1 == batch.len());
@@ -348,7 +348,7 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        let Some(batch) = W::Record::seen(batch) else {
+        let Some(batch) = W::Record::from_ref(batch) else {
             let (found, supported) = (batch.kind().name(), W::Record::KIND.name());
             let title = self.format.title;
             return Err(EncodeError {
@@ -432,7 +432,7 @@ mod tests {
     use super::super::carries::{Carries, TripleTerms};
     use super::super::options::PREFIXES;
     use super::super::spec::{Append, Continuable, Kind, OptionSpec};
-    use super::super::values::Given;
+    use super::super::values::GivenValue;
     use super::*;
     use crate::model::batch::MessageBatch;
     use crate::model::builder::BatchBuilder;
@@ -551,7 +551,7 @@ mod tests {
         let own = vec![("own".to_owned(), "i".to_owned())];
         let given = [
             ("merge_graphs", merge_graphs.into()),
-            ("prefixes", Given::Pairs(own)),
+            ("prefixes", GivenValue::Pairs(own)),
         ];
         Values::read(OPTIONS.iter(), given).unwrap()
     }

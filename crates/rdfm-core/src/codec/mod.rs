@@ -23,7 +23,7 @@ use std::sync::{Arc, LazyLock};
 use self::batch::{Batch, BatchRef};
 use self::carries::Carries;
 use self::contexts::ContextLoader;
-use self::values::{Given, Value};
+use self::values::{GivenValue, Value};
 
 use crate::model::error::{DecodeError, EncodeError};
 use crate::model::remedy::Reason;
@@ -86,8 +86,8 @@ pub trait Encoder: Send {
     /// As [`encode`](Self::encode).
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 
-    /// Starts after the content of an existing log, which ends like this. To be called before the
-    /// first batch.
+    /// Starts after the content of an existing log that ends like this. Call before the first
+    /// batch.
     ///
     /// # Errors
     /// If the encoder's options do not allow another message after those of the log.
@@ -108,7 +108,7 @@ pub trait Encoder: Send {
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
 
-    /// Names and counts of what was left out so far: cosmetic details and requested losses.
+    /// Names and counts of the data left out so far: cosmetic details, and data dropped on request.
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -188,7 +188,7 @@ pub struct Source {
     /// Dialect of a text log.
     pub dialect: Option<Dialect>,
     /// Stream options of a source log in the output format, by the names of the encoder's options.
-    pub options: Vec<(String, Given)>,
+    pub options: Vec<(String, GivenValue)>,
     /// Whether the options were requested, not taken from the source log.
     pub asked: bool,
     /// Whether its first message declares namespaces.
@@ -241,8 +241,8 @@ impl Dialect {
 ///   split up to the next marked frame. Frames before the first mark of the log belong to the split
 ///   at its start.
 ///
-/// Any cuts therefore give splits that contain every message exactly once. A decoder of a split is
-/// fed from the byte before its start, or from the start of the log, until it is
+/// So wherever the log is cut, its splits together contain every message exactly once. A decoder of
+/// a split is fed from the byte before its start, or from the start of the log, until it is
 /// [`done`](Decoder::done).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {

@@ -170,7 +170,7 @@ pub struct OptionSpec {
     /// Name on the command line that switches it off; empty: it can only be switched on.
     pub off: &'static str,
     /// Intended users.
-    pub level: Level,
+    pub audience: Audience,
 }
 
 /// Type of the value of an option.
@@ -242,7 +242,7 @@ pub enum Default {
 
 /// Intended users of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum Audience {
     /// Everyone.
     Everyone,
     /// Only Python programs.
@@ -265,7 +265,7 @@ impl OptionSpec {
             help,
             flag: "",
             off: "",
-            level: Level::Everyone,
+            audience: Audience::Everyone,
         }
     }
 
@@ -334,7 +334,7 @@ impl OptionSpec {
     /// Makes the option available only in Python.
     #[must_use]
     pub const fn python(mut self) -> Self {
-        self.level = Level::Python;
+        self.audience = Audience::Python;
         self
     }
 }

@@ -7,7 +7,7 @@ use super::spec::{Default, OptionSpec, ValueKind};
 
 /// A value from a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum GivenValue {
     /// True or false.
     Switch(bool),
     /// A number, possibly negative or too large.
@@ -33,25 +33,25 @@ pub enum Value {
     Pairs(Vec<(String, String)>),
 }
 
-impl From<bool> for Given {
+impl From<bool> for GivenValue {
     fn from(given: bool) -> Self {
         Self::Switch(given)
     }
 }
 
-impl From<u64> for Given {
+impl From<u64> for GivenValue {
     fn from(given: u64) -> Self {
         Self::Number(given.into())
     }
 }
 
-impl From<&str> for Given {
+impl From<&str> for GivenValue {
     fn from(given: &str) -> Self {
         Self::Text(given.to_owned())
     }
 }
 
-impl From<Value> for Given {
+impl From<Value> for GivenValue {
     fn from(value: Value) -> Self {
         match value {
             Value::Switch(on) => Self::Switch(on),
@@ -62,7 +62,7 @@ impl From<Value> for Given {
     }
 }
 
-impl From<Vec<(String, String)>> for Given {
+impl From<Vec<(String, String)>> for GivenValue {
     fn from(given: Vec<(String, String)>) -> Self {
         Self::Pairs(given)
     }
@@ -73,8 +73,8 @@ impl ValueKind<'_> {
     ///
     /// # Errors
     /// If the value does not fit; the text says which values are valid.
-    pub fn read(&self, name: &str, given: Given) -> Result<Value, String> {
-        let refused = |expected: &str, given: &Given| {
+    pub fn read(&self, name: &str, given: GivenValue) -> Result<Value, String> {
+        let refused = |expected: &str, given: &GivenValue| {
             Err(format!(
                 "{name} must be {expected}, not {}",
                 render_value(given)
@@ -82,19 +82,19 @@ impl ValueKind<'_> {
         };
         match self {
             Self::Switch => match &given {
-                Given::Switch(on) => Ok(Value::Switch(*on)),
-                Given::Text(text) if text.trim().eq_ignore_ascii_case("true") => {
+                GivenValue::Switch(on) => Ok(Value::Switch(*on)),
+                GivenValue::Text(text) if text.trim().eq_ignore_ascii_case("true") => {
                     Ok(Value::Switch(true))
                 }
-                Given::Text(text) if text.trim().eq_ignore_ascii_case("false") => {
+                GivenValue::Text(text) if text.trim().eq_ignore_ascii_case("false") => {
                     Ok(Value::Switch(false))
                 }
                 _ => refused("true or false", &given),
             },
             Self::Count(least, most) | Self::Bytes(least, most) => {
                 let number = match &given {
-                    Given::Number(number) => u64::try_from(*number).ok(),
-                    Given::Text(text) => size(text),
+                    GivenValue::Number(number) => u64::try_from(*number).ok(),
+                    GivenValue::Text(text) => size(text),
                     _ => None,
                 };
                 let example = if matches!(self, Self::Bytes(..)) {
@@ -112,7 +112,7 @@ impl ValueKind<'_> {
             }
             Self::Choice(words) => {
                 let found = match &given {
-                    Given::Text(text) => words.iter().find(|word| same(word, text)),
+                    GivenValue::Text(text) => words.iter().find(|word| same(word, text)),
                     _ => None,
                 };
                 match found {
@@ -122,10 +122,10 @@ impl ValueKind<'_> {
             }
             Self::ChoiceOrNumber(words) => {
                 let found = match &given {
-                    Given::Text(text) => words
+                    GivenValue::Text(text) => words
                         .iter()
                         .find(|(word, number)| same(word, text) || number.to_string() == *text),
-                    Given::Number(given) => words
+                    GivenValue::Number(given) => words
                         .iter()
                         .find(|(_, number)| i128::from(*number) == *given),
                     _ => None,
@@ -142,11 +142,11 @@ impl ValueKind<'_> {
                 }
             }
             Self::Text | Self::Iri | Self::File | Self::Context | Self::Log => match given {
-                Given::Text(text) => Ok(Value::Text(text)),
+                GivenValue::Text(text) => Ok(Value::Text(text)),
                 _ => refused("a string without lone surrogates", &given),
             },
             Self::Namespaces | Self::Files => match given {
-                Given::Pairs(pairs) => Ok(Value::Pairs(pairs)),
+                GivenValue::Pairs(pairs) => Ok(Value::Pairs(pairs)),
                 _ if matches!(self, Self::Files) => refused("a dict of URLs and files", &given),
                 _ => refused("a dict of names (without colon) and IRIs", &given),
             },
@@ -165,7 +165,7 @@ impl Values {
     /// If there is no such option, or its value does not fit.
     pub fn read<'a>(
         specs: impl Iterator<Item = &'static OptionSpec> + Clone,
-        given: impl IntoIterator<Item = (&'a str, Given)>,
+        given: impl IntoIterator<Item = (&'a str, GivenValue)>,
     ) -> Result<Self, String> {
         let mut values = Vec::new();
         for (name, given) in given {
@@ -272,13 +272,13 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Formats a value from a user, truncated.
-fn render_value(given: &Given) -> String {
+fn render_value(given: &GivenValue) -> String {
     let text = match given {
-        Given::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
-        Given::Number(number) => number.to_string(),
-        Given::Text(text) => format!("'{}'", text.escape_debug()),
-        Given::Pairs(_) => "these pairs".to_owned(),
-        Given::Other(shown) => shown.clone(),
+        GivenValue::Switch(on) => if *on { "True" } else { "False" }.to_owned(),
+        GivenValue::Number(number) => number.to_string(),
+        GivenValue::Text(text) => format!("'{}'", text.escape_debug()),
+        GivenValue::Pairs(_) => "these pairs".to_owned(),
+        GivenValue::Other(shown) => shown.clone(),
     };
     text.chars().take(60).collect()
 }
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn values_may_be_strings_and_errors_say_what_fits() {
-        let read = |kind: ValueKind<'_>, given: Given| kind.read("x", given);
+        let read = |kind: ValueKind<'_>, given: GivenValue| kind.read("x", given);
         assert_eq!(
             read(ValueKind::Switch, "TRUE".into()),
             Ok(Value::Switch(true))
@@ -327,13 +327,13 @@ mod tests {
             Ok(Value::Text("flat_quads".to_owned()))
         );
         let numbered = ValueKind::ChoiceOrNumber(&[("graphs", 3)]);
-        for given in [Given::from("graphs"), "3".into(), 3u64.into()] {
+        for given in [GivenValue::from("graphs"), "3".into(), 3u64.into()] {
             assert_eq!(read(numbered, given), Ok(Value::Text("graphs".to_owned())));
         }
         for (kind, given, error) in [
             (
                 ValueKind::Count(1, 2),
-                Given::Number(-1),
+                GivenValue::Number(-1),
                 "x must be a number from 1 to 2, not -1",
             ),
             (
@@ -362,12 +362,12 @@ mod tests {
             OptionSpec::switch("on", "").default(Default::Switch(true)),
             OptionSpec::new("most", ValueKind::Count(0, 9), "").default(Default::Number(7)),
         ];
-        let values = Values::read(SPECS.iter(), [("most", Given::Number(3))]).unwrap();
+        let values = Values::read(SPECS.iter(), [("most", GivenValue::Number(3))]).unwrap();
         assert!(values.switch(&SPECS[0]));
         assert_eq!(values.number(&SPECS[1]), 3);
         assert_eq!(Values::default().number(&SPECS[1]), 7);
         assert_eq!(
-            Values::read(SPECS.iter(), [("off", Given::Switch(true))]).unwrap_err(),
+            Values::read(SPECS.iter(), [("off", GivenValue::Switch(true))]).unwrap_err(),
             "there is no option 'off' here; the options are on, most"
         );
     }

@@ -25,9 +25,9 @@ use super::written::WrittenSize;
 /// 4 GiB.
 const MAX_BATCH_BYTES: u64 = 0x7fff_0000;
 
-/// Bytes of terms of discarded messages after which unused terms are dropped. The namespaces
-/// pending for the next message are kept.
-const HEAVY: usize = 1 << 20;
+/// Maximum bytes of terms of discarded messages. Beyond it, unused terms are dropped. The
+/// namespaces pending for the next message are kept.
+const MAX_UNUSED_BYTES: usize = 1 << 20;
 
 /// Lengths of the lists at the start of the open message, for discarding it.
 #[derive(Clone, Copy, Default)]
@@ -124,7 +124,7 @@ impl<R: Record> LogBuilder<R> {
             open: None,
             mark: Mark::default(),
             kept_changes: false,
-            heavy: HEAVY,
+            heavy: MAX_UNUSED_BYTES,
             message_bytes: 0,
             serial: 1,
             arena_hint: 0,
@@ -182,7 +182,7 @@ impl<R: Record> LogBuilder<R> {
         self.open = None;
         self.mark = Mark::default();
         self.kept_changes = false;
-        self.heavy = HEAVY;
+        self.heavy = MAX_UNUSED_BYTES;
         self.message_bytes = 0;
         self.serial = self.serial.wrapping_add(1).max(1);
     }
@@ -592,7 +592,7 @@ impl<R: Record> LogBuilder<R> {
             self.undo.extend(self.in_force.declare(&name, &iri));
             self.append_change(&name, &iri);
         }
-        self.heavy = HEAVY.max(2 * self.weight());
+        self.heavy = MAX_UNUSED_BYTES.max(2 * self.weight());
     }
 
     fn append_change(&mut self, name: &[u8], iri: &[u8]) {
@@ -813,7 +813,7 @@ mod tests {
             builder.skip_index();
             largest = largest.max(builder.weight());
         }
-        assert!(largest < HEAVY + 10_000, "{largest}");
+        assert!(largest < MAX_UNUSED_BYTES + 10_000, "{largest}");
         message(&mut builder, &["z"]);
         let batch = builder.take().unwrap();
         assert_eq!((batch.first_index(), batch.len()), (20_001, 1));

@@ -139,7 +139,7 @@ fn errors_describe_the_broken_rule() {
             vec![options(3, &[]), row(3, "")],
         ),
         (
-            "a triple stands outside a graph",
+            "a triple is outside a graph",
             vec![options(3, &[]), bnodes("a", "b", "c")],
         ),
         (
@@ -155,18 +155,18 @@ fn errors_describe_the_broken_rule() {
             vec![options(3, &[]), row(4, "")],
         ),
         (
-            "the first statement leaves out its subject",
+            "the first statement omits its subject",
             vec![options(1, &[]), row(2, "")],
         ),
         (
-            "the first statement leaves out its object",
+            "the first statement omits its object",
             vec![
                 options(1, &[]),
                 row(2, [bytes(2, "s"), bytes(6, "p")].concat()),
             ],
         ),
         (
-            "the first statement leaves out its graph",
+            "the first statement omits its graph",
             vec![
                 options(2, &[]),
                 row(3, [bytes(2, "s"), bytes(6, "p"), bytes(10, "o")].concat()),
@@ -181,14 +181,14 @@ fn errors_describe_the_broken_rule() {
             ],
         ),
         (
-            "a triple term leaves out its subject",
+            "a triple term omits its subject",
             vec![
                 options(1, std::slice::from_ref(&star)),
                 row(2, bytes(4, "")),
             ],
         ),
         (
-            "a triple term leaves out its object",
+            "a triple term omits its object",
             vec![
                 options(1, std::slice::from_ref(&star)),
                 n.clone(),
@@ -196,7 +196,7 @@ fn errors_describe_the_broken_rule() {
             ],
         ),
         (
-            "name entry 17 is over the declared table size 16",
+            "name entry 17 exceeds the declared table size 16",
             vec![options(1, &[]), name(17, "x")],
         ),
         (
@@ -208,11 +208,11 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), datatype(5, "x")],
         ),
         (
-            "prefix entry 1 is over the declared table size 0",
+            "prefix entry 1 exceeds the declared table size 0",
             vec![options(1, &[number(10, 0)]), prefix(0, "x")],
         ),
         (
-            "name 2 is referred to, but no entry",
+            "name 2 is used, but no entry",
             vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 2)))],
         ),
         (
@@ -220,11 +220,11 @@ fn errors_describe_the_broken_rule() {
             vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(0, 17)))],
         ),
         (
-            "prefix 1 is referred to, but no entry",
+            "prefix 1 is used, but no entry",
             vec![options(1, &[]), n.clone(), row(2, bytes(1, iri(1, 1)))],
         ),
         (
-            "datatype 1 is referred to, but no entry",
+            "datatype 1 is used, but no entry",
             vec![
                 options(1, &[]),
                 row(
@@ -509,7 +509,7 @@ fn options_apply_to_frames_before_them() {
     let error = decode_with(&small, &[0; 100]).1.unwrap();
     assert!(
         error.contains(
-            "frames 0 to 15 have no rows; what frames mean is not known before the first row"
+            "frames 0 to 15 have no rows; the meaning of frames is unknown before the first row"
         ),
         "{error}"
     );
@@ -732,7 +732,7 @@ fn two_long_prefixes_do_not_exhaust_memory() {
         .collect();
     decoder.reset();
     let (_, error) = outcome(&mut *decoder, &log, log.len());
-    assert!(error.unwrap().contains("the lookup tables hold more than"));
+    assert!(error.unwrap().contains("the lookup tables take more than"));
 }
 
 #[test]

@@ -241,13 +241,13 @@ fn new_streams_have_empty_tables() {
     let depends = [first.clone(), frame(&[options_row(1, &[]), reference])].concat();
     let error = decode_with(&new, &depends).1.unwrap();
     assert!(
-        error.contains("prefix 1 is referred to, but no entry has set it"),
+        error.contains("prefix 1 is used, but no entry has defined it"),
         "{error}"
     );
     let repeats = row(2, bytes(2, "s"));
     let depends = [first, frame(&[options_row(1, &[]), repeats])].concat();
     let error = decode_with(&new, &depends).1.unwrap();
-    assert!(error.contains("leaves out its predicate"), "{error}");
+    assert!(error.contains("omits its predicate"), "{error}");
 }
 
 #[test]

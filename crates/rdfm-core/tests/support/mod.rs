@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use rdfm_core::codec::batch::NextOf as _;
-use rdfm_core::codec::values::{Given, Values};
+use rdfm_core::codec::values::{GivenValue, Values};
 use rdfm_core::codec::{Decoder, Encoder, Opening, Parts, Source};
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::DecodeError;
@@ -28,19 +28,19 @@ pub const PIECES: [usize; 5] = [1, 2, 3, 7, 4096];
 /// Settings of a codec: options by name, how the log is opened, and the source of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    given: Vec<(&'static str, Given)>,
+    given: Vec<(&'static str, GivenValue)>,
     pub opening: Opening,
     pub source: Option<Source>,
 }
 
 impl Options {
     /// A single option.
-    pub fn with(name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn with(name: &'static str, value: impl Into<GivenValue>) -> Self {
         Self::default().and(name, value)
     }
 
     /// Adds or replaces an option.
-    pub fn and(mut self, name: &'static str, value: impl Into<Given>) -> Self {
+    pub fn and(mut self, name: &'static str, value: impl Into<GivenValue>) -> Self {
         self.given.retain(|(known, _)| *known != name);
         self.given.push((name, value.into()));
         self

@@ -7,8 +7,8 @@
 //! - Law: a frame is decoded only when it is complete, so the result does not depend on how the
 //!   bytes are cut.
 //!
-//! If the stream options decide what ends a message, leading frames without rows are held until the
-//! first row arrives.
+//! If the stream options determine what ends a message, leading frames without rows are held until
+//! the first row arrives.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub(super) trait RowHandler: Send {
     fn terms_read(&self) -> &TermReader<Self::Record>;
 
     /// Returns the message boundary if the decoder options determine it.
-    fn ends_asked(_reading: &ReadSettings) -> Option<MessageEnd> {
+    fn requested_ends(_reading: &ReadSettings) -> Option<MessageEnd> {
         None
     }
 
@@ -234,7 +234,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     frames: FrameSplitter,
     metadata: FrameMetadata,
     /// Whether the metadata of the current frame was read ahead.
-    metadata_taken: bool,
+    metadata_was_read: bool,
     /// Index of the first frame of the stream.
     first_frame: u64,
     /// Offset of the first frame that repeats the options, if all frames are one message.
@@ -265,7 +265,7 @@ impl<H: RowHandler> FrameReader<H> {
             frame: None,
             frames: FrameSplitter::new(&reading),
             metadata: FrameMetadata::default(),
-            metadata_taken: false,
+            metadata_was_read: false,
             first_frame: 0,
             repeated: None,
             held: 0,
@@ -472,7 +472,7 @@ impl<H: RowHandler> FrameReader<H> {
 
     /// Opens the frame's message, unless a message is already open or rows open messages.
     fn begin_frame(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
-        self.metadata_taken = false;
+        self.metadata_was_read = false;
         let bytes = &input.bytes[frame.at..frame.end];
         if input.offset() == 0 {
             self.restarts = !self.frames.is_bare() && is_marked(bytes);
@@ -520,8 +520,9 @@ impl<H: RowHandler> FrameReader<H> {
         Ok(())
     }
 
-    /// Determines what ends a message from the first row of a frame. A frame without rows is held.
-    /// If the first row is damaged or is not the options, reading it reports the error.
+    /// Determines from the first row of a frame what ends a message. A frame without rows is held.
+    /// If the first row is damaged or is not the options, the error is reported when the row is
+    /// read.
     fn decide(&mut self, input: &Buffer, frame: &[u8]) -> Result<(), ReadError> {
         let options = match first_row(frame, H::FIELDS) {
             FirstRow::None => {
@@ -530,7 +531,7 @@ impl<H: RowHandler> FrameReader<H> {
                     return Ok(());
                 }
                 let mut reason = Reason::from(format!(
-                    "frames 0 to {} have no rows; what frames mean is not known before the first row",
+                    "frames 0 to {} have no rows; the meaning of frames is unknown before the first row",
                     self.frames.index
                 ));
                 if H::FLAT_TYPE.is_some() {
@@ -619,10 +620,10 @@ impl<H: RowHandler> FrameReader<H> {
     /// it. Damage is reported later, when the rest of the frame is read.
     fn metadata_ahead(&mut self, input: &Buffer, frame: &Frame) -> Result<(), ReadError> {
         let has_metadata = H::FRAME_FIELDS >> METADATA_FIELD & 1 == 1;
-        if !has_metadata || self.metadata_taken || self.omits_metadata() {
+        if !has_metadata || self.metadata_was_read || self.omits_metadata() {
             return Ok(());
         }
-        self.metadata_taken = true;
+        self.metadata_was_read = true;
         let builder = &mut self.rows.terms().builder;
         let mut wire = Wire::new(&input.bytes[frame.at..frame.end]);
         let mut taken = Ok(());
@@ -680,7 +681,7 @@ impl<H: RowHandler> FrameReader<H> {
                     }
                 }
                 Ok((METADATA_FIELD, entry)) => {
-                    let taken = if left_out || self.metadata_taken {
+                    let taken = if left_out || self.metadata_was_read {
                         FrameMetadata::check(entry)
                     } else {
                         self.metadata.take(entry, &mut rows.terms().builder)
@@ -725,11 +726,11 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         let first_index = self.reading.first_index.filter(|_| inner);
         self.builder().start_at(first_index.unwrap_or_default());
         self.rows.reset();
-        self.set_ends(H::ends_asked(&self.reading));
+        self.set_ends(H::requested_ends(&self.reading));
         self.frame = None;
         self.frames.reset();
         self.metadata.clear();
-        self.metadata_taken = false;
+        self.metadata_was_read = false;
         self.first_frame = self.frames.index;
         self.repeated = None;
         self.held = 0;
@@ -756,7 +757,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
     }
 
     fn skip(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
-        let reason = "frames build on those before them: none can be skipped";
+        let reason = "frames depend on earlier frames, so none can be skipped";
         Err(input.error(ErrorClass::Unsupported, reason))
     }
 

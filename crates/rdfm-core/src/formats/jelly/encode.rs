@@ -391,12 +391,8 @@ fn reserved() -> (ErrorClass, Reason) {
 fn needs_graphs() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        Reason::new("physical type TRIPLES holds no graph names")
-            .with(Remedy::write(
-                "merge_graphs",
-                "true",
-                "drops them on purpose",
-            ))
+        Reason::new("physical type TRIPLES does not allow graph names")
+            .with(Remedy::write("merge_graphs", "true", "drops them"))
             .with(Remedy::write("physical_type", "quads", "keeps them")),
     )
 }

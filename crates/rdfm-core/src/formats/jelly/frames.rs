@@ -185,7 +185,7 @@ impl FrameSplitter {
             return Err(input.error(
                 ErrorClass::Truncated,
                 format!(
-                    "the log ends inside {}: {there} of its {length} bytes are there",
+                    "the log ends inside {}: {there} of its {length} bytes are present",
                     self.name()
                 ),
             ));
@@ -407,7 +407,7 @@ mod tests {
     use super::looks_delimited;
 
     #[test]
-    fn the_first_bytes_tell_delimited_from_bare() {
+    fn the_first_bytes_distinguish_delimited_from_bare_logs() {
         let tell = |bytes: &[u8]| looks_delimited(bytes, true);
         let delimited = |bytes: &[u8]| assert_eq!(tell(bytes), Some(true), "{bytes:x?}");
         let bare = |bytes: &[u8]| assert_eq!(tell(bytes), Some(false), "{bytes:x?}");
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_bytes_are_looked_at_however_many_there_are() {
+    fn only_the_required_bytes_are_examined() {
         let mut entry = vec![0x7a, 0x7a, 0x0a, 0x01, b'k', 0x12, 0x75];
         entry.resize(124, 0);
         let mut frame = vec![0x7a, 0x7a, 0x0a, 0x0a, 0x03, b'k', b'e', b'y', 0x12, 0x03];
@@ -444,8 +444,8 @@ mod tests {
             (&[0x7a, 0x06, 0x0a, 0x01, b'a'][..], false),
             (&[0x00, 0x7a][..], true),
         ] {
-            let told = |length: &usize| looks_delimited(&log[..*length], false).is_some();
-            let enough = (1..=log.len()).find(told).unwrap();
+            let decides = |length: &usize| looks_delimited(&log[..*length], false).is_some();
+            let enough = (1..=log.len()).find(decides).unwrap();
             for length in enough..=log.len() {
                 for ended in [false, true] {
                     let found = looks_delimited(&log[..length], ended);

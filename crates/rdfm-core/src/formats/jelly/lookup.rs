@@ -34,7 +34,7 @@ impl LookupBudget {
             return Ok(());
         }
         Err(limit(Reason::limit(
-            format!("the lookup tables hold more than {} bytes", self.most),
+            format!("the lookup tables take more than {} bytes", self.most),
             "max_message_bytes",
         )))
     }
@@ -67,7 +67,7 @@ pub(super) struct LookupTable {
     /// Offset of the frame that repeated the stream options at its start. Cleared by an entry with an
     /// explicit id. Until then an entry of id 0 would continue the table from before that frame.
     repeated: Option<u64>,
-    /// Whether such an entry continues the table instead of causing an error.
+    /// Whether an entry of id 0 then continues the table instead of causing an error.
     continues: bool,
     /// Whether earlier frames were not read, so that the table may lack entries.
     after_mark: bool,
@@ -239,7 +239,7 @@ impl LookupTable {
         if id > self.size {
             return self.over(id, "reference");
         }
-        let reason = format!("{} {id} is referred to, but no entry has set it", self.what);
+        let reason = format!("{} {id} is used, but no entry has defined it", self.what);
         if self.after_mark {
             return not_a_restart(&reason);
         }
@@ -254,7 +254,7 @@ impl LookupTable {
     #[cold]
     fn over(&self, id: u32, use_: &str) -> WireError {
         malformed(format!(
-            "{} {use_} {id} is over the declared table size {}",
+            "{} {use_} {id} exceeds the declared table size {}",
             self.what, self.size
         ))
     }
@@ -300,12 +300,12 @@ mod tests {
         let error = table.set(0, b"d", 0, &mut budget).unwrap_err();
         assert_eq!(
             error.into_parts().1.text(),
-            "name entry 4 is over the declared table size 3"
+            "name entry 4 exceeds the declared table size 3"
         );
     }
 
     #[test]
-    fn the_memory_really_held_is_bounded() {
+    fn the_memory_in_use_is_bounded() {
         let mut budget = LookupBudget::new(10_000);
         let mut table = LookupTable::new("name", 100, JoinMode::Error);
         for _ in 0..1000 {

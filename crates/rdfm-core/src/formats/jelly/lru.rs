@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_row_uses_stays() {
+    fn entries_of_the_current_row_are_kept() {
         let mut lru = LruTable::new(2);
         lru.find_or_insert(b"a", 1).unwrap();
         lru.find_or_insert(b"b", 1).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_a_plain_list() {
+    fn a_table_agrees_with_a_plain_list() {
         let mut lru = LruTable::new(7);
         let mut plain: Vec<(u32, u32)> = Vec::new(); // text, id; oldest first
         let mut state = 1u32;
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn large_texts_are_forgotten_early() {
+    fn large_texts_are_evicted_early() {
         let mut lru = LruTable::new(100);
         for row in 0..40u64 {
             let mut text = vec![b'a'; 4 << 20];

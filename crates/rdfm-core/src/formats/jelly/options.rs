@@ -556,7 +556,7 @@ impl OptionsRow {
         }
         let name = logical_name(self.logical_type);
         Err(format!(
-            "logical type {}{}{} does not go with physical type {}",
+            "logical type {}{}{} does not fit physical type {}",
             self.logical_type,
             if name.is_empty() { "" } else { " " },
             name,

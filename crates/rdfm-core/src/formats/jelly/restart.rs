@@ -12,8 +12,9 @@
 //!   below 0x80, the last of which is not a possible length of a frame, so that no part of it can
 //!   be the length prefix of the next frame.
 //!
-//! A mark is a claim: a program that merges logs may copy it to another frame. The length must
-//! match, and a decoder that begins at a mark rejects what would depend on an earlier frame.
+//! A mark is only a claim, because a program that merges logs may copy it to another frame. So its
+//! length must match, and a decoder that begins at a mark rejects data that depends on an earlier
+//! frame.
 
 use memchr::memmem::Finder;
 
@@ -72,7 +73,7 @@ pub fn begins_log(head: &[u8]) -> Option<bool> {
     (rest.len() >= MARK_BYTES).then(|| marked_length(rest) == Some(length))
 }
 
-/// Whether the bytes are a mark, or the first bytes of one that show what it is.
+/// Whether the bytes are a mark, or enough of its first bytes to recognize it.
 pub fn looks_like_mark(frame: &[u8]) -> bool {
     let known = frame.len().min(HEAD.len());
     known >= 4 && frame[..known] == HEAD[..known]

@@ -71,7 +71,7 @@ impl RowHandler for QuadRows {
         &self.terms
     }
 
-    fn ends_asked(reading: &ReadSettings) -> Option<MessageEnd> {
+    fn requested_ends(reading: &ReadSettings) -> Option<MessageEnd> {
         reading.frames.map(|frames| match frames {
             FrameMeaning::Message => MessageEnd::Frame,
             FrameMeaning::Flat => MessageEnd::Log,
@@ -111,7 +111,7 @@ impl RowHandler for QuadRows {
         match field {
             2 if self.physical != PhysicalType::Quads => {
                 if self.physical == PhysicalType::Graphs && !self.in_graph {
-                    return Err(malformed("a triple stands outside a graph"));
+                    return Err(malformed("a triple is outside a graph"));
                 }
                 self.statement(payload, TRIPLE_FIELDS)
             }

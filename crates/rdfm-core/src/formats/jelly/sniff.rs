@@ -63,7 +63,7 @@ mod tests {
     const NAMED: &[u8] = &[0x0a, 0x07, 0x0a, 0x05, 0x0a, 0x01, b'n', 0x78, 0x01];
 
     #[test]
-    fn options_tell_it() {
+    fn options_identify_jelly() {
         for frame in [BARE, NAMED] {
             let delimited = [&[frame.len() as u8], frame].concat();
             for head in [frame, &delimited] {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn other_bytes_are_not_jelly() {
         for head in [
             &b""[..],
             b"\n\n\n\n",

@@ -14,7 +14,7 @@ use super::term_writer::FrameSize;
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
-use crate::codec::values::{Given, Values};
+use crate::codec::values::{GivenValue, Values};
 use crate::model::remedy::{Reason, Remedy};
 
 /// Settings for writing a log.
@@ -179,16 +179,18 @@ fn preset() -> OptionsRow {
 fn from_source(source: &Source) -> OptionsRow {
     let mut options = preset();
     for (name, given) in &source.options {
-        let number = |given: &Given| match given {
-            Given::Number(number) => u32::try_from(*number).unwrap_or(0),
-            Given::Text(text) => logical_number(text).unwrap_or(0),
+        let number = |given: &GivenValue| match given {
+            GivenValue::Number(number) => u32::try_from(*number).unwrap_or(0),
+            GivenValue::Text(text) => logical_number(text).unwrap_or(0),
             _ => 0,
         };
         match (name.as_str(), given) {
-            ("stream_name", Given::Text(text)) => options.stream_name.clone_from(text),
-            ("physical_type", Given::Text(text)) => options.physical_type = physical_number(text),
-            ("generalized", Given::Switch(on)) => options.generalized = *on,
-            ("rdf_star", Given::Switch(on)) => options.rdf_star = *on,
+            ("stream_name", GivenValue::Text(text)) => options.stream_name.clone_from(text),
+            ("physical_type", GivenValue::Text(text)) => {
+                options.physical_type = physical_number(text)
+            }
+            ("generalized", GivenValue::Switch(on)) => options.generalized = *on,
+            ("rdf_star", GivenValue::Switch(on)) => options.rdf_star = *on,
             ("logical_type", given) => options.logical_type = number(given),
             ("name_table", given) => options.tables.name = number(given),
             ("prefix_table", given) => options.tables.prefix = number(given),

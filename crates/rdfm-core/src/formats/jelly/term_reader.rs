@@ -358,11 +358,11 @@ impl<R: Record> TermReader<R> {
             let Some(term) = &self.kept[position] else {
                 let name = POSITIONS[position];
                 if self.after_mark {
-                    let reason = format!("the first statement leaves out its {name}");
+                    let reason = format!("the first statement omits its {name}");
                     return Err(not_a_restart(&reason));
                 }
                 return Err(malformed(format!(
-                    "the first statement leaves out its {name}; there is none before it to repeat"
+                    "the first statement omits its {name}; there is none before it to repeat"
                 )));
             };
             *id = term.add(&mut self.builder)?;
@@ -546,7 +546,7 @@ impl<R: Record> TermReader<R> {
         for position in 0..3 {
             if slots[position].field == 0 {
                 return Err(malformed(format!(
-                    "a triple term leaves out its {}; terms cannot be repeated there",
+                    "a triple term omits its {}; terms cannot be repeated there",
                     POSITIONS[position]
                 )));
             }

@@ -227,15 +227,15 @@ impl TermWriter {
         self.term_at::<1>(table, id, 0)
     }
 
-    /// Appends a term; its fields are `BEHIND` higher than those of a statement.
+    /// Appends a term; its fields are `FIELD_OFFSET` higher than those of a statement.
     #[inline]
-    fn term_at<const BEHIND: u8>(
+    fn term_at<const FIELD_OFFSET: u8>(
         &mut self,
         table: &TermTable,
         id: TermId,
         position: usize,
     ) -> Refused<()> {
-        let field = position as u8 * 4 + 1 + BEHIND;
+        let field = position as u8 * 4 + 1 + FIELD_OFFSET;
         let term = table.term(id);
         match term.kind {
             TermKind::Iri => {
@@ -251,7 +251,7 @@ impl TermWriter {
                 Ok(())
             }
             TermKind::Literal | TermKind::LangLiteral | TermKind::TypedLiteral => {
-                if position < 2 && BEHIND == 0 {
+                if position < 2 && FIELD_OFFSET == 0 {
                     self.generalized("a literal as subject or predicate")?;
                 }
                 self.statement.push((field + 2) << 3 | 2);
@@ -265,7 +265,7 @@ impl TermWriter {
             }
             TermKind::DefaultGraph | TermKind::Language => Err((
                 ErrorClass::Internal,
-                "the batch has a term where none of its kind is allowed".into(),
+                "the batch has a term in a position that does not allow its kind".into(),
             )),
         }
     }
@@ -335,7 +335,7 @@ impl TermWriter {
             TermKind::TripleTerm | TermKind::Language => {
                 return Err((
                     ErrorClass::Unsupported,
-                    "a triple term as graph, which Jelly cannot hold".into(),
+                    "a triple term as graph, which Jelly does not support".into(),
                 ));
             }
         }
@@ -411,7 +411,7 @@ impl TermWriter {
             return Err((
                 ErrorClass::Unsupported,
                 Reason::from(format!(
-                    "a literal of datatype {} needs a datatype table, and there is none",
+                    "a literal of datatype {} needs a datatype table, but the log has none",
                     quote(text)
                 ))
                 .with(Remedy::larger("datatype_table")),

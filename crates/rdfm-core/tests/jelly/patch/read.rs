@@ -109,11 +109,11 @@ fn errors_describe_the_broken_rule() {
         ),
         (
             quads(&[triple(ADD, "s", "p", "o")]),
-            "the first statement leaves out its graph; there is none before it to repeat",
+            "the first statement omits its graph; there is none before it to repeat",
         ),
         (
             triples(&[row(DELETE, bytes(2, "s"))]),
-            "the first statement leaves out its predicate",
+            "the first statement omits its predicate",
         ),
         (
             quads(&[namespace(4, "x", &[bytes(4, "g")])]),
@@ -121,11 +121,11 @@ fn errors_describe_the_broken_rule() {
         ),
         (
             quads(&[namespace(4, "x", &[bytes(2, iri(0, 1))])]),
-            "name 1 is referred to, but no entry has set it",
+            "name 1 is used, but no entry has defined it",
         ),
         (
             quads(&[namespace(5, "x", &[bytes(2, iri(9, 1))])]),
-            "prefix reference 9 is over the declared table size 4",
+            "prefix reference 9 exceeds the declared table size 4",
         ),
         (
             quads(&[row(4, bytes(1, b"\xff"))]),
@@ -141,7 +141,7 @@ fn errors_describe_the_broken_rule() {
         ),
         (
             quads(&[row(14, bytes(2, iri(0, 17)))]),
-            "name reference 17 is over the declared table size 16",
+            "name reference 17 exceeds the declared table size 16",
         ),
         (
             quads(&[row(14, bytes(5, bytes(2, "s")))]),
@@ -152,7 +152,7 @@ fn errors_describe_the_broken_rule() {
                 options(FLAT, QUADS, &[number(4, 1)]),
                 row(14, bytes(5, bytes(2, "s"))),
             ]),
-            "a triple term leaves out its predicate; terms cannot be repeated there",
+            "a triple term omits its predicate; terms cannot be repeated there",
         ),
         (quads(&[bare(COMMIT)]), "a commit outside a transaction"),
         (quads(&[bare(ABORT)]), "an abort outside a transaction"),
@@ -178,15 +178,15 @@ fn errors_describe_the_broken_rule() {
         ),
         (
             quads(&[name(17, "x")]),
-            "name entry 17 is over the declared table size 16",
+            "name entry 17 exceeds the declared table size 16",
         ),
         (
             quads(&[row(12, [number(1, 5), bytes(2, "x")].concat())]),
-            "prefix entry 5 is over the declared",
+            "prefix entry 5 exceeds the declared",
         ),
         (
             quads(&[row(13, [number(1, 5), bytes(2, "x")].concat())]),
-            "datatype entry 5 is over the declared",
+            "datatype entry 5 exceeds the declared",
         ),
     ] {
         let outcome = read(&log);
@@ -733,10 +733,7 @@ fn a_reset_discards_the_state_of_the_previous_log() {
     decoder.feed(&second);
     decoder.finish();
     let error = decoder.next_of::<Operation>().unwrap_err();
-    assert!(
-        error.to_string().contains("leaves out its subject"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("omits its subject"), "{error}");
     decoder.reset();
     decoder.feed(&frame(&[options(FLAT, QUADS, &[])]));
     decoder.finish();

@@ -2,7 +2,7 @@
 
 use rdfm_core::codec::Source;
 use rdfm_core::codec::carries::{Carries, TripleTerms};
-use rdfm_core::codec::values::Given;
+use rdfm_core::codec::values::GivenValue;
 use rdfm_core::model::batch::{MessageBatch, PatchBatch};
 use rdfm_core::model::builder::PatchBuilder;
 use rdfm_core::model::error::ErrorClass;
@@ -184,7 +184,7 @@ fn statements_have_graphs_by_default() {
     assert_eq!((error.class, error.message), (ErrorClass::Unsupported, 2));
     assert_eq!(
         error.to_string(),
-        "jelly-patch: statement type TRIPLES holds no graph names (message 2)"
+        "jelly-patch: statement type TRIPLES does not allow graph names (message 2)"
     );
     let remedies: Vec<_> = error
         .reason
@@ -217,7 +217,7 @@ fn graph_names_are_dropped_on_request() {
     assert_eq!(types(&write(&kept, &[made("A")]).0).0, QUADS as u8);
 }
 
-fn source(carries: Carries, options: &[(&str, Given)]) -> Source {
+fn source(carries: Carries, options: &[(&str, GivenValue)]) -> Source {
     Source {
         carries,
         dialect: None,
@@ -299,7 +299,7 @@ fn output_options_follow_the_source() {
         ..said("flat")
     };
     assert_eq!(types(&write(&from(asked), &[made("a")]).0).1, 2);
-    // Given options take precedence.
+    // GivenValue options take precedence.
     let given = from(said("frame"))
         .and("stream_type", "punctuated")
         .and("statement_type", "quads");

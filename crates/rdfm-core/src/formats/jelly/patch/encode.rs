@@ -324,7 +324,7 @@ impl Writer for PatchWriter {
 fn misplaced() -> (ErrorClass, Reason) {
     (
         ErrorClass::Internal,
-        "the batch has a term where none of its kind is allowed".into(),
+        "the batch has a term in a position that does not allow its kind".into(),
     )
 }
 
@@ -338,13 +338,9 @@ fn unmatched(text: &'static str) -> (ErrorClass, Reason) {
 fn needs_graphs() -> (ErrorClass, Reason) {
     (
         ErrorClass::Unsupported,
-        Reason::new("statement type TRIPLES holds no graph names")
+        Reason::new("statement type TRIPLES does not allow graph names")
             .with(Remedy::write("statement_type", "quads", "keeps them"))
-            .with(Remedy::write(
-                "merge_graphs",
-                "true",
-                "drops them on purpose",
-            )),
+            .with(Remedy::write("merge_graphs", "true", "drops them")),
     )
 }
 

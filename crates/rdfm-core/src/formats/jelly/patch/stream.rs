@@ -14,7 +14,7 @@ use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, St
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS};
-use crate::codec::values::{Given, Values};
+use crate::codec::values::{GivenValue, Values};
 use crate::model::remedy::{Reason, Remedy};
 
 /// Settings for writing a log.
@@ -99,19 +99,19 @@ impl PatchStreamSettings {
         }
         for (name, given) in &source.options {
             match (name.as_str(), given) {
-                ("stream_type", Given::Text(word)) => {
+                ("stream_type", GivenValue::Text(word)) => {
                     let found = StreamType::named(word).unwrap_or(self.kind);
-                    // If a log of one patch is read as many, it does not remain one patch.
+                    // A log of one patch that is read as several patches does not remain one patch.
                     if source.asked || source.flat || found != StreamType::Flat {
                         self.kind = found;
                     }
                 }
-                ("statement_type", Given::Text(word)) => {
+                ("statement_type", GivenValue::Text(word)) => {
                     self.statements = StatementType::named(word).unwrap_or(self.statements);
                 }
-                ("generalized", Given::Switch(on)) => self.options.generalized = *on,
-                ("rdf_star", Given::Switch(on)) => self.options.rdf_star = *on,
-                (name, Given::Number(number)) => {
+                ("generalized", GivenValue::Switch(on)) => self.options.generalized = *on,
+                ("rdf_star", GivenValue::Switch(on)) => self.options.rdf_star = *on,
+                (name, GivenValue::Number(number)) => {
                     for (size, option) in [
                         (&mut self.options.tables.name, &NAME_TABLE),
                         (&mut self.options.tables.prefix, &PREFIX_TABLE),
