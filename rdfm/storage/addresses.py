@@ -1,4 +1,4 @@
-"""URLs of the web: their parts, and how they are shown.
+"""URLs of the web: their parts, how they are shown, and the error of a request.
 
 In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for errors.
 Law: no text for users contains credentials.
@@ -7,13 +7,14 @@ Law: no text for users contains credentials.
 from __future__ import annotations
 
 import base64
+import errno
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from rdfm.errors import OptionError, visible
 
-__all__ = ["Address", "is_web", "shown", "without_credentials"]
+__all__ = ["Address", "HttpError", "is_web", "shown", "without_credentials"]
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 # Characters that are kept in a URL; the others in an IRI are percent-encoded.
@@ -44,6 +45,23 @@ def shown(url: str) -> str:
 def without_credentials(url: str) -> str:
     """Return a URL without user name and password."""
     return _USER.sub(r"\1", url)
+
+
+class HttpError(OSError):
+    """A request failed.
+
+    Attributes:
+        status: The status of the response; None if there was none.
+    """
+
+    def __init__(self, url: str, reason: str, status: int | None = None) -> None:
+        """Initialize with the URL, which is shown without credentials, and a reason."""
+        super().__init__(errno.EIO, reason, shown(url))
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return HttpError, (self.filename, self.strerror, self.status)
 
 
 class Address(NamedTuple):

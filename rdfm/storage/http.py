@@ -39,7 +39,7 @@ from urllib3.exceptions import (
 from rdfm._core import __version__
 from rdfm.errors import OptionError
 from rdfm.storage import compression
-from rdfm.storage.addresses import Address, shown
+from rdfm.storage.addresses import Address, HttpError, shown
 
 __all__ = ["HttpError", "HttpSettings", "Response", "open_url"]
 
@@ -62,23 +62,6 @@ _OWN = {
     "te",
     "transfer-encoding",
 }
-
-
-class HttpError(OSError):
-    """A request failed.
-
-    Attributes:
-        status: The status of the response; None if there was none.
-    """
-
-    def __init__(self, url: str, reason: str, status: int | None = None) -> None:
-        """Initialize with the URL, which is shown without credentials, and a reason."""
-        super().__init__(errno.EIO, reason, shown(url))
-        self.status = status
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments."""
-        return HttpError, (self.filename, self.strerror, self.status)
 
 
 @dataclass(frozen=True)
