@@ -6,11 +6,9 @@ Law: no text for users contains credentials.
 
 from __future__ import annotations
 
-import base64
 import errno
 import re
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from rdfm.errors import OptionError, visible
 
@@ -91,6 +89,8 @@ class Address(NamedTuple):
             >>> Address.of("https://me:pw@example.org/é#top").url
             'https://example.org/%C3%A9'
         """
+        from urllib.parse import quote, urlsplit, urlunsplit  # costly to import
+
         try:
             parts = urlsplit(url)
             host = (parts.hostname or "").encode("ascii" if url.isascii() else "idna").decode()
@@ -126,9 +126,14 @@ class Address(NamedTuple):
         Raises:
             OptionError: It is not a valid http or https URL.
         """
+        from urllib.parse import urljoin
+
         return Address.of(urljoin(self.url, location))
 
 
 def _basic(user: str) -> str:
     """The value of Authorization for `name:password`, which may be percent-encoded."""
+    import base64
+    from urllib.parse import unquote
+
     return f"Basic {base64.b64encode(unquote(user).encode()).decode()}"

@@ -41,7 +41,7 @@ from rdfm.errors import OptionError
 from rdfm.storage import compression
 from rdfm.storage.addresses import Address, HttpError, shown
 
-__all__ = ["HttpError", "HttpSettings", "Response", "open_url"]
+__all__ = ["HttpError", "HttpSettings", "Response", "check_header", "open_url", "set_headers"]
 
 MAX_RETRY_AFTER_SECONDS = 120.0
 MAX_BACKOFF_SECONDS = 30.0
@@ -119,7 +119,17 @@ class HttpSettings:
         headers = options.get("headers", {})
         if not isinstance(headers, Mapping):
             raise OptionError("headers must be a dict of names and values")
-        return cls(**options)
+        return cls(**{**options, "headers": {**_headers, **headers}})
+
+
+# Headers of all requests for inputs and registries, which the command line sets.
+_headers: dict[str, str] = {}
+
+
+def set_headers(headers: Mapping[str, str]) -> None:
+    """Set headers for all later settings of `HttpSettings.of`; only the owner of the process may."""
+    _headers.clear()
+    _headers.update(headers)
 
 
 _NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")

@@ -172,7 +172,7 @@ def fetch(
             f"{spelled('rejects')} is for nanopublications with a wrong trusty URI",
             remedies=[Remedy("stage", "check", "true", "finds them")],
         )
-    settings = HttpSettings(headers=dict(headers or {}), first_byte_seconds=first_byte_timeout)
+    settings = HttpSettings.of({"headers": headers or {}, "first_byte_seconds": first_byte_timeout})
     mirror = _Mirror(
         _Source(Registry(registry, settings, allow_http=allow_http), wait, test_instance, notify),
         _local(log),
@@ -276,6 +276,7 @@ class _Mirror:
         self._overlap = overlap
         self._progress = progress
         self._options = dict(options)
+        self._format.encoder(self._options)  # refuses wrong options before anything is removed
         self._state = MirrorState("", "")
         self._ahead: set[str] = set()  # keys of messages that the state does not have
         self._writer: LogWriter

@@ -30,5 +30,5 @@ def status(
     """
     from rdfm.storage.http import HttpSettings  # costly to import
 
-    settings = HttpSettings(headers=dict(headers or {}))
+    settings = HttpSettings.of({"headers": headers or {}})
     return Registry(registry, settings, allow_http=allow_http).state()
