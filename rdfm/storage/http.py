@@ -203,6 +203,7 @@ class Response(io.BufferedIOBase):
 
     Attributes:
         url: The URL of the response after redirects, without credentials.
+        name: The requested URL, for errors.
         headers: The headers of the response; names in any case.
         size: The size of the body in bytes, if known.
     """
@@ -210,6 +211,7 @@ class Response(io.BufferedIOBase):
     def __init__(self, address: Address, settings: HttpSettings, method: str, accept: str) -> None:
         """Send the request; `open_url` does this."""
         super().__init__()
+        self.name = shown(address.url)
         self._address = address
         self._settings = settings
         self._method = method
