@@ -26,6 +26,7 @@ from rdfm import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from rdfm import exchange as exchange
     from rdfm import formats
     from rdfm import patch as patch
     from rdfm._core import (
@@ -174,7 +175,7 @@ _PLACES = {
     "formats.options_generated": ["ConvertOptions", "ReadOptions", "WriteOptions"],
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}
-_MODULES = ["analysis", "errors", "formats", "patch", "regroup", "split", "values"]
+_MODULES = ["analysis", "errors", "exchange", "formats", "patch", "regroup", "split", "values"]
 
 
 def __dir__() -> list[str]:

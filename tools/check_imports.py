@@ -53,6 +53,7 @@ PACKAGE = [
     {"logs"},
     {"conversion"},
     {"analysis", "patch", "sparql"},
+    {"exchange"},
     {"cli", "spark", "rdflib_plugin"},
     {"split", "values", "regroup"},
     {"__init__", "__main__"},

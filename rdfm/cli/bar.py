@@ -12,16 +12,17 @@ from rdfm.cli.stdio import counted
 class Bar:
     """A progress bar that appears after a second, and remains until it is closed."""
 
-    def __init__(self) -> None:
-        """Start the delay of one second."""
+    def __init__(self, unit: str = "B") -> None:
+        """Start the delay of one second; `unit` is that of the total."""
+        self._unit = unit
         self._start = time.monotonic()
         self._bar: Any = None
         self._ended = False
 
     @classmethod
-    def on_terminal(cls) -> Bar | None:
+    def on_terminal(cls, unit: str = "B") -> Bar | None:
         """Return a bar if standard error is a terminal; otherwise None."""
-        return cls() if sys.stderr is not None and sys.stderr.isatty() else None
+        return cls(unit) if sys.stderr is not None and sys.stderr.isatty() else None
 
     def __call__(self, progress: Any) -> None:
         """Show the progress.
@@ -38,7 +39,7 @@ class Bar:
             self._bar = tqdm(
                 total=progress.bytes_total,
                 initial=progress.bytes_in,
-                unit="B",
+                unit=self._unit,
                 unit_scale=True,
                 leave=False,
                 mininterval=0,  # updates are already rare

@@ -15,6 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from rdfm.cli.headers import HeaderOption
 from rdfm.cli.options import (
     COMPLETE,
     ContextFile,
@@ -122,6 +123,8 @@ class SpecCommand(GroupedCommand):
         from rdfm.formats.spec import is_of_one_side
 
         stages = self._stage_options()
+        if "read" in self._sides:
+            yield HeaderOption("Input")
         for option in stages:
             yield _option(option, option.name, option.option)
         found = formats.every() if with_plug_ins else formats.built_in()

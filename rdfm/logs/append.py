@@ -245,6 +245,11 @@ class Appended:
         if self._sync:
             state.sync_folder()
 
+    @property
+    def committed_bytes(self) -> int:
+        """The committed length of the log; 0 for a new log without a commit."""
+        return self._state.committed
+
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that contradict the header of the log.
 

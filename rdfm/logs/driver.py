@@ -26,6 +26,7 @@ from rdfm.logs import remedies
 from rdfm.logs.input import Input, MemberInput, Readable, files_of, holds_files
 from rdfm.logs.notes import MAX_LISTED
 from rdfm.logs.split import Split
+from rdfm.storage.addresses import is_web, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -630,7 +631,10 @@ class _Decoders:
         options = {
             name: value for name, value in reading.options.items() if strict or name in known
         }
-        for name, value in {**reading.hints, "base": data.url}.items():
+        hints = {**reading.hints, "base": data.url}
+        if options.get("dialect") is None and options.get("announced") is None:
+            hints |= data.announced.options
+        for name, value in hints.items():
             if name in known and options.get(name) is None:
                 options[name] = value
         opening = Opening(reading.parts)
@@ -681,7 +685,8 @@ def _pieces(data: Input, unwanted: threading.Event) -> Iterator[bytes | End]:
 def _name(given: Readable) -> str:
     """Return the name of an input before it is opened."""
     if isinstance(given, (str, os.PathLike)):
-        return visible(os.fspath(given))
+        path = os.fspath(given)
+        return shown(path) if is_web(path) else visible(path)
     return "bytes" if isinstance(given, (bytes, bytearray, memoryview)) else "input"
 
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from rdfm import formats
 from rdfm.errors import (
     DecodeError,
     MissingExtraError,
     OptionError,
+    RdfmError,
     Remedy,
     UnknownFormatError,
     UnsupportedError,
@@ -27,10 +27,12 @@ from rdfm.errors import (
 )
 from rdfm.formats import DecoderLike, FileDecoder, Format
 from rdfm.logs import remedies
+from rdfm.logs.announced import NOTHING_ANNOUNCED, Announced, accepted, announced
 from rdfm.logs.journal import committed_length
 from rdfm.logs.likely import has_unread_suffix, to_read
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
+from rdfm.storage.addresses import is_web, shown, without_credentials
 from rdfm.storage.compression import PIECE_BYTES
 from rdfm.storage.files import storage_of, without_library
 from rdfm.storage.listing import find_files, is_glob, matches
@@ -61,12 +63,14 @@ class Input:
         refusal_remedies: Remedies for the refusal.
         unreadable: Whether it is refused because it cannot be read, not because of its content.
         watch: Called with the log and each piece of it that is taken.
+        announced: The format and options that the headers of a response announce.
     """
 
     refusal: str | None = None
     refusal_remedies: tuple[Remedy, ...] = ()
     unreadable = False
     watch: Callable[[Input, bytes], None] | None = None
+    announced: Announced = NOTHING_ANNOUNCED
     _reader: FileDecoder | None = None  # a decoder that reads the file directly
     _path: str | None = None  # of a regular file on this machine
     _cut = False  # whether the rest of the file is not committed
@@ -106,6 +110,8 @@ class Input:
             length = committed_length(self._path, self._file.fileno())
             self.size = self.size if length is None else length
         self._remote = self._owned and is_url(self.name)
+        if self._remote and is_web(self.name):
+            self.announced = announced(*self._file.media_type)  # type: ignore[attr-defined]  # a Response
         self._among = among
         try:
             if start:
@@ -152,7 +158,7 @@ class Input:
             raise
 
     def format(self, name: str | None = None) -> Format:
-        """Find the format: by its name if given, then by the suffix, then by the content.
+        """Find the format: by its name if given, then by the media type, the suffix and the content.
 
         For a refused input the format is arbitrary.
 
@@ -163,6 +169,8 @@ class Input:
             return formats.find(name or "nq")
         if name is not None:
             return formats.find(name)
+        if self.announced.format is not None:
+            return self.announced.format
         if (format := formats.by_path(self.name)) is not None:
             return format
         head = _gather(
@@ -220,7 +228,7 @@ class Input:
         """
         if archives.stem(self.name) is not None:
             return True
-        if format is None and formats.by_path(self.name) is not None:
+        if format is None and (self.announced.format or formats.by_path(self.name)) is not None:
             return False
         enough = formats.by_clear_content if format is None else bool
         head = _gather(self._pieces, archives.HEAD_BYTES, lambda head: bool(enough(head)))
@@ -322,6 +330,8 @@ class Input:
         except OSError as error:
             if error.filename is None and error.errno is not None:
                 error.filename = self.name
+            raise
+        except RdfmError:  # of a content encoding
             raise
         except Exception as error:
             if not self._remote:
@@ -430,7 +440,7 @@ def holds_files(source: object, storage_options: Mapping[str, Any] | None = None
     path = os.fspath(source)
     local = local_path(path)
     if local is None:  # the web has no folders, and `?` is not a glob character there
-        if re.match("https?://", path, re.IGNORECASE):
+        if is_web(path):
             return False
         return path.endswith("/") or is_glob(path)
     if Path(local).exists() or not is_glob(local):
@@ -507,6 +517,12 @@ def _open(
 def _open_url(
     url: str, storage_options: Mapping[str, Any]
 ) -> tuple[BinaryIO, str, str | None, int | None, bool]:
+    if is_web(url):
+        from rdfm.storage.http import HttpSettings, open_url  # costly to import
+
+        response = open_url(url, HttpSettings.of(storage_options), accept=accepted())
+        name = shown(url)
+        return cast("BinaryIO", response), name, without_credentials(url), response.size, True
     try:
         import fsspec
     except ImportError as error:
@@ -514,9 +530,7 @@ def _open_url(
             f"reading {url} needs fsspec: pip install 'rdfm[fsspec]'"
         ) from error
     try:
-        # URLs of the web are read from start to end: servers need not support range requests.
-        settings = {"block_size": 0} if re.match("https?://", url, re.IGNORECASE) else {}
-        file = fsspec.open(url, "rb", **settings, **storage_options).open()
+        file = fsspec.open(url, "rb", **storage_options).open()
     except ImportError as error:
         raise MissingExtraError(f"reading {url} needs another package: {error}") from error
     except (ValueError, TypeError) as error:

@@ -226,6 +226,11 @@ class LogWriter:
         """Notes for readers of the log on what is written so far, one sentence each."""
         return tuple(self._encoder.notes())
 
+    @property
+    def committed_bytes(self) -> int | None:
+        """The committed length of a log that is appended to, in bytes; None for other logs."""
+        return self._output.committed_bytes if isinstance(self._output, Appended) else None
+
     def flush(self) -> None:
         """Encode and write the messages that were collected.
 

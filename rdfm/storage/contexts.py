@@ -16,26 +16,25 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
 from rdfm.errors import OptionError, visible
 from rdfm.storage.paths import local_target
 
 if TYPE_CHECKING:
-    from http.client import HTTPResponse
+    from rdfm.storage.http import Response
 
 __all__ = ["ContextLoader", "cache_folder", "context_text", "is_context_text"]
 
 MAX_BYTES = 16 << 20
 MAX_SECONDS = 30
 MAX_REDIRECTS = 5
+MAX_TRIES = 3
 ACCEPT = "application/ld+json, application/json;q=0.9, */*;q=0.1"
 INDEX = "index.json"
 SUFFIXES = ("", ".jsonld", ".json")
 _CHUNK = 1 << 16
-# Characters that are kept in a URL; the others in an IRI are percent-encoded.
-_KEPT = "%/:?#[]@!$&'()*+,;=~"
 
 
 def cache_folder() -> Path:
@@ -228,60 +227,48 @@ def fetch(url: str) -> tuple[bytes, str]:
     Raises:
         OSError: If it cannot be fetched, is too large, or takes too long.
     """
-    from urllib.request import Request  # costly to import
+    from rdfm.storage.http import HttpSettings, open_url  # costly to import
 
+    settings = HttpSettings(
+        connect_seconds=MAX_SECONDS,
+        first_byte_seconds=MAX_SECONDS,
+        idle_seconds=MAX_SECONDS,
+        tries=MAX_TRIES,
+        max_redirects=MAX_REDIRECTS,
+    )
     deadline = time.monotonic() + MAX_SECONDS
     for _ in range(2):
-        _check_scheme(url)
-        request = Request(quote(url, safe=_KEPT), headers={"Accept": ACCEPT, "User-Agent": "rdfm"})
-        with _opener().open(request, timeout=MAX_SECONDS) as response:
-            final = str(response.geturl())
+        try:
+            response = open_url(url, settings, accept=ACCEPT)
+        except OptionError as error:  # of the URL
+            raise OSError(str(error)) from error
+        with response:
             other = _alternate(response)
             if other is None:
-                return _body(response, deadline), final
-            url = urljoin(final, other)
+                return _body(response, deadline), response.url
+            url = urljoin(response.url, other)
     raise OSError("its Link headers do not lead to JSON-LD")
 
 
-def _opener() -> Any:
-    """An opener that follows few redirects, over HTTP only."""
-    from urllib.request import HTTPRedirectHandler, build_opener
-
-    class Redirects(HTTPRedirectHandler):
-        max_redirections = MAX_REDIRECTS
-
-        def redirect_request(self, req, fp, code, msg, headers, newurl):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-            _check_scheme(newurl)
-            return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-    return build_opener(Redirects)
-
-
-def _check_scheme(url: str) -> None:
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise OSError(f"only http and https are fetched, not {url[:200]}")
-
-
-def _alternate(response: HTTPResponse) -> str | None:
+def _alternate(response: Response) -> str | None:
     """The URL of the JSON-LD alternate in the Link headers of a page that is not JSON."""
-    kind = response.headers.get_content_type()
+    kind, _ = response.media_type
     if kind == "application/json" or kind.endswith("+json"):
         return None
-    for header in response.headers.get_all("Link") or ():
-        for match in re.finditer(r"<([^>]*)>([^<]*)", header):
-            relation = re.search(r'rel\s*=\s*"?([^";,]*)"?', match[2])
-            media = re.search(r'type\s*=\s*"?([^";,]*)"?', match[2])
-            if (
-                relation is not None
-                and "alternate" in relation[1].split()
-                and media is not None
-                and media[1].strip() == "application/ld+json"
-            ):
-                return match[1]
+    for match in re.finditer(r"<([^>]*)>([^<]*)", response.headers.get("Link", "")):
+        relation = re.search(r'rel\s*=\s*"?([^";,]*)"?', match[2])
+        media = re.search(r'type\s*=\s*"?([^";,]*)"?', match[2])
+        if (
+            relation is not None
+            and "alternate" in relation[1].split()
+            and media is not None
+            and media[1].strip() == "application/ld+json"
+        ):
+            return match[1]
     return None
 
 
-def _body(response: HTTPResponse, deadline: float) -> bytes:
+def _body(response: Response, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     # One read of the socket at a time, so that a slow body cannot exceed the deadline.

@@ -1,4 +1,4 @@
-"""Files and folders on this machine or at any URL that fsspec supports.
+"""Files and folders on this machine, on web servers, or at any URL that fsspec supports.
 
 In: paths and URLs. Out: their files and folders; for writers, the operations of a commit: atomic writes and renames.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rdfm.errors import MissingExtraError, OptionError
+from rdfm.storage.addresses import is_web
 from rdfm.storage.paths import local_path
 
 __all__ = ["File", "LocalStorage", "RemoteStorage", "Storage", "storage_of", "without_library"]
@@ -422,4 +423,8 @@ def storage_of(path: str, options: Mapping[str, Any] | None = None) -> tuple[Sto
     local = local_path(path)
     if local is not None:
         return LocalStorage(), local
+    if is_web(path):
+        from rdfm.storage.web import WebStorage
+
+        return WebStorage(options or {}), path
     return RemoteStorage(path, options or {}), path

@@ -13,7 +13,7 @@ from fnmatch import fnmatch, fnmatchcase
 from typing import Any
 
 from rdfm.storage.files import File, Storage, storage_of
-from rdfm.storage.paths import JOURNAL_SUFFIX
+from rdfm.storage.paths import JOURNAL_SUFFIX, STATE_SUFFIX
 
 __all__ = ["find_files", "holders", "is_glob", "matches"]
 
@@ -149,14 +149,16 @@ def _listed(storage: Storage, folder: str, recursive: bool, ignore_missing: bool
 
 
 def _logs(files: list[File]) -> list[File]:
-    """The files without the journals of logs that are being appended to."""
+    """The files without the journals and the states of mirrors that belong to logs."""
     paths = {file.path for file in files}
-    return [
-        file
-        for file in files
-        if not file.path.endswith(JOURNAL_SUFFIX)
-        or file.path.removesuffix(JOURNAL_SUFFIX) not in paths
-    ]
+
+    def belongs(path: str) -> bool:
+        return any(
+            path.endswith(suffix) and path.removesuffix(suffix) in paths
+            for suffix in (JOURNAL_SUFFIX, STATE_SUFFIX)
+        )
+
+    return [file for file in files if not belongs(file.path)]
 
 
 def _matches(path: str, pattern: str) -> bool:

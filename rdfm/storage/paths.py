@@ -11,10 +11,19 @@ import re
 
 from rdfm.errors import OptionError
 
-__all__ = ["JOURNAL_SUFFIX", "describe_invalid_path", "is_url", "local_path", "local_target"]
+__all__ = [
+    "JOURNAL_SUFFIX",
+    "STATE_SUFFIX",
+    "describe_invalid_path",
+    "is_url",
+    "local_path",
+    "local_target",
+]
 
 # After the name of a log that is being appended to: its journal.
 JOURNAL_SUFFIX = ".append"
+# After the name of a log that mirrors a registry: the state of the mirror.
+STATE_SUFFIX = ".state.json"
 
 # One letter before the colon is a drive; `simplecache::s3://…` is a chained URL of fsspec.
 _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")

@@ -1,0 +1,103 @@
+"""`rdfm nanopub fetch`: mirror a registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rdfm.cli.headers import header_option
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
+
+if TYPE_CHECKING:
+    from rdfm.exchange.nanopub import Fetched, FetchProgress
+
+_EPILOG = """Examples:
+  rdfm nanopub fetch https://registry.knowledgepixels.com/ -o nanopubs.jelly
+  rdfm nanopub fetch https://registry.knowledgepixels.com/ -o nanopubs.jelly --follow
+  rdfm nanopub fetch https://registry.example.org/ -o n.trig --check --rejects wrong.trig"""
+
+
+@click.command(
+    "fetch",
+    cls=SpecCommand,
+    stages="rdfm.exchange.nanopub.fetch_options:FETCH",
+    sides=("write",),
+    kinds={"write": ("messages",)},
+    epilog=_EPILOG,
+    short_help="Mirror the nanopublications of a registry.",
+)
+@click.argument("registry")
+@option(
+    "-o",
+    "--output",
+    "log",
+    group="Output",
+    metavar="LOG",
+    required=True,
+    type=click.Path(),
+    help="The log, in a format that can be appended to.",
+)
+@option("-q", "--quiet", group="Other options", is_flag=True, help="Print errors only.")
+@header_option("Requests")
+def command(registry: str, log: str, quiet: bool, **options: Any) -> None:
+    """Append the nanopublications of REGISTRY, the URL of a nanopublication registry, to LOG.
+
+    The first run creates LOG and LOG.state.json, which has the position in the registry. Further runs append what is
+    new. A run that is interrupted is continued by the next one: nothing is lost or repeated.
+    """
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.losses import print_notes
+    from rdfm.cli.signals import unwinding
+    from rdfm.exchange.nanopub import fetch
+    from rdfm.exchange.nanopub.fetch_options import FETCH
+
+    if log == "-":
+        raise click.UsageError("a mirror must be a file, since it is continued; -o FILE")
+    values = {
+        name: FETCH[name].value(value) if name in FETCH else value
+        for name, value in given(options).items()
+    }
+    values["format"] = values.pop("to_format", None)
+    values = {name.removeprefix("to_"): value for name, value in values.items()}
+    bar = None if quiet else Bar.on_terminal(unit=" counters")
+
+    def report(done: Fetched) -> None:
+        if not quiet and (done.messages or done.rejected or not values.get("follow")):
+            click.echo(f"rdfm: {_sentence(done)}", err=True)
+
+    def show(progress: FetchProgress) -> None:
+        from rdfm.logs.progress import Progress
+
+        assert bar is not None
+        done = max(progress.counter - progress.start, 0)
+        bar(Progress(done, progress.load_counter - progress.start, progress.messages))
+
+    try:
+        with unwinding():
+            done = fetch(
+                registry,
+                log,
+                report=report,
+                progress=None if bar is None else show,
+                notify=None if quiet else lambda note: print_notes([note]),
+                **values,
+            )
+    finally:
+        if bar is not None:
+            bar.close()
+    if not quiet:
+        print_notes(done.notes)
+
+
+def _sentence(done: Fetched) -> str:
+    """Describe a round."""
+    from rdfm.cli.stdio import all_dropped, plural
+
+    parts = [f"{plural(done.messages, 'nanopublication')} appended"]
+    if done.rejected:
+        parts.append(f"{done.rejected:,} rejected")
+    if done.dropped:
+        parts.append(f"dropped {all_dropped(dict(done.dropped))}")
+    return f"{', '.join(parts)}; up to date at counter {done.counter} in {done.seconds:.2f} s"

@@ -1,0 +1,1 @@
+"""Exchange of logs with other services and archives."""

@@ -1,0 +1,93 @@
+"""Options of `rdfm nanopub fetch`, except those of the formats."""
+
+from __future__ import annotations
+
+from rdfm.formats import OptionSpec
+from rdfm.logs.options import WRITING, declare
+
+__all__ = ["FETCH"]
+
+_MIRROR = "Mirror"
+_REQUESTS = "Requests"
+_WRITING = {option.name: option for option in WRITING}
+
+FETCH: dict[str, OptionSpec] = {
+    option.name: option
+    for option in declare(
+        OptionSpec(
+            "restart",
+            "switch",
+            "Begin a new log; the old one is removed.",
+            default=False,
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "follow",
+            "switch",
+            "Continue to fetch what is new, until interrupted.",
+            default=False,
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "interval",
+            "count",
+            "Seconds between rounds with --follow.",
+            default=10,
+            metavar="SECONDS",
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "overlap",
+            "count",
+            "Number of counters to request again, for late ones.",
+            default=100,
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "check",
+            "switch",
+            "Verify each nanopublication and its trusty URI.",
+            default=False,
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "rejects",
+            "file",
+            "With --check: write wrong nanopublications to this log.",
+            group=_MIRROR,
+        ),
+        OptionSpec(
+            "test_instance",
+            "switch",
+            "Allow a test instance.",
+            default=False,
+            group=_MIRROR,
+        ),
+        _WRITING["to_format"],
+        _WRITING["compression"],
+        OptionSpec(
+            "allow_http",
+            "switch",
+            "Allow http for any host, such as one in a private network.",
+            default=False,
+            group=_REQUESTS,
+        ),
+        OptionSpec(
+            "wait",
+            "count",
+            "Seconds to wait for a registry that starts or is empty.",
+            default=300,
+            metavar="SECONDS",
+            group=_REQUESTS,
+        ),
+        OptionSpec(
+            "first_byte_timeout",
+            "count",
+            "Seconds to wait for the first byte of a response.",
+            default=300,
+            least=1,
+            metavar="SECONDS",
+            group=_REQUESTS,
+        ),
+    )
+}

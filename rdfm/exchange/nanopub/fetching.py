@@ -1,0 +1,555 @@
+"""Mirroring a registry: `fetch` appends its nanopublications to a log.
+
+In: a registry, and a log that can be appended to. Out: the log, its state, and a `Fetched` for each
+round.
+Cost: a batch of messages; the keys of the last `overlap` messages.
+Law: after each run, also one that was killed, the log has each nanopublication that the registry
+served up to the counter of the state, once. Nothing is reported as up to date that is not.
+
+A round requests the state of the registry, then the nanopublications after the counter of the mirror.
+A registry stores nanopublications in parallel, so that a lower counter may become visible after a
+higher one: the last counters are therefore requested again, and known nanopublications are dropped.
+A body that ends early ends at a frame of the log, or in a frame that is not delivered. Either way the
+next request continues after the last counter that was appended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
+
+from rdfm._core import MessageBatch
+from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
+from rdfm.exchange.nanopub.counters import counter_of
+from rdfm.exchange.nanopub.identity import key_of
+from rdfm.exchange.nanopub.registry import Registry, RegistryState
+from rdfm.exchange.nanopub.state import (
+    MAX_AHEAD_MESSAGES,
+    RESTART,
+    MirrorState,
+    keys_after,
+    state_path,
+)
+from rdfm.logs.append import Appending, check_appending
+from rdfm.logs.journal import Journal
+from rdfm.logs.output import output_format
+from rdfm.logs.reader import open_log
+from rdfm.logs.writer import LogWriter, create_log
+from rdfm.storage.addresses import HttpError
+from rdfm.storage.paths import local_target
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import WriteOptions
+
+__all__ = ["FetchProgress", "Fetched", "fetch"]
+
+FIRST_WAIT_SECONDS = 5.0
+MAX_WAIT_SECONDS = 60.0
+# Attempts in a row without a new nanopublication.
+TRIES = 5
+SAVE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class FetchProgress:
+    """The progress of a round.
+
+    Attributes:
+        counter: The highest counter fetched so far; -1 if there is none.
+        start: The counter at the start of the round.
+        load_counter: The highest counter of the registry.
+        messages: Number of nanopublications appended in this round.
+    """
+
+    counter: int
+    start: int
+    load_counter: int
+    messages: int
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The result of a round, after which the mirror is up to date with `load_counter`.
+
+    Attributes:
+        registry: The URL of the registry.
+        setup_id: The setup id of the registry.
+        counter: The highest counter fetched.
+        load_counter: The highest counter of the registry before the round.
+        messages: Number of nanopublications appended.
+        duplicates: Number of nanopublications that the log had already.
+        rejected: Number of nanopublications written to the log of rejects.
+        retries: Number of requests after a body that ended early.
+        dropped: Data that the format does not support, by name and count.
+        notes: Notes for readers of the log, one sentence each.
+        seconds: Duration of the round.
+    """
+
+    registry: str
+    setup_id: str
+    counter: int
+    load_counter: int
+    messages: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    retries: int = 0
+    dropped: Mapping[str, int] | None = None
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def fetch(
+    registry: str,
+    log: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    compression: str | None = None,
+    restart: bool = False,
+    check: bool = False,
+    rejects: str | os.PathLike[str] | None = None,
+    overlap: int = 100,
+    wait: float = 300.0,
+    follow: bool = False,
+    interval: float = 10.0,
+    test_instance: bool = False,
+    allow_http: bool = False,
+    first_byte_timeout: float = 300.0,
+    headers: Mapping[str, str] | None = None,
+    report: Callable[[Fetched], None] | None = None,
+    progress: Callable[[FetchProgress], None] | None = None,
+    notify: Callable[[str], None] | None = None,
+    **options: Unpack[WriteOptions],
+) -> Fetched:
+    """Append the nanopublications of a registry to a log that mirrors it.
+
+    The first call creates the log and its state, `LOG.state.json`; each further call appends what is
+    new. A call that is interrupted is continued by the next one.
+
+    Args:
+        registry: The URL of the registry, such as `https://registry.knowledgepixels.com/`.
+        log: The path of the log, in any format that can be appended to.
+        format: The format of the log; by default from the suffix.
+        compression: As in `create_log`.
+        restart: Begin a new log. The old one is removed once the registry is ready.
+        check: Verify the trusty URI of each nanopublication; registries do not recompute them.
+        rejects: A log for nanopublications whose trusty URI is wrong. By default they are an error.
+        overlap: Number of counters to request again, since a registry may store a nanopublication
+            after one with a higher counter.
+        wait: Seconds to wait for a registry that starts or is empty.
+        follow: Continue with further rounds until an exception, such as `KeyboardInterrupt`.
+        interval: Seconds between rounds.
+        test_instance: Allow a test instance.
+        allow_http: Allow http for hosts other than loopback addresses.
+        first_byte_timeout: Seconds to wait for the first byte: registries build a response in memory.
+        headers: Headers of the requests, such as credentials.
+        report: Called after each round.
+        progress: Called after each batch.
+        notify: Called with a sentence before each pause and retry.
+        **options: Options of the log's encoder.
+
+    Returns:
+        The last round.
+
+    Raises:
+        OptionError: The log has no state, mirrors another registry or setup, or cannot be appended
+            to; or an argument is invalid.
+        DecodeError: The response is not valid Jelly.
+        OSError: A request fails, the registry is not ready in time, its response is invalid, or a
+            file cannot be written.
+    """
+    from rdfm.storage.http import HttpSettings  # costly to import
+
+    for name, value in (("overlap", overlap), ("wait", wait), ("interval", interval)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+            raise OptionError(f"{spelled(name)} must be a number of 0 or more, not {value!r}")
+    if rejects is not None and not check:
+        raise OptionError(
+            f"{spelled('rejects')} is for nanopublications with a wrong trusty URI",
+            remedies=[Remedy("stage", "check", "true", "finds them")],
+        )
+    settings = HttpSettings.of({"headers": headers or {}, "first_byte_seconds": first_byte_timeout})
+    mirror = _Mirror(
+        _Source(Registry(registry, settings, allow_http=allow_http), wait, test_instance, notify),
+        _local(log),
+        format=format,
+        compression=compression,
+        rejects=None if rejects is None else _local(rejects),
+        check=check,
+        overlap=int(overlap),
+        progress=progress,
+        options=options,
+    )
+    return mirror.run(restart, interval if follow else None, report)
+
+
+def _local(log: str | os.PathLike[str]) -> str:
+    if not isinstance(log, (str, os.PathLike)):
+        raise OptionError(f"a mirror must be a local file, not {repr(log)[:40]}")
+    path = local_target(os.fspath(log))
+    if path is None:
+        raise OptionError(f"a mirror must be a local file, not {os.fspath(log)}")
+    return path
+
+
+class _Source:
+    """A registry that is ready, or is waited for."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        wait: float,
+        test_instance: bool,
+        notify: Callable[[str], None] | None,
+    ) -> None:
+        self.registry = registry
+        self._wait = wait
+        self._test_instance = test_instance
+        self.notify = notify or (lambda _: None)
+
+    def ready(self, *, patient: bool = False) -> RegistryState:
+        """Return the state of the registry, once it is ready.
+
+        Args:
+            patient: Whether to wait also for a registry that does not answer.
+
+        Raises:
+            OptionError: It is a test instance.
+            OSError: It does not answer, or is not ready in time.
+        """
+        url = self.registry.url
+        deadline = time.monotonic() + self._wait
+        pause = FIRST_WAIT_SECONDS
+        while True:
+            try:
+                state = self.registry.state()
+                reason = state.waits_for
+            except OSError as error:
+                if not patient or time.monotonic() >= deadline:
+                    raise
+                reason = f"it does not answer ({error.strerror})"
+            else:
+                if state.test_instance and not self._test_instance:
+                    raise OptionError(
+                        f"{url} is a test instance",
+                        remedies=[Remedy("stage", "test_instance", "true", "allows it")],
+                    )
+                if reason is None:
+                    return state
+            left = deadline - time.monotonic()
+            if left <= 0:
+                waited = f" after {self._wait:g} s" if self._wait else ""
+                raise HttpError(url, f"the registry is not ready{waited}: {reason}")
+            pause = min(pause, left)
+            self.notify(f"the registry is not ready: {reason}; trying again in {pause:.0f} s")
+            time.sleep(pause)
+            pause = min(pause * 1.5, MAX_WAIT_SECONDS)
+
+
+class _Mirror:
+    """A log that mirrors a registry, and its state."""
+
+    def __init__(
+        self,
+        source: _Source,
+        log: str,
+        *,
+        format: str | None,
+        compression: str | None,
+        rejects: str | None,
+        check: bool,
+        overlap: int,
+        progress: Callable[[FetchProgress], None] | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._source = source
+        self._log = log
+        self._format = output_format(log, format)
+        check_appending(log, Appending(self._format))
+        self._compression = compression
+        self._rejects_path = rejects
+        self._check = check
+        self._overlap = overlap
+        self._progress = progress
+        self._options = dict(options)
+        self._format.encoder(self._options)  # refuses wrong options before anything is removed
+        self._state = MirrorState("", "")
+        self._ahead: set[str] = set()  # keys of messages that the state does not have
+        self._writer: LogWriter
+        self._rejects: LogWriter | None = None
+        self._settled = True  # whether the state has all messages of the log
+        self._reset()
+        if rejects is not None:
+            check_appending(rejects, Appending(output_format(rejects, None)))
+            if os.path.realpath(rejects) == os.path.realpath(log):
+                raise OptionError(f"{spelled('rejects')} must be another file than the log")
+
+    def _reset(self) -> None:
+        """Set the counts of a round to zero."""
+        self._messages = self._duplicates = self._rejected = self._retries = 0
+        self._saved, self._unsaved = time.monotonic(), 0
+
+    def run(
+        self, restart: bool, interval: float | None, report: Callable[[Fetched], None] | None
+    ) -> Fetched:
+        """Fetch once, or until an exception if `interval` is given."""
+        before = None if restart else self._load()
+        found = self._source.ready()
+        self._agree(before, found)
+        if restart:
+            self._remove()
+        with contextlib.ExitStack() as files:
+            self._open(files, before, found)
+            while True:
+                done = self._round(found)
+                if report is not None:
+                    report(done)
+                if interval is None:
+                    break
+                while True:
+                    time.sleep(interval)
+                    found = self._source.ready(patient=True)
+                    self._agree(self._state, found)
+                    # Once more after a change, for counters that became visible late.
+                    if found.load_counter != self._state.counter or done.messages:
+                        break
+        return done
+
+    # --- the files ---
+
+    def _load(self) -> MirrorState | None:
+        """Return the state, which must belong to the log."""
+        state = MirrorState.load(self._log)
+        name = visible(self._log)
+        try:
+            size = Path(self._log).stat().st_size
+        except FileNotFoundError:
+            size = 0
+        if state is None and size:
+            raise OptionError(
+                f"{name} exists, but its state {name}.state.json does not, so the registry that it "
+                "mirrors is unknown; name another log",
+                remedies=[RESTART],
+            )
+        if state is not None and size < state.length:
+            raise OptionError(
+                f"{name} has {size} bytes, but {state.length} according to its state "
+                f"{name}.state.json; restore the log",
+                remedies=[RESTART],
+            )
+        if state is not None and state.registry != self._source.registry.url:
+            raise OptionError(
+                f"{name} mirrors {state.registry}, not {self._source.registry.url}; "
+                "name another log",
+                remedies=[RESTART],
+            )
+        return state
+
+    def _agree(self, state: MirrorState | None, found: RegistryState) -> None:
+        """Refuse a registry whose counters are not those of the state."""
+        if state is None:
+            return
+        load_counter = -1 if found.load_counter is None else found.load_counter
+        if state.setup_id != found.setup_id:
+            raise OptionError(
+                f"{found.url} was set up again: its setup id is {found.setup_id}, but "
+                f"{visible(self._log)} is a mirror of {state.setup_id}",
+                remedies=[RESTART],
+            )
+        if load_counter < state.counter:
+            raise OptionError(
+                f"{found.url} has counters up to {load_counter}, but {visible(self._log)} up to "
+                f"{state.counter}: the registry lost data",
+                remedies=[RESTART],
+            )
+
+    def _remove(self) -> None:
+        """Remove the log and its state."""
+        log = Path(os.path.realpath(self._log))
+        journal = Journal(log)
+        try:
+            log.unlink(missing_ok=True)
+            Path(state_path(self._log)).unlink(missing_ok=True)
+        finally:
+            journal.remove()
+
+    def _open(
+        self, files: contextlib.ExitStack, before: MirrorState | None, found: RegistryState
+    ) -> None:
+        """Open the log for appending, and compare it with the state."""
+        path = Path(self._log)
+        options = self._options
+        if self._format.name == "jelly" and not (path.exists() and path.stat().st_size):
+            # The header of the log must allow everything that later nanopublications have.
+            options = {"physical_type": "quads", "namespaces": True, **options}
+        assert found.setup_id is not None
+        state = before or MirrorState(self._source.registry.url, found.setup_id)
+        self._writer = create_log(
+            self._log,
+            self._format.name,
+            compression=self._compression,
+            append=True,
+            sync=True,
+            **options,
+        )
+        self._state = state
+        files.push(self._end)
+        if before is None:  # before the first commit
+            self._save()
+        elif (self._writer.committed_bytes or 0) > state.length:
+            self._ahead = keys_after(self._log, self._format.name, state.length)
+        if self._rejects_path is not None:
+            self._rejects = create_log(self._rejects_path, append=True, sync=True)
+            files.enter_context(self._rejects)
+            self._ahead |= keys_after(self._rejects_path, self._rejects.format, 0)
+
+    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the log, and save the state. After an exception, what was committed is kept."""
+        if kind is None:
+            self._writer.close()
+        else:
+            self._writer.discard()
+        # Otherwise the state does not have the last messages of the log: the next run finds them.
+        if self._settled:
+            with contextlib.suppress(FileNotFoundError):  # nothing was committed
+                self._state = replace(self._state, length=Path(self._log).stat().st_size)
+            self._state.save(self._log)
+
+    def _save(self) -> None:
+        """Save the state of what is committed."""
+        self._state = replace(
+            self._state.pruned(self._overlap), length=self._writer.committed_bytes or 0
+        )
+        self._state.save(self._log)
+        self._saved, self._unsaved = time.monotonic(), 0
+
+    # --- a round ---
+
+    def _round(self, found: RegistryState) -> Fetched:
+        """Fetch until the counter of the registry is reached."""
+        start = time.monotonic()
+        self._reset()
+        load_counter = found.load_counter
+        assert load_counter is not None
+        assert found.setup_id is not None
+        first = self._state.counter
+        failures = 0
+        while True:
+            before = self._state.counter
+            ended = self._body(first, load_counter)
+            self._save()
+            if ended is None and self._state.counter >= load_counter:
+                break
+            failures = 0 if self._state.counter > before else failures + 1
+            reason = (
+                str(ended)
+                if ended
+                else (f"the body ended at counter {self._state.counter}, below {load_counter}")
+            )
+            if failures >= TRIES:
+                if ended is not None:
+                    raise ended
+                raise HttpError(found.url, f"{reason}, in {failures} attempts; try again later")
+            self._retries += 1
+            pause = min(2.0**failures, MAX_WAIT_SECONDS) / 2
+            self._source.notify(f"{reason}; trying again in {pause:g} s")
+            time.sleep(pause)
+            self._agree(self._state, self._source.ready(patient=True))
+        return Fetched(
+            found.url,
+            found.setup_id,
+            self._state.counter,
+            load_counter,
+            self._messages,
+            self._duplicates,
+            self._rejected,
+            self._retries,
+            self._writer.dropped,
+            self._writer.notes,
+            time.monotonic() - start,
+        )
+
+    def _body(self, first: int, load_counter: int) -> TruncatedError | HttpError | None:
+        """Append a response; return the error if it ends early."""
+        after = max(self._state.counter - self._overlap, self._state.recent_after, -1)
+        response = self._source.registry.nanopubs(after)
+        last = after
+        with response, open_log(cast("BinaryIO", response), "jelly", frames="message") as log:
+            batches = log.batches()
+            while True:
+                try:
+                    batch = next(batches, None)
+                except (TruncatedError, HttpError) as error:
+                    return error
+                if batch is None:
+                    return None
+                last = self._append(batch, last)
+                if self._progress is not None:
+                    counter = self._state.counter
+                    self._progress(FetchProgress(counter, first, load_counter, self._messages))
+
+    def _append(self, batch: MessageBatch, last: int) -> int:
+        """Append the messages of a batch that the log does not have; return the last counter."""
+        reasons = self._reasons(batch)
+        recent = self._state.recent
+        self._settled = False
+        begin = 0  # of the messages that are not written yet
+        for index in range(len(batch)):
+            counter = counter_of(batch.metadata(index))
+            if counter is None or counter <= last:
+                raise HttpError(
+                    self._source.registry.url,
+                    f"nanopublication {batch.index_of(index)} of the response has "
+                    + (
+                        "no counter (metadata c); the registry is too old or is not a registry"
+                        if counter is None
+                        else f"counter {counter} after {last}, but counters must ascend; try again "
+                        "later"
+                    ),
+                )
+            last = counter
+            key = key_of(batch.quads(index))
+            known = key in recent or key in self._ahead
+            recent[key] = counter
+            reason = reasons[index]
+            if known or reason is not None:
+                self._write(batch.slice(begin, index))
+                begin = index + 1
+                if known:
+                    self._duplicates += 1
+                else:
+                    self._reject(batch, index, key, reason)
+        self._write(batch.slice(begin, len(batch)))
+        self._state = replace(self._state, counter=max(self._state.counter, last))
+        self._settled = True
+        self._unsaved += len(batch)
+        if time.monotonic() - self._saved > SAVE_SECONDS or self._unsaved > MAX_AHEAD_MESSAGES // 4:
+            self._save()
+        return last
+
+    def _write(self, batch: MessageBatch) -> None:
+        if len(batch):
+            self._writer.write_batch(batch)
+            self._messages += len(batch)
+
+    def _reasons(self, batch: MessageBatch) -> list[str | None]:
+        """Return why each message of a batch is rejected; None for those that are not."""
+        if not self._check:
+            return [None] * len(batch)
+        from rdfm.exchange.nanopub.trusty import verify
+
+        return verify(batch)
+
+    def _reject(self, batch: MessageBatch, index: int, key: str, reason: str | None) -> None:
+        """Write a message to the log of rejects."""
+        if self._rejects is None:
+            raise OptionError(
+                f"{self._source.registry.url}: the nanopublication {key} is rejected: {reason}",
+                remedies=[Remedy("stage", "rejects", "FILE", "writes it to another log")],
+            )
+        self._rejects.write_batch(batch.slice(index, index + 1))
+        self._rejected += 1

@@ -1,0 +1,124 @@
+"""The state of a mirror: the file `LOG.state.json`.
+
+In: the path of a log. Out: `MirrorState`, and the keys of messages that a killed run appended.
+Cost: one small file, which is replaced atomically.
+Law: the state is never ahead of the log. If the log is ahead, the keys of its last messages tell
+which ones it already has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import rdfm.logs.reader as readers
+from rdfm.errors import OptionError, Remedy, visible
+from rdfm.exchange.nanopub.identity import key_of
+from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.plan import divisible
+from rdfm.storage.files import LocalStorage
+from rdfm.storage.paths import STATE_SUFFIX
+
+__all__ = ["MAX_AHEAD_MESSAGES", "RESTART", "MirrorState", "keys_after", "state_path"]
+
+RESTART = Remedy("stage", "restart", "true", "begins a new log, and removes the old one")
+_VERSION = 1
+# Bytes before the committed length that are read too: more than the distance of restart frames.
+_MARGIN_BYTES = 64 << 20
+# Number of messages by which a log may be ahead of its state, with a margin.
+MAX_AHEAD_MESSAGES = 200_000
+
+
+@dataclass(frozen=True)
+class MirrorState:
+    """The position of a mirror.
+
+    Attributes:
+        registry: The URL of the registry.
+        setup_id: The setup id of the registry, which the counters belong to.
+        counter: The highest counter that was fetched; -1 if there is none.
+        length: The committed length of the log in bytes.
+        recent_after: All fetched messages with a counter greater than this are in `recent`.
+        recent: Their keys and counters.
+    """
+
+    registry: str
+    setup_id: str
+    counter: int = -1
+    length: int = 0
+    recent_after: int = -1
+    recent: dict[str, int] = field(default_factory=dict)
+
+    def pruned(self, overlap: int) -> MirrorState:
+        """Return the state with the messages of the last `overlap` counters."""
+        after = max(self.counter - overlap, self.recent_after)
+        recent = {key: counter for key, counter in self.recent.items() if counter > after}
+        return replace(self, recent_after=after, recent=recent)
+
+    def save(self, log: str) -> None:
+        """Write the state of a log atomically."""
+        text = json.dumps({"version": _VERSION, **asdict(self)}, indent=1)
+        LocalStorage().write_whole(state_path(log), text.encode() + b"\n")
+
+    @classmethod
+    def load(cls, log: str) -> MirrorState | None:
+        """Return the state of a log; None if there is none.
+
+        Raises:
+            OptionError: The file is not a state.
+        """
+        path = state_path(log)
+        try:
+            found = json.loads(Path(path).read_bytes())
+            version = found.pop("version")
+            state = cls(**found)
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise _invalid(path) from error
+        if version != _VERSION or not state._is_valid():
+            raise _invalid(path)
+        return state
+
+    def _is_valid(self) -> bool:
+        numbers: list[Any] = [self.counter, self.length, self.recent_after]
+        if not isinstance(self.recent, dict):
+            return False
+        numbers += self.recent.values()
+        return (
+            isinstance(self.registry, str)
+            and isinstance(self.setup_id, str)
+            and all(type(number) is int and number >= -1 for number in numbers)
+        )
+
+
+def state_path(log: str) -> str:
+    """Return the path of the state of a log, through a symbolic link."""
+    return os.path.realpath(log) + STATE_SUFFIX
+
+
+def _invalid(path: str) -> OptionError:
+    return OptionError(f"{visible(path)} is not the state of a mirror", remedies=[RESTART])
+
+
+def keys_after(log: str, format: str, length: int) -> set[str]:
+    """Return the keys of the messages of a log after a length, and of some before it.
+
+    At most the last `MAX_AHEAD_MESSAGES` are returned.
+
+    Raises:
+        DecodeError: The log is broken.
+    """
+    reading = Reading(format)
+    with readers.LogReader(Driver([log], reading)) as opened:
+        split = divisible(opened, reading)
+    if split is not None and length > _MARGIN_BYTES:
+        reading = replace(
+            reading, split=replace(split, start=length - _MARGIN_BYTES, first_index=None)
+        )
+    with readers.LogReader(Driver([log], reading)) as opened:
+        return set(deque((key_of(message) for message in opened), MAX_AHEAD_MESSAGES))

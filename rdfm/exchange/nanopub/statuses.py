@@ -1,0 +1,34 @@
+"""States of registries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rdfm.exchange.nanopub.registry import Registry, RegistryState
+
+__all__ = ["status"]
+
+
+def status(
+    registry: str,
+    *,
+    allow_http: bool = False,
+    headers: Mapping[str, str] | None = None,
+) -> RegistryState:
+    """Return the state of a registry, from one request.
+
+    Counters of different registries, and of different setup ids, cannot be compared.
+
+    Args:
+        registry: The URL of the registry.
+        allow_http: Allow http for hosts other than loopback addresses.
+        headers: Headers of the request, such as credentials.
+
+    Raises:
+        OptionError: The URL is not that of a registry, or not allowed.
+        OSError: The request fails, or the response is not that of a registry.
+    """
+    from rdfm.storage.http import HttpSettings  # costly to import
+
+    settings = HttpSettings.of({"headers": headers or {}})
+    return Registry(registry, settings, allow_http=allow_http).state()

@@ -1,0 +1,74 @@
+"""What the headers of a response announce about a log: its format and dialect.
+
+In: a media type and its parameters. Out: the format, and options for its decoder.
+Law: a media type that no format has, such as text/plain, announces nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from rdfm import formats
+from rdfm.formats import Format
+
+__all__ = ["NOTHING_ANNOUNCED", "Announced", "accepted", "announced"]
+
+# The end of the version labels that announce messages.
+_OF_MESSAGES = "-messages"
+
+
+class Announced(NamedTuple):
+    """The announcement of a response.
+
+    Attributes:
+        format: The format; None if the media type does not identify it.
+        options: Options of the decoder that the parameters of the media type imply.
+    """
+
+    format: Format | None = None
+    options: Mapping[str, str] = {}
+
+
+NOTHING_ANNOUNCED = Announced()
+
+
+def announced(media_type: str, parameters: Mapping[str, str]) -> Announced:
+    """Return what a media type announces.
+
+    Args:
+        media_type: The media type in lower case, without parameters.
+        parameters: Its parameters: `version` is the version label, and `messages=rdfm` means that
+            comments delimit messages.
+
+    Example:
+        >>> announced("application/trig", {"version": "1.2-messages"}).options
+        {'announced': '1.2-messages'}
+    """
+    found = next((spec for spec in formats.specs() if media_type in spec.media_types), None)
+    if found is None:
+        return NOTHING_ANNOUNCED
+    options: dict[str, str] = {}
+    label = parameters.get("version", "")
+    if label.endswith(_OF_MESSAGES):
+        options["announced"] = label
+    elif parameters.get("messages") == "rdfm":
+        options["dialect"] = "comment"
+    return Announced(formats.find(found.name), options)
+
+
+@cache
+def accepted() -> str:
+    """Return the value of a header Accept for all formats that can be read, the best first."""
+    ranked: dict[str, float] = {}
+    for spec in formats.specs():
+        if "messages" not in spec.kinds:
+            rank = 0.5
+        else:
+            rank = 1.0 if spec.carries["graphs"] and spec.carries["order"] else 0.8
+        ranked.update(dict.fromkeys(spec.media_types, rank))
+    types = sorted(ranked.items(), key=lambda item: -item[1])
+    return ", ".join(
+        [*(f"{name};q={rank:g}" if rank < 1 else name for name, rank in types), "*/*;q=0.1"]
+    )

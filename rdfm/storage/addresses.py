@@ -1,0 +1,139 @@
+"""URLs of the web: their parts, how they are shown, and the error of a request.
+
+In: an http or https URL. Out: the URL to request, its origin, its credentials, and a text for errors.
+Law: no text for users contains credentials.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from typing import Any, NamedTuple
+
+from rdfm.errors import OptionError, visible
+
+__all__ = ["Address", "HttpError", "is_web", "shown", "without_credentials"]
+
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+# Characters that are kept in a URL; the others in an IRI are percent-encoded.
+_KEPT = "%/:?#[]@!$&'()*+,;=~"
+_SECRET = re.compile(
+    r"([?&][^=&#]*(?:token|key|secret|signature|sig|password|credential|auth)[^=&#]*=)[^&#]+",
+    re.IGNORECASE,
+)
+_USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*://)[^/?#]*@")
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_web(url: str) -> bool:
+    """Whether a path is an http or https URL."""
+    return _WEB.match(url) is not None
+
+
+def shown(url: str) -> str:
+    """Return a URL for errors and names, without user name, password and secret parameters.
+
+    Example:
+        >>> shown("https://me:pw@example.org/log.nq?token=abc&n=1")
+        'https://example.org/log.nq?token=…&n=1'
+    """
+    return visible(_SECRET.sub(r"\1…", without_credentials(url)))
+
+
+def without_credentials(url: str) -> str:
+    """Return a URL without user name and password."""
+    return _USER.sub(r"\1", url)
+
+
+class HttpError(OSError):
+    """A request failed.
+
+    Attributes:
+        status: The status of the response; None if there was none.
+    """
+
+    def __init__(self, url: str, reason: str, status: int | None = None) -> None:
+        """Initialize with the URL, which is shown without credentials, and a reason."""
+        super().__init__(errno.EIO, reason, shown(url))
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return HttpError, (self.filename, self.strerror, self.status)
+
+
+class Address(NamedTuple):
+    """An http or https URL.
+
+    Attributes:
+        url: The URL to request: ASCII, without credentials and fragment.
+        host: The host name, in lower case.
+        origin: Scheme, host and port.
+        credentials: The value of the header Authorization, from the user name and password; None if
+            there are none.
+    """
+
+    url: str
+    host: str
+    origin: tuple[str, str, int]
+    credentials: str | None
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """Parse a URL.
+
+        Raises:
+            OptionError: It is not a valid http or https URL.
+
+        Example:
+            >>> Address.of("https://me:pw@example.org/é#top").url
+            'https://example.org/%C3%A9'
+        """
+        from urllib.parse import quote, urlsplit, urlunsplit  # costly to import
+
+        try:
+            parts = urlsplit(url)
+            host = (parts.hostname or "").encode("ascii" if url.isascii() else "idna").decode()
+            port = parts.port
+        except ValueError as error:  # also UnicodeError
+            raise OptionError(f"{shown(url)} is not a valid URL: {error}") from None
+        scheme = parts.scheme.lower()
+        if scheme not in _PORTS:
+            raise OptionError(f"only http and https URLs are fetched, not {shown(url)[:200]}")
+        if not host or re.search(r"[\0-\x20\x7f]", url):
+            missing = "contains a space or control character" if host else "has no host"
+            raise OptionError(f"{shown(url)[:200]!r} is not a valid URL: it {missing}")
+        named = f"[{host}]" if ":" in host else host
+        place = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
+        user, at, _ = parts.netloc.rpartition("@")
+        path = quote(parts.path or "/", safe=_KEPT)
+        query = quote(parts.query, safe=_KEPT)
+        return cls(
+            urlunsplit((scheme, place, path, query, "")),
+            host,
+            (scheme, host, port or _PORTS[scheme]),
+            _basic(user) if at else None,
+        )
+
+    @property
+    def secure(self) -> bool:
+        """Whether the scheme is https."""
+        return self.origin[0] == "https"
+
+    def join(self, location: str) -> Address:
+        """Return the target of a redirect or link.
+
+        Raises:
+            OptionError: It is not a valid http or https URL.
+        """
+        from urllib.parse import urljoin
+
+        return Address.of(urljoin(self.url, location))
+
+
+def _basic(user: str) -> str:
+    """The value of Authorization for `name:password`, which may be percent-encoded."""
+    import base64
+    from urllib.parse import unquote
+
+    return f"Basic {base64.b64encode(unquote(user).encode()).decode()}"

@@ -1,0 +1,563 @@
+"""The HTTP client: for logs, contexts and registries.
+
+In: a URL and settings. Out: a `Response`, whose decoded body is read in pieces as they arrive.
+Cost: one piece of memory and the window of the decompressor, which is bounded.
+Law: a body that ends early is continued or is an error, never a short body. Headers of the user are
+sent to the origin of the URL only. Errors are `HttpError` or `FileNotFoundError`: one sentence with
+the URL, without credentials.
+
+urllib3 is used because it is maintained, synchronous and without dependencies: aiohttp needs an event
+loop, and httpx has had no release since 2024. Redirects, retries, decompression and the continuation
+of transfers are done here, since they have to obey the law above.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http.client import responses as REASONS
+from typing import Any, NoReturn
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ProxyError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+from rdfm._core import __version__
+from rdfm.errors import OptionError
+from rdfm.storage import compression
+from rdfm.storage.addresses import Address, HttpError, shown
+
+__all__ = ["HttpError", "HttpSettings", "Response", "check_header", "open_url", "set_headers"]
+
+MAX_RETRY_AFTER_SECONDS = 120.0
+MAX_BACKOFF_SECONDS = 30.0
+_PIECE_BYTES = 1 << 18
+_REDIRECTS = {301, 302, 303, 307, 308}
+_RETRIED = {408, 425, 429, 500, 502, 503, 504}
+_ENCODINGS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
+_MAX_ENCODINGS = 2
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# Headers that the client sets itself.
+_OWN = {
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "host",
+    "if-range",
+    "range",
+    "te",
+    "transfer-encoding",
+}
+
+
+@dataclass(frozen=True)
+class HttpSettings:
+    """Settings of requests.
+
+    Attributes:
+        headers: Headers to send to the origin of the URL, such as credentials.
+        connect_seconds: Time-out of a connection.
+        first_byte_seconds: Time-out of the response, and of the first byte of its body.
+        idle_seconds: Time-out of each further piece of the body.
+        tries: Number of attempts in a row that may fail; the count begins again when data arrives.
+        backoff_seconds: Pause before the second attempt; it doubles with each one.
+        max_redirects: Maximum number of redirects.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    connect_seconds: float = 30.0
+    first_byte_seconds: float = 60.0
+    idle_seconds: float = 60.0
+    tries: int = 5
+    backoff_seconds: float = 0.5
+    max_redirects: int = 5
+
+    def __post_init__(self) -> None:
+        """Check the headers and numbers.
+
+        Raises:
+            OptionError: One is invalid.
+        """
+        for name, value in self.headers.items():
+            check_header(name, value)
+        for name in ("connect_seconds", "first_byte_seconds", "idle_seconds"):
+            if not getattr(self, name) > 0:
+                raise OptionError(f"{name} must be a number above 0, not {getattr(self, name)}")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> HttpSettings:
+        """Return settings from `storage_options`.
+
+        Raises:
+            OptionError: An option is unknown, or its value is invalid.
+        """
+        known = {"headers", *_NUMBERS}
+        for name, value in options.items():
+            if name not in known:
+                raise OptionError(
+                    f"storage_options of http and https URLs are {', '.join(sorted(known))}, "
+                    f"not {str(name)[:40]!r}"
+                )
+            if name in _NUMBERS and (
+                isinstance(value, bool) or not isinstance(value, (int, float))
+            ):
+                raise OptionError(f"{name} must be a number, not {value!r}")
+        headers = options.get("headers", {})
+        if not isinstance(headers, Mapping):
+            raise OptionError("headers must be a dict of names and values")
+        return cls(**{**options, "headers": {**_headers, **headers}})
+
+
+# Headers of all requests for inputs and registries, which the command line sets.
+_headers: dict[str, str] = {}
+
+
+def set_headers(headers: Mapping[str, str]) -> None:
+    """Set headers for all later settings of `HttpSettings.of`; only the owner of the process may."""
+    _headers.clear()
+    _headers.update(headers)
+
+
+_NUMBERS = ("connect_seconds", "first_byte_seconds", "idle_seconds")
+
+
+def check_header(name: object, value: object) -> None:
+    """Refuse a header that cannot be sent. Errors do not show the value, which may be a secret.
+
+    Raises:
+        OptionError: The name or the value is invalid, or rdfm sets the header itself.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise OptionError(f"{str(name)[:40]!r} is not the name of a header")
+    if name.lower() in _OWN:
+        raise OptionError(f"the header {name} is set by rdfm; leave it out")
+    if not isinstance(value, str) or not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value):
+        raise OptionError(f"the value of the header {name} contains characters that cannot be sent")
+
+
+def open_url(
+    url: str,
+    settings: HttpSettings | None = None,
+    *,
+    method: str = "GET",
+    accept: str = "*/*",
+) -> Response:
+    """Request a URL, and return the response after redirects and retries.
+
+    Args:
+        url: An http or https URL. A user name and password in it are sent with basic authentication.
+        settings: The settings.
+        method: "GET" or "HEAD".
+        accept: The value of the header Accept.
+
+    Raises:
+        OptionError: The URL or the proxy is invalid.
+        FileNotFoundError: The status is 404 or 410.
+        HttpError: There is no response, or its status is not 200.
+    """
+    return Response(Address.of(url), settings or HttpSettings(), method, accept)
+
+
+class _KeptSocket:
+    """Keeps the socket, which http.client forgets if the connection ends with the response."""
+
+    kept_socket: Any = None
+
+    def connect(self) -> None:
+        super().connect()  # type: ignore[misc]  # of the connection
+        self.kept_socket = self.sock  # type: ignore[attr-defined]
+
+
+class _Plain(_KeptSocket, HTTPConnection):
+    pass
+
+
+class _Secure(_KeptSocket, HTTPSConnection):
+    pass
+
+
+class _PlainPool(HTTPConnectionPool):
+    ConnectionCls = _Plain
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _Secure
+
+
+class Response(io.BufferedIOBase):
+    """A response, and its decoded body as a binary file without random access.
+
+    Attributes:
+        url: The URL of the response after redirects, without credentials.
+        name: The requested URL, for errors.
+        headers: The headers of the response; names in any case.
+        size: The size of the body in bytes, if known.
+    """
+
+    def __init__(self, address: Address, settings: HttpSettings, method: str, accept: str) -> None:
+        """Send the request; `open_url` does this."""
+        super().__init__()
+        self.name = shown(address.url)
+        self._address = address
+        self._settings = settings
+        self._method = method
+        self._secrets = dict(settings.headers)
+        if address.credentials is not None:
+            self._secrets.setdefault("Authorization", address.credentials)
+        self._origin = address.origin
+        self._accept = accept
+        self._received = 0  # encoded bytes of the body
+        self._failures = 0  # in a row
+        self._manager: urllib3.PoolManager | None = None
+        self._raw: urllib3.BaseHTTPResponse | None = None
+        self._waiting = True  # for the first byte of the body
+        try:
+            self._raw = self._request({})
+            self.url = self._address.url
+            self.headers: Mapping[str, str] = self._raw.headers
+            encodings = self._encodings()
+            self.size = self._length(self._raw) if not encodings and method == "GET" else None
+            pieces = self._encoded()
+            for encoding in reversed(encodings):
+                pieces = compression.decompress(encoding, pieces, shown(self.url))
+            self._pieces = pieces
+        except BaseException:
+            self.close()
+            raise
+        self._rest = b""
+
+    @property
+    def media_type(self) -> tuple[str, dict[str, str]]:
+        """The media type in lower case, and its parameters; an empty text if there is none."""
+        from email.message import Message as Headers
+
+        parsed = Headers()
+        parsed["Content-Type"] = self.headers.get("Content-Type", "")
+        params = dict(parsed.get_params([])[1:])
+        kind, _, _ = self.headers.get("Content-Type", "").partition(";")
+        return kind.strip().lower(), {name.lower(): value for name, value in params.items()}
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return the next bytes of the decoded body as soon as they arrive; empty at its end.
+
+        Raises:
+            HttpError: The body ends early and cannot be continued.
+            DecodeError: The content encoding is broken.
+        """
+        data = self._rest or next(self._pieces, b"")
+        if 0 <= size < len(data):
+            data, self._rest = data[:size], data[size:]
+        else:
+            self._rest = b""
+        return data
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return bytes of the decoded body: `size` of them, or all."""
+        parts: list[bytes] = []
+        left = -1 if size is None else size
+        while left and (piece := self.read1(left)):
+            parts.append(piece)
+            left -= len(piece) if left > 0 else 0
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Close the connection."""
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            raw.close()
+        if self._manager is not None:
+            self._manager.clear()
+        super().close()
+
+    # --- the request ---
+
+    def _request(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+        """Return the response to the request, after redirects and retries.
+
+        Args:
+            more: Headers of this request.
+        """
+        redirects = 0
+        while True:
+            try:
+                raw = self._send(more)
+            except (HTTPError, OSError) as error:
+                self._fail(error)
+                continue
+            if raw.status in _REDIRECTS and (location := raw.headers.get("Location")):
+                raw.close()
+                redirects += 1
+                if redirects > self._settings.max_redirects:
+                    self._refuse(f"more than {self._settings.max_redirects} redirects")
+                self._follow(location)
+            elif raw.status in _RETRIED:
+                self._failures += 1
+                pause = self._pause(raw)
+                raw.close()
+                if self._failures >= self._settings.tries:
+                    self._refuse(
+                        f"{_status(raw.status)}{self._attempts()}; try again later",
+                        raw.status,
+                    )
+                time.sleep(pause)
+            elif raw.status in (200, 204) or (raw.status == 206 and "Range" in more):
+                return raw
+            else:
+                raw.close()
+                self._reject(raw.status)
+
+    def _send(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+        """Send the request once."""
+        settings = self._settings
+        headers = {
+            "User-Agent": f"rdfm/{__version__}",
+            "Accept": self._accept,
+            "Accept-Encoding": "gzip, zstd",
+            **(self._secrets if self._address.origin == self._origin else {}),
+            **more,
+        }
+        self._manager = _manager(self._address)
+        return self._manager.request(
+            self._method,
+            self._address.url,
+            headers=headers,
+            timeout=urllib3.Timeout(
+                connect=settings.connect_seconds, read=settings.first_byte_seconds
+            ),
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            decode_content=False,
+        )
+
+    def _follow(self, location: str) -> None:
+        """Go to the target of a redirect."""
+        try:
+            target = self._address.join(location)
+        except OptionError as error:
+            self._refuse(f"it redirects to an invalid URL: {error}")
+        if self._address.secure and not target.secure:
+            self._refuse(
+                f"it redirects from https to http, which is not followed: {shown(target.url)}"
+            )
+        self._address = target
+
+    def _pause(self, raw: urllib3.BaseHTTPResponse | None = None) -> float:
+        """Return the seconds to wait before the next attempt."""
+        asked = None if raw is None else _retry_after(raw.headers.get("Retry-After", ""))
+        if asked is not None:
+            if raw is not None and asked > MAX_RETRY_AFTER_SECONDS:
+                raw.close()
+                self._refuse(
+                    f"{_status(raw.status)}; the server asks to wait {asked:.0f} s", raw.status
+                )
+            return asked
+        pause = self._settings.backoff_seconds * 2.0 ** (self._failures - 1)
+        return min(pause, MAX_BACKOFF_SECONDS)
+
+    def _fail(self, error: Exception) -> None:
+        """Wait after a failed attempt.
+
+        Raises:
+            HttpError: It was the last attempt, or another one would fail too.
+        """
+        self._failures += 1
+        reason = _reason(error, self._settings, waiting=self._waiting)
+        final = isinstance(error, SSLError) or _is_final(error)
+        if final or self._failures >= self._settings.tries:
+            raise HttpError(
+                self._address.url, f"{reason}{'' if final else self._attempts()}"
+            ) from error
+        time.sleep(self._pause())
+
+    def _attempts(self) -> str:
+        return f" in {self._failures} attempts" if self._failures > 1 else ""
+
+    def _reject(self, status: int) -> NoReturn:
+        """Raise the error of a status that is not retried."""
+        if status in (404, 410):
+            raise FileNotFoundError(
+                errno.ENOENT, f"not found ({_status(status)})", shown(self._address.url)
+            )
+        hint = ""
+        if status in (401, 403, 407):
+            hint = "; check the credentials, which are sent as a header"
+        self._refuse(f"the server answered {_status(status)}{hint}", status)
+
+    def _refuse(self, reason: str, status: int | None = None) -> NoReturn:
+        raise HttpError(self._address.url, reason, status)
+
+    # --- the body ---
+
+    def _encodings(self) -> list[str]:
+        """Return the compressions of the body, in the order in which they were applied."""
+        given = self.headers.get("Content-Encoding", "").lower().split(",")
+        names = [name.strip() for name in given if name.strip() not in ("", "identity")]
+        for name in names:
+            if name not in _ENCODINGS:
+                self._refuse(f"the content encoding is {name[:40]}, expected gzip or zstd")
+        if len(names) > _MAX_ENCODINGS:
+            self._refuse(f"more than {_MAX_ENCODINGS} content encodings")
+        return [_ENCODINGS[name] for name in names]
+
+    def _length(self, raw: urllib3.BaseHTTPResponse) -> int | None:
+        text = raw.headers.get("Content-Length", "")
+        return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
+
+    def _encoded(self) -> Iterator[bytes]:
+        """Yield the body as it is transferred, and continue a transfer that breaks."""
+        while self._raw is not None:
+            try:
+                piece = self._raw.read1(_PIECE_BYTES, decode_content=False)
+            except (HTTPError, OSError) as error:
+                self._continue(error)
+                continue
+            if not piece:
+                return
+            if self._waiting:
+                self._waiting = False
+                self._set_idle_timeout()
+            self._received += len(piece)
+            self._failures = 0
+            yield piece
+
+    def _set_idle_timeout(self) -> None:
+        connection = None if self._raw is None else self._raw.connection
+        opened = getattr(connection, "kept_socket", None)
+        if opened is not None:
+            opened.settimeout(self._settings.idle_seconds)
+
+    def _continue(self, error: Exception) -> None:
+        """Request the rest of the body, or all of it if nothing arrived.
+
+        Raises:
+            HttpError: The rest cannot be requested.
+        """
+        assert self._raw is not None
+        self._raw.close()
+        tag = self.headers.get("ETag", "")
+        if self._received and not tag.startswith('"'):
+            reason = _reason(error, self._settings, waiting=False)
+            self._refuse(
+                f"{reason} after {self._received} bytes, and the server does not support "
+                "continuing; try again"
+            )
+        self._fail(error)
+        self._waiting = True
+        more = {"Range": f"bytes={self._received}-", "If-Range": tag} if self._received else {}
+        self._raw = self._request(more)
+        if self._received:
+            start = re.match(r"bytes ([0-9]+)-", self._raw.headers.get("Content-Range", ""))
+            same = self._raw.headers.get("ETag", tag) == tag
+            if self._raw.status != 206 or not same:
+                self._refuse("the file changed while it was read; read it again")
+            if start is None or int(start[1]) != self._received:
+                self._refuse("the server continued a transfer at the wrong place; try again")
+        encoding = self.headers.get("Content-Encoding")
+        if self._raw.headers.get("Content-Encoding") != encoding:
+            self._refuse("the content encoding changed while it was read; try again")
+        if not self._received:
+            self.headers = self._raw.headers
+
+
+def _manager(address: Address) -> urllib3.PoolManager:
+    """Return a pool for a URL, through the proxy that the environment names.
+
+    Raises:
+        OptionError: The proxy is invalid.
+    """
+    from urllib.request import getproxies, proxy_bypass  # costly to import
+
+    proxies = getproxies()
+    proxy = proxies.get(address.origin[0]) or proxies.get("all")
+    manager: urllib3.PoolManager
+    if not proxy or proxy_bypass(f"{address.host}:{address.origin[2]}"):
+        manager = urllib3.PoolManager(num_pools=1)
+    else:
+        if "://" not in proxy:
+            proxy = f"http://{proxy}"
+        try:
+            parsed = Address.of(proxy)
+        except OptionError:
+            raise OptionError(
+                f"the proxy {shown(proxy)} is not supported; expected http://HOST:PORT"
+            ) from None
+        headers = {"Proxy-Authorization": parsed.credentials} if parsed.credentials else None
+        manager = urllib3.ProxyManager(parsed.url, num_pools=1, proxy_headers=headers)
+    manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
+    return manager
+
+
+def _status(status: int) -> str:
+    return f"{status} {REASONS.get(status, '')}".rstrip()
+
+
+def _retry_after(text: str) -> float | None:
+    """Return the seconds of a header Retry-After; None if it is missing or invalid."""
+    if re.fullmatch(r"[0-9]{1,9}", text.strip()):
+        return float(text)
+    try:
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = getattr(seen, "original_error", None) or seen.__cause__ or seen.__context__
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether another attempt would fail too."""
+    return isinstance(error, SSLError) or any(
+        type(cause).__name__ == "SSLCertVerificationError" for cause in _causes(error)
+    )
+
+
+def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
+    """Return the text of an error of urllib3."""
+    if _is_final(error):
+        text = next(
+            (text for cause in _causes(error) if (text := getattr(cause, "verify_message", ""))),
+            "the connection cannot be encrypted",
+        )
+        return f"the server's certificate is not accepted: {text}"
+    if isinstance(error, ProxyError):
+        return f"the proxy does not connect: {_system(error)}"
+    if isinstance(error, NameResolutionError):
+        return "the host name is unknown"
+    if isinstance(error, NewConnectionError):
+        return f"no connection: {_system(error)}"
+    if isinstance(error, ConnectTimeoutError):
+        return f"no connection within {settings.connect_seconds:g} s"
+    if isinstance(error, ReadTimeoutError):
+        if waiting:
+            return f"no response within {settings.first_byte_seconds:g} s"
+        return f"no data for {settings.idle_seconds:g} s"
+    return "the connection was closed early"
+
+
+def _system(error: Exception) -> str:
+    """Return the system's text of the error that caused another one."""
+    texts = [cause.strerror for cause in _causes(error) if isinstance(cause, OSError)]
+    return next((text.lower() for text in texts if text), "no reason is known")

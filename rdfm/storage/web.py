@@ -1,0 +1,118 @@
+"""Files of web servers, which can be read but have no folders.
+
+In: http and https URLs. Out: their sizes and times.
+Law: nothing is written; a URL with `*` or `?` is a name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+
+from rdfm.errors import OptionError
+from rdfm.storage.addresses import shown
+
+if TYPE_CHECKING:
+    from rdfm.storage.files import File
+
+__all__ = ["WebStorage"]
+
+
+class WebStorage:
+    """The storage of http and https URLs."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        """Initialize with the settings of requests.
+
+        Raises:
+            OptionError: An option is unknown, or its value is invalid.
+        """
+        from rdfm.storage.http import HttpSettings  # costly to import
+
+        self._settings = HttpSettings.of(options)
+
+    def status(self, path: str) -> File | None:
+        """Return the file of a URL."""
+        from rdfm.storage.files import File
+        from rdfm.storage.http import open_url
+
+        with open_url(path, self._settings, method="HEAD") as response:
+            length = response.headers.get("Content-Length", "")
+            modified = None
+            with contextlib.suppress(ValueError):
+                modified = parsedate_to_datetime(
+                    response.headers.get("Last-Modified", "")
+                ).timestamp()
+        return File(path, int(length) if length.isdecimal() else 0, modified)
+
+    def exists(self, path: str) -> bool:
+        """Whether the URL exists."""
+        try:
+            self.status(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def read_whole(self, path: str) -> bytes:
+        """Return the bytes of a small file."""
+        from rdfm.storage.http import open_url
+
+        with open_url(path, self._settings) as response:
+            return response.read()
+
+    def find(self, pattern: str) -> dict[str, File | None]:
+        """Return nothing: there are no globs."""
+        return {}
+
+    def files(self, folder: str, *, recursive: bool = False) -> Iterator[File]:
+        """Return nothing: there are no folders."""
+        return iter(())
+
+    def names(self, folder: str) -> list[str]:
+        """Return nothing: there are no folders."""
+        return []
+
+    def folder_time(self, path: str) -> float | None:
+        """Return None: there are no folders."""
+        return None
+
+    def make_folder(self, path: str, above: bool = True) -> None:
+        """Refuse the folder."""
+        _refuse(path)
+
+    def open_new(self, path: str) -> BinaryIO:
+        """Refuse the file."""
+        _refuse(path)
+
+    def finish(self, file: BinaryIO) -> None:
+        """Close a file."""
+        file.close()
+
+    def write_whole(self, path: str, data: bytes) -> None:
+        """Refuse the file."""
+        _refuse(path)
+
+    def create_whole(self, path: str, data: bytes) -> bool:
+        """Refuse the file."""
+        _refuse(path)
+
+    def rename(self, old: str, new: str) -> None:
+        """Refuse the file."""
+        _refuse(old)
+
+    def remove(self, path: str) -> None:
+        """Refuse the file."""
+        _refuse(path)
+
+    def remove_folder(self, path: str) -> None:
+        """Refuse the folder."""
+        _refuse(path)
+
+
+def _refuse(path: str) -> NoReturn:
+    raise OptionError(
+        f"{shown(path)} is on a web server, which has no folders and accepts no files; "
+        "use a local folder or an object store"
+    )

@@ -1,0 +1,443 @@
+"""Mirrors of a registry: what is appended, and what happens if the registry or the process fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import registry_double
+import web
+
+import rdfm
+from rdfm.exchange.nanopub import counter, fetch, fetching
+from rdfm.exchange.nanopub import state as states
+from rdfm.storage.addresses import HttpError
+
+COUNT = 60
+ANY = {
+    "nq": ".nq",
+    "trig": ".trig",
+    "jelly": ".jelly",
+    "ndjsonld": ".ndjsonld",
+    "yamlld": ".yamlld",
+}
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fetching, "FIRST_WAIT_SECONDS", 0.02)
+    monkeypatch.setattr(fetching, "MAX_WAIT_SECONDS", 0.02)
+    with registry_double.registry(COUNT) as opened:
+        yield opened
+
+
+def numbers(log):
+    """The numbers of the nanopublications in a log, in its order."""
+    weight = rdfm.Iri("http://example.org/weight")
+    with rdfm.open_log(log) as opened:
+        return [
+            int(next(quad.object.value for quad in message if quad.predicate == weight))
+            for message in opened
+        ]
+
+
+def is_complete(registry, log="m.jelly"):
+    """Whether a log has each visible nanopublication once, and its state agrees."""
+    state = json.loads(Path(f"{log}.state.json").read_text())
+    assert state["length"] == Path(log).stat().st_size
+    assert state["counter"] == max(registry.stored)
+    assert not Path(f"{log}.append").exists()
+    assert sorted(numbers(log)) == list(range(1, len(registry.stored) + 1))
+    return True
+
+
+@pytest.mark.parametrize(
+    "name",
+    [f"m{suffix}" for suffix in ANY.values()] + ["m.nq.gz", "m.jelly.zst", "m.pb.xz", "m.trig.bz2"],
+)
+def test_further_runs_append_what_is_new(registry, name):
+    options = {"format": "rdf-protobuf"} if ".pb" in name else {}
+    done = fetch(registry.url, name, **options)
+    assert (done.messages, done.counter, done.load_counter) == (COUNT, COUNT, COUNT)
+    registry.add(7, gap=5)
+    done = fetch(registry.url, name, **options)
+    assert (done.messages, done.counter) == (7, COUNT + 12)
+    assert fetch(registry.url, name, **options).messages == 0
+    with rdfm.open_log(name, options.get("format")) as log:
+        assert [len(message) for message in log] == [8] * (COUNT + 7)
+    assert registry.bodies == [-1, -1, -1]  # fewer than the overlap
+
+
+def test_messages_are_those_of_the_registry(registry):
+    fetch(registry.url, "m.jelly")
+    with rdfm.open_log(registry_double.body(sorted(registry.stored.items())), "jelly") as log:
+        expected = list(log)
+    with rdfm.open_log("m.jelly") as log:
+        found = list(log)
+    assert [list(message) for message in found] == [list(message) for message in expected]
+    assert [message.metadata for message in found] == [message.metadata for message in expected]
+    assert [counter(message) for message in found] == list(range(1, COUNT + 1))
+    assert found[0].namespaces["dct"] == registry_double.DCT
+
+
+def test_only_the_overlap_is_requested_again(registry):
+    fetch(registry.url, "m.jelly", overlap=10)
+    fetch(registry.url, "m.jelly", overlap=20)  # only the last 10 are known
+    registry.add(30)
+    fetch(registry.url, "m.jelly", overlap=20)
+    fetch(registry.url, "m.jelly", overlap=20)
+    fetch(registry.url, "m.jelly", overlap=0)
+    assert registry.bodies == [-1, COUNT - 10, COUNT - 10, COUNT + 10, COUNT + 30]
+    assert is_complete(registry)
+
+
+def test_late_counters_are_appended_once(registry):
+    registry.hidden = {COUNT - 3, COUNT - 1}
+    assert fetch(registry.url, "m.jelly").messages == COUNT - 2
+    registry.hidden = {COUNT - 1}
+    assert fetch(registry.url, "m.jelly").messages == 1
+    registry.hidden = set()
+    registry.add(2)
+    assert fetch(registry.url, "m.jelly").messages == 3
+    assert fetch(registry.url, "m.jelly").messages == 0
+    assert is_complete(registry)
+
+
+def test_the_same_nanopublication_with_another_counter_is_dropped(registry):
+    registry.stored[COUNT + 1] = COUNT
+    done = fetch(registry.url, "m.jelly")
+    assert (done.messages, done.duplicates) == (COUNT, 1)
+
+
+# --- bodies that end early ---
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize("fault", ["cut", "shortened"])
+def test_a_body_that_ends_early_is_continued(registry, fault, share):
+    registry.faults = [getattr(registry, fault)(share)] * 2
+    notes = []
+    done = fetch(registry.url, "m.jelly", notify=notes.append)
+    assert done.messages == COUNT
+    assert is_complete(registry)
+    if fault == "shortened":
+        assert done.retries == len(notes) == 2
+
+
+def test_a_body_that_always_ends_early_is_an_error(registry, monkeypatch):
+    monkeypatch.setattr(fetching, "TRIES", 2)
+    fetch(registry.url, "m.jelly")
+    registry.add(5)
+    registry.faults = [registry.shortened(0)] * 9
+    with pytest.raises(HttpError, match=f"ended at counter {COUNT}, below {COUNT + 5}, in 2 att"):
+        fetch(registry.url, "m.jelly")
+    registry.faults = []
+    assert fetch(registry.url, "m.jelly").messages == 5
+    assert is_complete(registry)
+
+
+def test_an_empty_body_is_an_empty_log(registry):
+    fetch(registry.url, "m.jelly", overlap=0)
+    assert fetch(registry.url, "m.jelly", overlap=0).messages == 0
+    assert is_complete(registry)
+
+
+def test_a_slow_body_is_appended_as_it_arrives(registry):
+    registry.faults = [registry.slow(0.3)]
+    sizes = []
+    fetch(registry.url, "m.jelly", progress=lambda _: sizes.append(len(numbers("m.jelly"))))
+    assert sizes[0] < COUNT
+    assert sizes[-1] == COUNT
+    assert is_complete(registry)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_errors_of_the_server_are_retried(registry, status):
+    registry.faults = [registry.answer(status, Retry_After="0")] * 2
+    fetch(registry.url, "m.jelly")
+    assert is_complete(registry)
+
+
+def test_the_first_byte_has_a_timeout(registry, monkeypatch):
+    release = threading.Event()
+    registry.site.replies["/nanopubs.jelly"] = [web.send(200, b"", before=release.wait)]
+    monkeypatch.setattr("rdfm.storage.http.time.sleep", lambda _: None)
+    with pytest.raises(HttpError, match=r"no response within 0\.2 s"):
+        fetch(registry.url, "m.jelly", first_byte_timeout=0.2)
+    release.set()
+
+
+# --- responses that are wrong ---
+
+
+def with_counters(*counters):
+    return registry_double.body([(one, number + 1) for number, one in enumerate(counters)])
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (with_counters(1, 2, 2), "counter 2 after 2, but counters must ascend"),
+        (with_counters(1, 3, 2), "counter 2 after 3, but counters must ascend"),
+        (registry_double.body([(1, 1)], counters=False), "has no counter"),
+    ],
+)
+def test_wrong_counters_are_an_error(registry, body, text):
+    registry.faults = [registry.instead(body)]
+    with pytest.raises(HttpError, match=text):
+        fetch(registry.url, "m.jelly")
+    fetch(registry.url, "m.jelly")
+    assert is_complete(registry)
+
+
+def test_invalid_jelly_is_an_error(registry):
+    registry.faults = [registry.instead(b"\x05hello" * 9)]
+    with pytest.raises(rdfm.DecodeError, match=r"nanopubs\.jelly\?afterCounter=-1: jelly: "):
+        fetch(registry.url, "m.jelly")
+
+
+def test_a_frame_of_two_gigabytes_is_an_error(registry):
+    registry.faults = [registry.instead(b"\xff\xff\xff\xff\x07" + bytes(1 << 20))]
+    with pytest.raises(rdfm.LimitError, match="frame"):
+        fetch(registry.url, "m.jelly")
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/octet-stream", ""])
+def test_another_media_type_is_an_error(registry, kind):
+    registry.media_type = kind
+    with pytest.raises(
+        HttpError, match=f"is {kind or 'missing'}, expected application/x-jelly-rdf"
+    ):
+        fetch(registry.url, "m.jelly")
+
+
+def test_redirects_are_followed(registry):
+    with web.site() as other:
+        other.on("/", web.send(301, Location=registry.url))
+        other.on("/nanopubs.jelly", web.send(307, Location=f"{registry.url}nanopubs.jelly"))
+        assert fetch(f"{other.url}/", "m.jelly").messages == COUNT
+
+
+@pytest.mark.parametrize("name", ["Status", "Setup-Id", "Load-Counter"])
+def test_a_missing_header_is_an_error(registry, name):
+    registry.headers[name] = None
+    with pytest.raises(HttpError, match=f"has no header Nanopub-Registry-{name}; expected the URL"):
+        fetch(registry.url, "m.jelly")
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "9" * 20])
+def test_an_invalid_header_is_an_error(registry, value):
+    registry.headers["Load-Counter"] = value
+    with pytest.raises(HttpError, match=r"Load-Counter is '.*', expected a number"):
+        fetch(registry.url, "m.jelly")
+
+
+@pytest.mark.parametrize("status", ["null", "launching", "coreLoading", "coreReady"])
+def test_a_registry_that_starts_is_waited_for(registry, status):
+    registry.headers["Status"] = status
+    notes = []
+
+    def ready(note):
+        notes.append(note)
+        if len(notes) == 3:
+            registry.headers["Status"] = "updating"
+
+    assert fetch(registry.url, "m.jelly", notify=ready).messages == COUNT
+    assert f"its status is {status}, expected ready or updating" in notes[0]
+
+
+def test_an_empty_registry_is_an_error_after_a_while(registry):
+    registry.stored.clear()
+    with pytest.raises(HttpError, match=r"not ready after 0\.1 s: it is empty"):
+        fetch(registry.url, "m.jelly", wait=0.1)
+    with pytest.raises(HttpError, match="not ready: it is empty"):
+        fetch(registry.url, "m.jelly", wait=0)
+    assert list(Path().iterdir()) == []
+
+
+def test_test_instances_need_an_option(registry):
+    registry.headers["Test-Instance"] = "true"
+    with pytest.raises(rdfm.OptionError, match="is a test instance; test_instance=True allows it"):
+        fetch(registry.url, "m.jelly")
+    assert fetch(registry.url, "m.jelly", test_instance=True).messages == COUNT
+
+
+# --- another registry ---
+
+
+def test_another_setup_needs_a_new_log(registry):
+    fetch(registry.url, "m.jelly")
+    registry.headers["Setup-Id"] = "7"
+    with pytest.raises(
+        rdfm.OptionError, match=r"was set up again: its setup id is 7.*restart=True"
+    ):
+        fetch(registry.url, "m.jelly")
+    assert fetch(registry.url, "m.jelly", restart=True).messages == COUNT
+    assert is_complete(registry)
+
+
+def test_lower_counters_need_a_new_log(registry):
+    fetch(registry.url, "m.jelly")
+    for one in range(COUNT // 2, COUNT):
+        del registry.stored[one + 1]
+    with pytest.raises(rdfm.OptionError, match=f"has counters up to {COUNT // 2}, .* lost data"):
+        fetch(registry.url, "m.jelly")
+    fetch(registry.url, "m.jelly", restart=True)
+    assert is_complete(registry)
+
+
+def test_a_restart_keeps_the_log_until_the_registry_is_ready(registry):
+    fetch(registry.url, "m.jelly")
+    registry.headers["Status"] = "launching"
+    with pytest.raises(HttpError):
+        fetch(registry.url, "m.jelly", restart=True, wait=0)
+    with pytest.raises(rdfm.OptionError):
+        fetch(registry.url, "m.jelly", restart=True, name_table=3)
+    assert is_complete(registry)
+
+
+def test_a_log_without_a_state_is_refused(registry):
+    fetch(registry.url, "m.jelly")
+    Path("m.jelly.state.json").unlink()
+    with pytest.raises(rdfm.OptionError, match=r"its state m\.jelly\.state\.json does not"):
+        fetch(registry.url, "m.jelly")
+
+
+def test_a_log_that_is_shorter_than_its_state_is_refused(registry):
+    fetch(registry.url, "m.jelly")
+    os.truncate("m.jelly", 100)
+    with pytest.raises(rdfm.OptionError, match=r"has 100 bytes, but .* according to its state"):
+        fetch(registry.url, "m.jelly")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"version": 1}', '{"version": 2, "registry": "x", "setup_id": "y"}']
+)
+def test_a_broken_state_is_refused(registry, text):
+    fetch(registry.url, "m.jelly")
+    Path("m.jelly.state.json").write_text(text)
+    with pytest.raises(rdfm.OptionError, match=r"m\.jelly\.state\.json is not the state of a mi"):
+        fetch(registry.url, "m.jelly")
+
+
+def test_another_registry_is_refused(registry):
+    fetch(registry.url, "m.jelly")
+    with pytest.raises(rdfm.OptionError, match=f"m.jelly mirrors {registry.url}, not http"):
+        fetch(f"{registry.url}other/", "m.jelly")
+
+
+def test_messages_of_others_stay_in_the_log(registry):
+    fetch(registry.url, "m.nq")
+    before = Path("m.nq").read_bytes()
+    Path("more.nq").write_text("<a:s> <http://example.org/weight> '1000' .".replace("'", '"'))
+    rdfm.convert("more.nq", "m.nq", append=True)
+    registry.add(3)
+    assert fetch(registry.url, "m.nq").messages == 3
+    assert Path("m.nq").read_bytes().startswith(before)
+    assert numbers("m.nq") == [*range(1, COUNT + 1), 1000, COUNT + 1, COUNT + 2, COUNT + 3]
+
+
+# --- following, and several processes ---
+
+
+def test_a_registry_is_followed(registry):
+    rounds = []
+
+    def report(done):
+        rounds.append(done.messages)
+        registry.add(2)
+        if len(rounds) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(registry.url, "m.jelly", follow=True, interval=0.01, report=report)
+    assert rounds == [COUNT, 2, 2, 2]
+    assert fetch(registry.url, "m.jelly").messages == 2
+    assert is_complete(registry)
+
+
+def test_a_second_writer_is_refused(registry):
+    def progress(_):
+        with pytest.raises(rdfm.OptionError, match=r"m\.jelly is in use by another process"):
+            fetch(registry.url, "m.jelly")
+
+    fetch(registry.url, "m.jelly", progress=progress)
+    assert is_complete(registry)
+
+
+def test_the_state_is_not_read_as_a_log(registry):
+    Path("folder").mkdir()
+    fetch(registry.url, "folder/m.jelly")
+    with rdfm.open_log("folder") as log:
+        assert len(list(log)) == COUNT
+
+
+@pytest.mark.parametrize("name", ["m.jelly", "m.trig", "m.nq.gz"])
+@pytest.mark.parametrize("stop", range(1, 5))
+def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name, stop, monkeypatch):
+    monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)  # after each batch
+    registry.faults = [registry.slow(0.05)]
+    save, saves = states.MirrorState.save, []
+
+    def fails(self, log):
+        saves.append(self)
+        if len(saves) >= stop:
+            raise KeyboardInterrupt
+        save(self, log)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(states.MirrorState, "save", fails)
+        fetch(registry.url, name)
+    registry.add(3)
+    fetch(registry.url, name)
+    assert is_complete(registry, name)
+
+
+def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
+    written = []
+    write = fetching._Mirror._write
+
+    def interrupted(self, batch):
+        write(self, batch)
+        written.append(len(batch))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(fetching._Mirror, "_write", interrupted)
+        fetch(registry.url, "m.jelly")
+    assert written[0] > 0
+    assert fetch(registry.url, "m.jelly").messages == COUNT - written[0]
+    assert is_complete(registry)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["m.jelly", "m.nq.zst"])
+def test_a_run_that_is_killed_is_continued(registry, name):
+    kills = int(os.environ.get("RDFM_KILLS", "4"))
+    chance = random.Random(name)
+    for _ in range(kills):
+        registry.add(40)
+        registry.faults = [registry.slow(0.05)]
+        command = [sys.executable, "-m", "rdfm", "nanopub", "fetch", registry.url, "-o", name]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        bodies = len(registry.bodies)
+        while len(registry.bodies) == bodies and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(chance.random() * 0.3)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if Path(name).exists():  # what is committed can be read, and has nothing twice
+            found = numbers(name)
+            assert len(found) == len(set(found))
+    registry.faults = []
+    fetch(registry.url, name)
+    assert is_complete(registry, name)

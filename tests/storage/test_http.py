@@ -1,0 +1,493 @@
+"""The HTTP client over a real socket: time-outs, redirects, retries, encodings, broken transfers."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import threading
+import time
+import zlib
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+import web
+
+import rdfm
+from rdfm.storage import compression, http
+from rdfm.storage.addresses import Address, shown
+from rdfm.storage.files import storage_of
+from rdfm.storage.http import HttpError, HttpSettings, open_url
+
+QUICK = HttpSettings(
+    connect_seconds=5, first_byte_seconds=5, idle_seconds=5, tries=3, backoff_seconds=0.01
+)
+BODY = bytes(range(256)) * 2000
+QUADS = b"<a:s> <a:p> <a:o> .\n"
+
+
+@pytest.fixture
+def site():
+    with web.site() as opened:
+        yield opened
+
+
+def body_of(url, settings=QUICK):
+    with open_url(url, settings) as response:
+        return response.read()
+
+
+def zstd(data):
+    made = compression.compressor("zstd")
+    return made.compress(data) + made.flush()
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+@pytest.mark.parametrize(
+    ("encoding", "encoded"),
+    [
+        ("identity", BODY),
+        ("gzip", gzip.compress(BODY)),
+        ("x-gzip", gzip.compress(BODY)),
+        ("zstd", zstd(BODY)),
+        ("gzip, zstd", zstd(gzip.compress(BODY))),
+    ],
+)
+def test_a_body_is_decoded(site, chunked, encoding, encoded):
+    url = site.on("/a", web.send(200, encoded, chunked=chunked, Content_Encoding=encoding))
+    with open_url(url, QUICK) as response:
+        assert response.read() == BODY
+        assert response.read1() == b""
+        known = encoding == "identity" and not chunked
+        assert response.size == (len(BODY) if known else None)
+    _, _, headers = site.requests[0]
+    assert headers["User-Agent"] == f"rdfm/{rdfm.__version__}"
+    assert headers["Accept-Encoding"] == "gzip, zstd"
+
+
+def test_pieces_of_a_bomb_are_small(site):
+    bomb = gzip.compress(bytes(1 << 26))
+    with open_url(site.on("/a", web.send(200, bomb, Content_Encoding="gzip")), QUICK) as response:
+        sizes = [len(piece) for piece in iter(response.read1, b"")]
+    assert sum(sizes) == 1 << 26
+    assert max(sizes) <= compression.PIECE_BYTES
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip, gzip"])
+def test_other_encodings_are_refused(site, encoding):
+    url = site.on("/a", web.send(200, b"x", Content_Encoding=encoding))
+    with pytest.raises(HttpError, match=r"content encoding"):
+        open_url(url, QUICK)
+
+
+def test_a_broken_encoding_is_an_error(site):
+    url = site.on("/a.nq", web.send(200, gzip.compress(QUADS)[:-9], Content_Encoding="gzip"))
+    with pytest.raises(rdfm.TruncatedError, match=r"a\.nq: the gzip data ends before its end mark"):
+        body_of(url)
+    with pytest.raises(rdfm.TruncatedError), rdfm.open_log(url) as log:
+        list(log)
+
+
+# --- redirects ---
+
+
+def test_redirects_are_followed(site):
+    site.on("/b", web.send(307, Location="c?d=1#e"))
+    site.on("/c", web.send(200, BODY))
+    with open_url(site.on("/a", web.send(301, Location=f"{site.url}/b")), QUICK) as response:
+        assert response.url == f"{site.url}/c?d=1"
+        assert response.read() == BODY
+
+
+def test_redirects_are_limited(site):
+    with pytest.raises(HttpError, match="more than 5 redirects"):
+        open_url(site.on("/a", web.send(302, Location="/a")), QUICK)
+    assert len(site.requests) == 6
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("file:///etc/hostname", "only http and https URLs are fetched"),
+        ("http://:80/", "it redirects to an invalid URL"),
+        ("ftp://127.0.0.1/x", "only http and https URLs are fetched"),
+    ],
+)
+def test_redirects_to_other_schemes_are_refused(site, target, text):
+    with pytest.raises(HttpError, match=text):
+        open_url(site.on("/a", web.send(302, Location=target)), QUICK)
+
+
+def test_redirects_from_https_to_http_are_refused(monkeypatch):
+    def send(self, more):
+        headers = {"Location": "http://example.org/b"}
+        return http.urllib3.HTTPResponse(io.BytesIO(), headers, 302, preload_content=False)
+
+    monkeypatch.setattr(http.Response, "_send", send)
+    with pytest.raises(HttpError, match="redirects from https to http, which is not followed"):
+        open_url("https://example.org/a", QUICK)
+
+
+def test_secrets_are_sent_to_one_origin_only(site):
+    with web.site() as other:
+        other.on("/b", web.send(302, Location=f"{site.url}/c"))
+        site.on("/a", web.send(302, Location=f"{other.url}/b"))
+        site.on("/c", web.send(200, b"c"))
+        settings = HttpSettings(headers={"X-Key": "secret"}, tries=1)
+        host = site.url.removeprefix("http://")
+        assert body_of(f"http://me:p%40w@{host}/a", settings) == b"c"
+        (_, _, first), (_, _, last) = site.requests
+        assert first["X-Key"] == last["X-Key"] == "secret"
+        assert first["Authorization"] == last["Authorization"] == "Basic bWU6cEB3"
+        ((_, _, foreign),) = other.requests
+        assert "X-Key" not in foreign
+        assert "Authorization" not in foreign
+
+
+# --- retries ---
+
+
+@pytest.mark.parametrize("status", sorted(http._RETRIED))
+def test_temporary_errors_are_retried(site, status):
+    url = site.on("/a", web.send(status), web.send(status), web.send(200, b"x"))
+    assert body_of(url) == b"x"
+    assert len(site.requests) == 3
+
+
+def test_retries_end(site):
+    with pytest.raises(HttpError, match="503 Service Unavailable in 3 attempts") as caught:
+        open_url(site.on("/a", web.send(503)), QUICK)
+    assert caught.value.status == 503
+    assert len(site.requests) == 3
+
+
+@pytest.mark.parametrize("date", [False, True])
+def test_retry_after_is_obeyed(site, date, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(http.time, "sleep", pauses.append)
+    after = (
+        format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True) if date else "40"
+    )
+    url = site.on("/a", web.send(429, Retry_After=after), web.send(200, b"x"))
+    assert body_of(url) == b"x"
+    assert pauses == [pytest.approx(40, abs=5)]
+
+
+def test_a_long_retry_after_is_an_error(site):
+    url = site.on("/a", web.send(503, Retry_After="86400"))
+    with pytest.raises(HttpError, match="the server asks to wait 86400 s"):
+        open_url(url, QUICK)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "text"),
+    [
+        (404, FileNotFoundError, "not found"),
+        (410, FileNotFoundError, "not found"),
+        (401, HttpError, "401 Unauthorized; check the credentials"),
+        (403, HttpError, "403 Forbidden; check the credentials"),
+        (400, HttpError, "the server answered 400 Bad Request"),
+        (206, HttpError, "the server answered 206"),
+        (304, HttpError, "the server answered 304"),
+    ],
+)
+def test_other_errors_are_not_retried(site, status, kind, text):
+    with pytest.raises(kind, match=text):
+        open_url(site.on("/a", web.send(status)), QUICK)
+    assert len(site.requests) == 1
+
+
+# --- time-outs and broken transfers ---
+
+
+def test_no_connection():
+    with web.site() as closed:
+        url = closed.url
+    with pytest.raises(HttpError, match="no connection: connection refused in 3 attempts"):
+        open_url(url, QUICK)
+
+
+def test_the_first_byte_has_a_timeout(site):
+    release = threading.Event()
+    settings = HttpSettings(first_byte_seconds=0.2, tries=1)
+    with pytest.raises(HttpError, match=r"no response within 0\.2 s"):
+        open_url(site.on("/a", web.send(200, b"x", before=release.wait)), settings)
+    release.set()
+
+
+@pytest.mark.parametrize("closes", ["close", "keep-alive"])
+def test_idle_transfers_have_a_timeout(site, closes):
+    release = threading.Event()
+    waits = iter([lambda: None, release.wait, release.wait, release.wait])
+    url = site.on(
+        "/a",
+        web.send(200, BODY, between=lambda: next(waits)(), Connection=closes),
+    )
+    settings = HttpSettings(first_byte_seconds=30, idle_seconds=0.2, tries=1)
+    start = time.monotonic()
+    with pytest.raises(HttpError, match=r"no data for 0\.2 s after \d+ bytes"):
+        body_of(url, settings)
+    assert time.monotonic() - start < 10
+    release.set()
+
+
+def test_a_slow_body_is_read(site):
+    url = site.on("/a", web.send(200, BODY, between=lambda: time.sleep(0.1)))
+    settings = HttpSettings(idle_seconds=5, tries=1)
+    assert body_of(url, settings) == BODY
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_cut_body_is_an_error(site, chunked):
+    url = site.on("/a", web.send(200, BODY, chunked=chunked, cut=1000))
+    with pytest.raises(HttpError, match="closed early after 1000 bytes"):
+        body_of(url)
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_body_that_is_cut_before_its_first_byte_is_requested_again(site, chunked):
+    url = site.on("/a", web.send(200, BODY, chunked=chunked, cut=0), web.send(200, BODY))
+    assert body_of(url) == BODY
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_cut_body_with_a_strong_tag_is_continued(site, chunked):
+    url = site.on("/a", web.ranged(BODY, '"t"', cut=len(BODY) // 3, chunked=chunked))
+    assert body_of(url) == BODY
+    _, _, headers = site.requests[1]
+    assert headers["If-Range"] == '"t"'
+    assert headers["Range"] == f"bytes={len(BODY) // 3}-"
+
+
+def test_a_cut_body_with_an_encoding_is_continued(site):
+    encoded = gzip.compress(BODY)
+    url = site.on("/a", web.ranged(encoded, '"t"', cut=len(encoded) // 2, Content_Encoding="gzip"))
+    assert body_of(url) == BODY
+
+
+@pytest.mark.parametrize("tag", ['W/"t"', ""])
+def test_weak_tags_do_not_continue_a_body(site, tag):
+    url = site.on("/a", web.send(200, BODY, cut=1000, ETag=tag))
+    with pytest.raises(HttpError, match="does not support continuing"):
+        body_of(url)
+
+
+def test_a_file_that_changes_is_an_error(site):
+    url = site.on("/a", web.send(200, BODY, cut=1000, ETag='"1"'), web.ranged(BODY, '"2"'))
+    with pytest.raises(HttpError, match="changed while it was read"):
+        body_of(url)
+
+
+@pytest.mark.parametrize("span", ["bytes 0-9/10", "lines 1-2", ""])
+def test_a_wrong_range_is_an_error(site, span):
+    url = site.on(
+        "/a",
+        web.send(200, BODY, cut=1000, ETag='"1"'),
+        web.send(206, b"x" * 10, ETag='"1"', Content_Range=span),
+    )
+    with pytest.raises(HttpError, match="continued a transfer at the wrong place"):
+        body_of(url)
+
+
+# --- settings and URLs ---
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"header": {}},
+            "connect_seconds, first_byte_seconds, headers, idle_seconds, not 'header'",
+        ),
+        ({"headers": ["a: b"]}, "headers must be a dict"),
+        ({"headers": {"a b": "c"}}, "'a b' is not the name of a header"),
+        ({"headers": {"Host": "c"}}, "the header Host is set by rdfm"),
+        ({"headers": {"A": "s\necret"}}, "the value of the header A contains characters"),
+        ({"idle_seconds": "5"}, "idle_seconds must be a number, not '5'"),
+        ({"idle_seconds": 0}, "idle_seconds must be a number above 0"),
+    ],
+)
+def test_wrong_options_are_refused(site, options, text):
+    with pytest.raises(rdfm.OptionError, match=text) as caught:
+        rdfm.open_log(f"{site.url}/a.nq", storage_options=options)
+    assert "ecret" not in str(caught.value)
+    assert site.requests == []
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("http://", "has no host"),
+        ("http://user:pw@/x", "has no host"),
+        ("http://a b/", "space or control character"),
+        ("http://a:99999/", "Port out of range"),
+        ("http://[::1/", "not a valid URL"),
+        ("http://" + "ü" * 70 + ".org/", "not a valid URL"),
+    ],
+)
+def test_wrong_urls_are_refused(url, text):
+    with pytest.raises(rdfm.OptionError, match=text) as caught:
+        open_url(url)
+    assert "pw" not in str(caught.value)
+
+
+def test_addresses():
+    assert Address.of("HTTP://Ex.org:80").url == "http://ex.org/"
+    assert Address.of("https://bücher.example:8443/é?q=ü").url == (
+        "https://xn--bcher-kva.example:8443/%C3%A9?q=%C3%BC"
+    )
+    assert Address.of("http://[::1]:8000/x").url == "http://[::1]:8000/x"
+    assert Address.of("https://e.org/a").origin != Address.of("http://e.org/a").origin
+
+
+def test_urls_are_shown_without_secrets():
+    assert shown("https://me:pw@e.org/@x?X-Amz-Signature=1&n=2") == (
+        "https://e.org/@x?X-Amz-Signature=…&n=2"
+    )
+
+
+def test_errors_have_no_secrets_and_can_be_pickled(site):
+    host = site.url.removeprefix("http://")
+    site.on("/a", web.send(500))
+    with pytest.raises(HttpError, match="500 Internal Server Error; try again later") as caught:
+        open_url(f"http://me:pw@{host}/a?token=s3", HttpSettings(tries=1))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert "pw" not in str(again)
+    assert "s3" not in str(again)
+
+
+def test_a_proxy_is_used(site, monkeypatch):
+    host = site.url.removeprefix("http://")
+    monkeypatch.setenv("http_proxy", f"http://me:pw@{host}")
+    monkeypatch.setenv("no_proxy", "internal.example")
+    site.replies["http://example.org/a"] = [web.send(200, b"x")]
+    assert body_of("http://example.org/a") == b"x"
+    _, path, headers = site.requests[0]
+    assert path == "http://example.org/a"
+    assert headers["Proxy-Authorization"] == "Basic bWU6cHc="
+    with pytest.raises(HttpError, match="the host name is unknown"):
+        open_url("http://internal.example/", HttpSettings(tries=1))
+
+
+def test_another_kind_of_proxy_is_refused(monkeypatch):
+    monkeypatch.setenv("http_proxy", "socks5://me:pw@127.0.0.1:1")
+    with pytest.raises(rdfm.OptionError, match=r"proxy socks5://127\.0\.0\.1:1 is not supported"):
+        open_url("http://example.org/")
+
+
+# --- logs ---
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "format"),
+    [
+        ("/log", "application/n-quads", "nq"),
+        ("/log.ttl", "application/trig; charset=utf-8", "trig"),
+        ("/log.trig", "text/plain", "trig"),
+        ("/log.trig", "application/octet-stream", "trig"),
+        ("/log.nq?x=.ttl", "", "nq"),
+        ("/log", "Text/Turtle", "ttl"),
+    ],
+)
+def test_the_format_of_a_response(site, path, kind, format):
+    url = site.on(
+        path.partition("?")[0], web.send(200, b"<a:s> <a:p> <a:o> .\n", Content_Type=kind)
+    )
+    with rdfm.open_log(site.url + path) as log:
+        assert log.format == format
+        assert len(list(log)) == 1
+    _, _, headers = site.requests[0]
+    for spec in rdfm.formats.specs():
+        assert spec.media_types[0] in headers["Accept"]
+    with rdfm.open_log(url, "nt") as log:
+        assert log.format == "nt"
+
+
+def test_the_version_label_of_a_response_announces_messages(site):
+    log = b"<a:s> <a:p> <a:o> .\nMESSAGE\n<a:s> <a:p> <a:o> .\n"
+    url = site.on(
+        "/log", web.send(200, log, Content_Type='application/n-quads; version="1.2-messages"')
+    )
+    with rdfm.open_log(url) as opened:
+        assert opened.header["version_label"] == "1.2-messages"
+        assert len(list(opened)) == 2
+    with rdfm.open_log(url, dialect="comment") as opened, pytest.raises(rdfm.DecodeError):
+        list(opened)
+
+
+def test_the_parameter_messages_selects_the_comment_dialect(site):
+    log = b"<a:s> <a:p> <a:o> .\n# @message\n<a:s> <a:p> <a:o> .\n"
+    url = site.on("/log", web.send(200, log, Content_Type="application/trig; messages=rdfm"))
+    with rdfm.open_log(url) as opened:
+        assert opened.header["dialect"] == "comment"
+        assert len(list(opened)) == 2
+    with rdfm.open_log(url, dialect="plain") as opened:
+        assert len(list(opened)) == 1
+
+
+def test_credentials_do_not_appear_in_names(site):
+    host = site.url.removeprefix("http://")
+    site.on("/log.ttl", web.send(200, b"<s> <a:p> <a:o> .\noops"))
+    with rdfm.open_log(f"http://me:pw@{host}/log.ttl") as log:
+        assert log.source == f"{site.url}/log.ttl"
+        with pytest.raises(rdfm.DecodeError) as caught:
+            list(log)
+    assert "pw" not in str(caught.value)
+
+
+def test_headers_of_storage_options_are_sent(site):
+    site.on("/log.nq", web.send(200, b"<a:s> <a:p> <a:o> .\n"))
+    options = {"headers": {"Authorization": "Bearer x"}}
+    with rdfm.open_log(f"{site.url}/log.nq", storage_options=options) as log:
+        assert len(list(log)) == 1
+    assert site.requests[0][2]["Authorization"] == "Bearer x"
+
+
+def test_a_broken_transfer_of_a_log_is_continued(site):
+    log = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(5000))
+    url = site.on("/log.nq", web.ranged(log, '"t"', cut=50_001))
+    with rdfm.open_log(url) as opened:
+        assert len(list(opened)) == 5000
+
+
+def test_messages_before_a_broken_transfer_are_delivered(site):
+    log = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(5000))
+    url = site.on("/log.nq", web.send(200, log, cut=50_001))
+    count = 0
+    with rdfm.open_log(url) as opened, pytest.raises(HttpError, match="closed early"):
+        for _ in opened:
+            count += 1
+    assert 0 < count < 5000
+
+
+def test_a_compressed_file_is_read(site):
+    url = site.on(
+        "/log.nq.gz",
+        web.send(200, gzip.compress(b"<a:s> <a:p> <a:o> .\n"), Content_Type="application/gzip"),
+    )
+    with rdfm.open_log(url) as log:
+        assert log.format == "nq"
+        assert len(list(log)) == 1
+
+
+def test_files_of_web_servers(site):
+    url = site.on("/a.nq", web.send(200, BODY, Last_Modified="Wed, 21 Oct 2015 07:28:00 GMT"))
+    storage, name = storage_of(url)
+    file = storage.status(name)
+    assert (file.path, file.size, file.modified) == (url, len(BODY), 1445412480.0)
+    assert storage.exists(name)
+    assert not storage.exists(f"{site.url}/b.nq")
+    assert storage.read_whole(name) == BODY
+    assert storage.find(f"{site.url}/*.nq") == {}
+    assert storage.names(site.url) == []
+    with pytest.raises(rdfm.OptionError, match="accepts no files"):
+        storage.open_new(url)
+
+
+def test_zlib_is_not_gzip(site):
+    url = site.on("/a", web.send(200, zlib.compress(BODY), Content_Encoding="gzip"))
+    with pytest.raises(rdfm.DecodeError, match="gzip data is broken"):
+        body_of(url)

@@ -1,0 +1,142 @@
+"""A web server on a loopback socket, whose responses are functions."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Reply = Callable[["Handler"], None]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers each request with the next reply of its path; the last one repeats."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        site: Site = self.server.site  # type: ignore[attr-defined]
+        path, _, _ = self.path.partition("?")
+        with site.lock:
+            site.requests.append((self.command, self.path, dict(self.headers.items())))
+            replies = site.replies.get(path)
+            reply = None if not replies else replies[0] if len(replies) == 1 else replies.pop(0)
+        with contextlib.suppress(OSError):
+            if reply is None:
+                send(404)(self)
+            else:
+                reply(self)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Site:
+    """The server.
+
+    Attributes:
+        url: Its URL, without a slash at its end.
+        requests: Method, path and headers of each request.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.replies: dict[str, list[Reply]] = {}
+        self.requests: list[tuple[str, str, dict[str, str]]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._server.site = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}
+        )
+        self._thread.start()
+
+    def on(self, path: str, *replies: Reply) -> str:
+        """Set the replies of a path, and return its URL."""
+        self.replies[path] = list(replies)
+        return self.url + path
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@contextlib.contextmanager
+def site() -> Iterator[Site]:
+    """A server for the duration of the block."""
+    opened = Site()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def send(
+    status: int = 200,
+    body: bytes = b"",
+    *,
+    chunked: bool = False,
+    cut: int | None = None,
+    before: Callable[[], Any] = lambda: None,
+    between: Callable[[], Any] = lambda: None,
+    **headers: str,
+) -> Reply:
+    """A reply.
+
+    Args:
+        status: The status.
+        body: The body.
+        chunked: Whether the body is sent in chunks, without a length.
+        cut: The number of bytes after which the connection is closed.
+        before: Called before the status is sent.
+        between: Called before each piece of the body.
+        **headers: Headers; `_` in the names means `-`.
+    """
+
+    def reply(handler: Handler) -> None:
+        before()
+        handler.send_response(status)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        if chunked:
+            handler.send_header("Transfer-Encoding", "chunked")
+        else:
+            handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        if handler.command == "HEAD":
+            return
+        data = body if cut is None else body[:cut]
+        step = max(len(data) // 4, 1)
+        for at in range(0, len(data), step):
+            between()
+            piece = data[at : at + step]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            handler.wfile.flush()
+        if cut is not None:
+            handler.close_connection = True
+        elif chunked:
+            handler.wfile.write(b"0\r\n\r\n")
+
+    return reply
+
+
+def ranged(body: bytes, tag: str, **settings: Any) -> Reply:
+    """A reply with the range of a body that is asked for, if its tag is the current one."""
+
+    def reply(handler: Handler) -> None:
+        asked = handler.headers.get("Range")
+        if asked is None or handler.headers.get("If-Range") != tag:
+            send(200, body, ETag=tag, **settings)(handler)
+            return
+        start = int(asked.removeprefix("bytes=").rstrip("-"))
+        settings.pop("cut", None)
+        span = f"bytes {start}-{len(body) - 1}/{len(body)}"
+        send(206, body[start:], ETag=tag, Content_Range=span, **settings)(handler)
+
+    return reply
