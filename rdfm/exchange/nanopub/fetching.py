@@ -329,6 +329,8 @@ class _Mirror:
             size = Path(self._log).stat().st_size
         except FileNotFoundError:
             size = 0
+        if state is not None and not size and state.length == 0:
+            return None  # nothing was ever committed
         if state is None and size:
             raise OptionError(
                 f"{name} exists, but its state {name}.state.json does not, so the registry that it "

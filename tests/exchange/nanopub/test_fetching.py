@@ -346,6 +346,14 @@ def test_messages_of_others_stay_in_the_log(registry):
     assert numbers("m.nq") == [*range(1, COUNT + 1), 1000, COUNT + 1, COUNT + 2, COUNT + 3]
 
 
+def test_a_run_that_commits_nothing_does_not_bind_the_log(registry):
+    registry.faults = [registry.instead(b"\x05hello" * 9)]
+    with pytest.raises(rdfm.DecodeError):
+        fetch(registry.url, "m.jelly")
+    with registry_double.registry(3) as other:
+        assert fetch(other.url, "m.jelly").messages == 3
+
+
 # --- following, and several processes ---
 
 

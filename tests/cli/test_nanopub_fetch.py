@@ -1,0 +1,189 @@
+"""rdfm nanopub fetch and status, and --header: output, and one sentence for each wrong use."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import registry_double
+import web
+
+
+@pytest.fixture
+def registry(rdfm):
+    with registry_double.registry(20) as opened:
+        yield opened
+
+
+def test_fetch_reports_what_it_appended(rdfm, registry):
+    first = rdfm("nanopub", "fetch", registry.url, "-o", "m.trig")
+    assert first.err.startswith(
+        "rdfm: 20 nanopublications appended, dropped 20 metadata entries; up to date at counter 20"
+    )
+    registry.add(1)
+    assert rdfm("nanopub", "fetch", registry.url, "-o", "m.trig", "-q").err == ""
+    last = rdfm("nanopub", "fetch", registry.url, "-o", "m.trig")
+    assert last.err.startswith("rdfm: 0 nanopublications appended; up to date at counter 21 in ")
+    assert rdfm("inspect", "m.trig", "--json").out.count('"messages": 21')
+
+
+def test_fetch_reports_retries(rdfm, registry):
+    registry.faults = [registry.shortened(0.5)]
+    run = rdfm("nanopub", "fetch", registry.url, "-o", "m.jelly")
+    note, result = run.err.splitlines()
+    assert note.startswith("rdfm: note: ")
+    assert note.endswith("; trying again in 0.5 s")
+    assert result.startswith("rdfm: 20 nanopublications appended")
+
+
+def test_options_of_the_format_are_accepted(rdfm, registry):
+    run = rdfm(
+        "nanopub", "fetch", registry.url, "-o", "m.log", "--to", "jelly", "--name-table", "64"
+    )
+    assert run.code == 0
+    run = rdfm("inspect", "m.log", "--from", "jelly", "--json")
+    assert '"name_table": 64' in run.out
+
+
+def test_status_of_a_registry(rdfm, registry):
+    run = rdfm("nanopub", "status", registry.url)
+    assert run.code == 0
+    assert "Load counter         20\n" in run.out
+    assert "Test instance        no\n" in run.out
+    assert json.loads(rdfm("nanopub", "status", registry.url, "--json").out)["load_counter"] == 20
+
+
+def test_status_of_several_registries_has_no_counters(rdfm, registry):
+    registry.headers["Coverage-Types"] = "http://e/a http://e/b"
+    run = rdfm("nanopub", "status", registry.url, registry.url)
+    heads, row, _ = run.out.splitlines()
+    assert "ounter" not in heads
+    assert row.split() == [
+        registry.url,
+        "ready",
+        "20",
+        "abc123",
+        "2",
+        "types",
+        "viaSetting",
+        "1.11.5",
+    ]
+
+
+def test_status_of_a_registry_that_does_not_answer(rdfm, registry):
+    registry.site.replies["/x/"] = [web.send(404)]
+    run = rdfm("nanopub", "status", registry.url, f"{registry.url}x/", "--json")
+    assert run.code == 1
+    assert len(run.out.splitlines()) == 1
+    assert run.error == f"{registry.url}x/: not found (404 Not Found)"
+    assert rdfm("nanopub", "status", f"{registry.url}x/").code == 1
+
+
+# --- wrong uses ---
+
+WRONG = [
+    ("fetch", "Missing argument 'REGISTRY'"),
+    ("fetch {url}", "Missing option '-o'"),
+    ("fetch {url} -o -", "a mirror must be a file, since it is continued"),
+    ("fetch {url} -o out.parquet", "cannot append to out.parquet: in Parquet, the end of the file"),
+    ("fetch {url} -o out.jsonld", "cannot append to out.jsonld: in JSON-LD, a document is one"),
+    ("fetch {url} -o out.nq/", "name a file in it"),
+    ("fetch {url} -o out.tar", "an archive has an end mark"),
+    (
+        "fetch {url} -o s3://bucket/m.jelly",
+        "a mirror must be a local file, not s3://bucket/m.jelly",
+    ),
+    ("fetch {url} -o out.foo", "the name does not identify a format; --to nt, nq"),
+    ("fetch {url} -o out.ttl", "ttl: the format does not support graph names"),
+    ("fetch {url} -o a.nq", "its state a.nq.state.json does not, so the registry that it mirrors"),
+    ("fetch {url} -o out.jelly --dialect comment", "--dialect is for writing N-Triples"),
+    ("fetch {url} -o out.jelly --rejects r.nq", "--rejects is for nanopublications with a wrong"),
+    ("fetch {url} -o out.nq --check --rejects out.nq", "--rejects must be another file"),
+    ("fetch {url} -o out.nq --check --rejects r.foo", "the name does not identify a format"),
+    ("fetch {url} -o out.jelly --overlap x", "--overlap must be a number of at least 0, not 'x'"),
+    ("fetch {url} -o out.jelly --wait -5", "--wait must be a number of at least 0, not '-5'"),
+    ("fetch {url} -o out.jelly --first-byte-timeout 0", "--first-byte-timeout must be a number of"),
+    ("fetch {url} -o out.jelly --folow", "No such option '--folow'; did you mean --follow?"),
+    (
+        "fetch example.org -o out.jelly",
+        "'example.org' is not the URL of a registry; expected https",
+    ),
+    ("fetch http://example.org/ -o out.jelly", "is not encrypted; use https; --allow-http allows"),
+    ("fetch {url}nanopubs.jelly -o out.jelly", "is a page of a registry; expected the URL of the"),
+    ("fetch {url}?a=b -o out.jelly", "expected the URL of a registry without a query"),
+    ("fetch {url}page/ -o out.jelly", "has no header Nanopub-Registry-Status; expected the URL of"),
+    ("fetch {url}gone/ -o out.jelly", "gone/: not found (404 Not Found)"),
+    ("fetch {url} -o out.jelly --header X", "--header needs NAME:VALUE, NAME:@FILE or NAME:$VARI"),
+    ("fetch {url} -o out.jelly --header X:$NONE", "the environment variable NONE is not set"),
+    ("fetch {url} -o out.jelly --header X:@none", "--header X: none: No such file or directory"),
+    ("fetch {url} -o out.jelly --header a@b:c", "'a@b' is not the name of a header"),
+    ("fetch {url} -o out.jelly --header Host:c", "the header Host is set by rdfm; leave it out"),
+    (
+        "fetch {url} -o out.jelly --header X-Api-Key:s3cret",
+        "--header X-Api-Key: other users can read the command line; put the value into a file",
+    ),
+    ("status", "Missing argument 'REGISTRY...'"),
+    ("status {url}page/", "has no header Nanopub-Registry-Status"),
+    ("status ftp://example.org/", "'ftp://example.org/' is not the URL of a registry"),
+    ("mirror {url}", "No such command 'mirror'"),
+]
+
+
+@pytest.mark.parametrize(("words", "text"), WRONG, ids=[words for words, _ in WRONG])
+def test_a_wrong_use_is_one_sentence(rdfm, registry, words, text):
+    registry.site.replies["/page/"] = [web.send(200, b"<html>")]
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    run = rdfm("nanopub", *words.format(url=registry.url).split())
+    assert text in run.error
+    assert "s3cret" not in run.err
+    assert run.code in (1, 2)
+    after = {path: path.read_bytes() for path in Path().iterdir()}
+    if "out.ttl" not in words:  # the error is in the first nanopublication
+        assert after == before
+
+
+# --- headers ---
+
+
+@pytest.fixture
+def site(rdfm):
+    with web.site() as opened:
+        opened.on("/log.nq", web.send(200, b"<a:s> <a:p> <a:o> .\n"))
+        yield opened
+
+
+def test_headers_come_from_files_and_the_environment(rdfm, site, monkeypatch):
+    Path("token").write_text("Bearer abc\n")
+    monkeypatch.setenv("KEY", "xyz")
+    words = ["--header", "Authorization:@token", "--header", "X-Key: $KEY", "--header", "A:b: c"]
+    assert rdfm("cat", f"{site.url}/log.nq", *words).code == 0
+    assert rdfm("convert", f"{site.url}/log.nq", "out.nq", *words).code == 0
+    for _, _, headers in site.requests:
+        assert headers["Authorization"] == "Bearer abc"
+        assert headers["X-Key"] == "xyz"
+        assert headers["A"] == "b: c"
+    site.requests.clear()
+    assert rdfm("cat", f"{site.url}/log.nq").code == 0
+    assert "X-Key" not in site.requests[0][2]
+
+
+def test_headers_are_not_sent_for_contexts(rdfm, site, monkeypatch):
+    monkeypatch.setenv("KEY", "xyz")
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(Path.cwd()))
+    context = {"@context": {"p": "a:p"}}
+    with web.site() as other:
+        url = other.on("/c", web.send(200, json.dumps(context).encode()))
+        log = f'{{"@context": "{url}"}}\n{{"p": "o"}}\n'.encode()
+        site.on("/log.ndjsonld", web.send(200, log))
+        words = ["--allow-network", "--header", "X-Key:$KEY"]
+        assert rdfm("cat", f"{site.url}/log.ndjsonld", *words).code == 0
+        assert "X-Key" in site.requests[0][2]
+        assert "X-Key" not in other.requests[0][2]
+
+
+def test_an_error_of_a_url_is_one_sentence(rdfm, site):
+    host = site.url.removeprefix("http://")
+    run = rdfm("cat", f"http://me:pw@{host}/none.nq?token=s3cret")
+    assert run.error == f"{site.url}/none.nq?token=…: not found (404 Not Found)"
