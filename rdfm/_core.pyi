@@ -764,6 +764,39 @@ def count_lines(piece: Buffer) -> int: ...
 def is_lexical_form(datatype: str, text: str) -> bool | None: ...  # None: not checked
 def checked_datatypes() -> list[str]: ...
 
+# --- nanopublications ---
+
+# rule, whether it is an error, text, the term as written in text logs
+_NanopubProblem = tuple[str, bool, str, bytes]
+# algorithm, public key, signature, digest of the signed text
+_NanopubSignature = tuple[str, str, str, bytes]
+
+# number of the message in the batch, number of nanopublications in the message, IRI, trusty URI is right
+def check_nanopubs(
+    batch: MessageBatch,
+) -> list[tuple[int, int, str | None, bool, list[_NanopubProblem], _NanopubSignature | None]]: ...
+def verify_nanopubs(batch: MessageBatch) -> list[str | None]: ...  # the first problem of each message
+
+# message, IRI, creators, created, license, types, introduces, retracts, supersedes, public key
+def list_nanopubs(
+    batch: MessageBatch,
+) -> list[
+    tuple[
+        int,
+        str,
+        list[str],
+        str | None,
+        str | None,
+        list[str],
+        list[str],
+        list[str],
+        list[str],
+        str | None,
+    ]
+]: ...
+def artifact_code(batch: MessageBatch, message: int, code: str | None = None) -> str: ...
+def artifact_code_of_iri(iri: str) -> str | None: ...
+
 # --- filters ---
 
 @final

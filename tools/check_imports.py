@@ -34,7 +34,7 @@ ARROW = [
     {"lib"},
 ]
 ANALYSIS = [
-    {"statistics", "comparison", "warnings"},
+    {"statistics", "comparison", "warnings", "nanopub"},
     {"lib"},
 ]
 QUERY = [

@@ -10,6 +10,7 @@
 //! - [`regroup`]: changed message boundaries. [`comparison`]: comparison of messages.
 //! - [`statistics`]: statistics of logs.
 //! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
+//! - [`nanopub`]: checks and descriptions of nanopublications.
 //! - [`values`]: columns of values, each a separate log. [`archive`]: members of tar archives.
 //! - [`warnings`]: warnings about valid but suspicious data.
 //! - [`errors`]: the only mapping of error classes to exceptions.
@@ -39,6 +40,7 @@ mod contexts;
 mod errors;
 mod filter;
 mod keys;
+mod nanopub;
 mod options;
 mod parquet;
 mod query;
@@ -70,6 +72,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     keys::register(module)?;
     query::register(module)?;
     columns::register(module)?;
+    nanopub::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
     warnings::register(module)?;

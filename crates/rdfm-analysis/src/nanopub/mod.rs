@@ -1,0 +1,365 @@
+//! Nanopublications: structure, trusty URIs, signature elements, and descriptions.
+//!
+//! - In: batches of messages. Out: a [`Verdict`] or a [`listing::Description`] for each nanopublication.
+//! - Cost: a few visits of each quad, a sort of the distinct terms, and a hash of the text.
+//! - Law: the order of quads, their repetition and the division of messages into batches change nothing.
+//!
+//! A message is a nanopublication. If a message contains several, which happens in files without message boundaries,
+//! each is handled separately.
+
+pub mod listing;
+pub mod signature;
+mod structure;
+pub mod trusty;
+mod vocabulary;
+
+use rdfm_core::model::batch::MessageBatch;
+use rdfm_core::model::error::quote;
+use rdfm_core::model::term::{Quad, TermId};
+
+use listing::Description;
+use signature::Signature;
+use structure::Structure;
+use trusty::Hasher;
+use vocabulary::Vocabulary;
+
+/// A rule for nanopublications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// There is no unique declaration of a nanopublication.
+    Head,
+    /// A quad is in the default graph.
+    DefaultGraph,
+    /// The head does not name exactly one graph of each kind.
+    Link,
+    /// A graph has the wrong IRI.
+    GraphIri,
+    /// There is a fifth graph.
+    ExtraGraph,
+    /// A graph is empty.
+    EmptyGraph,
+    /// A graph does not mention what it is about.
+    Reference,
+    /// An IRI is malformed.
+    Iri,
+    /// A lexical form is invalid for its datatype.
+    IllTypedLiteral,
+    /// The artifact code in the IRI is not that of the quads.
+    ArtifactCode,
+    /// The signature element is incomplete or repeated.
+    Signature,
+    /// The signature is of an old scheme.
+    OldSignature,
+}
+
+impl Rule {
+    /// The stable name of the rule.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Head => "nanopub-head",
+            Self::DefaultGraph => "nanopub-default-graph",
+            Self::Link => "nanopub-link",
+            Self::GraphIri => "nanopub-graph-iri",
+            Self::ExtraGraph => "nanopub-extra-graph",
+            Self::EmptyGraph => "nanopub-empty-graph",
+            Self::Reference => "nanopub-reference",
+            Self::Iri => "nanopub-iri",
+            Self::IllTypedLiteral => "ill-typed-literal",
+            Self::ArtifactCode => "artifact-code",
+            Self::Signature => "signature",
+            Self::OldSignature => "old-signature",
+        }
+    }
+}
+
+/// A violation of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The rule.
+    pub rule: Rule,
+    /// Whether it is an error; otherwise it is a warning.
+    pub is_error: bool,
+    /// The data found, and what was expected.
+    pub text: String,
+    /// The usual form in text logs of the term concerned; empty if there is none.
+    pub written: Vec<u8>,
+}
+
+impl Problem {
+    fn error(rule: Rule, text: String, written: Vec<u8>) -> Self {
+        Self {
+            rule,
+            is_error: true,
+            text,
+            written,
+        }
+    }
+
+    fn warning(rule: Rule, text: String, written: Vec<u8>) -> Self {
+        Self {
+            is_error: false,
+            ..Self::error(rule, text, written)
+        }
+    }
+}
+
+/// The result of checking a nanopublication.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Number of the message in its batch.
+    pub message: usize,
+    /// Number of nanopublications in the message; 1 for a message that contains none.
+    pub of: usize,
+    /// The IRI of the nanopublication, if it has one.
+    pub uri: Option<String>,
+    /// Whether its IRI has an artifact code of module RA, which is that of its quads.
+    pub is_trusty: bool,
+    /// Violated rules.
+    pub problems: Vec<Problem>,
+    /// The signature, which is not verified yet.
+    pub signature: Option<Signature>,
+}
+
+/// Checks the nanopublications of a batch of complete messages: structure, IRIs, literals, artifact codes and signature
+/// elements. Signatures are returned, not verified.
+#[must_use]
+pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
+    let mut checker = Checker::new(batch);
+    let mut verdicts = Vec::with_capacity(batch.len());
+    for message in 0..batch.len() {
+        let first = verdicts.len();
+        checker.each_part(batch.message(message), |checker, quads| {
+            let mut verdict = checker.verdict(quads);
+            verdict.message = message;
+            verdicts.push(verdict);
+        });
+        let of = verdicts.len() - first;
+        for verdict in &mut verdicts[first..] {
+            verdict.of = of;
+        }
+    }
+    verdicts
+}
+
+/// Checks structure and artifact codes: for each message the first reason why it is not a nanopublication with a trusty
+/// URI that is right, or `None`.
+#[must_use]
+pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
+    let mut checker = Checker::new(batch);
+    let messages = 0..batch.len();
+    messages
+        .map(|message| checker.reason(batch.message(message)))
+        .collect()
+}
+
+/// Describes the nanopublications of a batch of complete messages. Messages without one are left out.
+#[must_use]
+pub fn list(batch: &MessageBatch) -> Vec<Description> {
+    let mut checker = Checker::new(batch);
+    let mut found = Vec::with_capacity(batch.len());
+    for message in 0..batch.len() {
+        checker.each_part(batch.message(message), |checker, quads| {
+            if let Some(structure) = structure::find(&mut checker.terms, quads, &mut Vec::new()) {
+                let terms = &mut checker.terms;
+                found.push(listing::describe(terms, quads, &structure, message));
+            }
+        });
+    }
+    found
+}
+
+/// Computes the artifact code of a message, with a space in place of `code` in its IRIs.
+///
+/// # Errors
+/// The reason why the quads have no artifact code.
+pub fn code_of(batch: &MessageBatch, message: usize, code: Option<&[u8]>) -> Result<String, String> {
+    let mut hasher = Hasher::new(batch.table());
+    match hasher.load(batch.message(message), code) {
+        Ok(()) => Ok(hasher.code()),
+        Err(reason) => Err(reason.text(batch.table())),
+    }
+}
+
+struct Checker<'a> {
+    terms: Vocabulary<'a>,
+    hasher: Hasher<'a>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(batch: &'a MessageBatch) -> Self {
+        Self {
+            terms: Vocabulary::new(batch.table()),
+            hasher: Hasher::new(batch.table()),
+        }
+    }
+
+    /// Calls a function with the quads of each nanopublication of a message.
+    fn each_part(&mut self, quads: &[Quad], mut call: impl FnMut(&mut Self, &[Quad])) {
+        let heads = self.heads(quads);
+        if heads.len() < 2 {
+            call(self, quads);
+            return;
+        }
+        let mut parts = vec![Vec::new(); heads.len()];
+        let mut structures = Vec::with_capacity(heads.len());
+        for head in &heads {
+            let of_head: Vec<_> = quads
+                .iter()
+                .filter(|quad| self.terms.same(quad.graph, *head))
+                .copied()
+                .collect();
+            structures.push(structure::find(&mut self.terms, &of_head, &mut Vec::new()));
+        }
+        let mut last = 0;
+        for quad in quads {
+            if let Some(head) = heads
+                .iter()
+                .position(|head| self.terms.same(*head, quad.graph))
+            {
+                last = head;
+            }
+            let owner = structures.iter().position(|found| {
+                let mut graphs = found.iter().flat_map(|found| found.graphs).flatten();
+                graphs.any(|graph| self.terms.same(graph, quad.graph))
+            });
+            // A graph that no head names belongs to the head before it.
+            parts[owner.unwrap_or(last)].push(*quad);
+        }
+        for part in parts {
+            call(self, &part);
+        }
+    }
+
+    /// The graphs that declare nanopublications.
+    fn heads(&mut self, quads: &[Quad]) -> Vec<TermId> {
+        let mut heads: Vec<TermId> = Vec::new();
+        for quad in quads {
+            if structure::is_declaration(&mut self.terms, quad)
+                && !heads.iter().any(|head| self.terms.same(*head, quad.graph))
+            {
+                heads.push(quad.graph);
+            }
+        }
+        heads
+    }
+
+    fn verdict(&mut self, quads: &[Quad]) -> Verdict {
+        let mut verdict = Verdict::default();
+        let problems = &mut verdict.problems;
+        let Some(found) = structure::find(&mut self.terms, quads, problems) else {
+            return verdict;
+        };
+        verdict.uri = Some(self.terms.string(found.uri));
+        structure::check(&mut self.terms, quads, &found, problems);
+        let uri = self.terms.table.text(found.uri);
+        let code = trusty::dataset_code(uri);
+        self.check_terms(quads, code.is_none(), problems);
+        let element = signature::find(&mut self.terms, quads, &found, problems);
+        if code.is_none() && element.is_none() {
+            return verdict;
+        }
+        // Preliminary IRIs can have a code of another length. A signature covers the text without it.
+        if let Err(reason) = self.hasher.load(quads, trusty::artifact_code(uri)) {
+            let text = reason.text(self.terms.table);
+            let text = format!("the artifact code cannot be computed: {text}");
+            problems.push(Problem::error(Rule::ArtifactCode, text, Vec::new()));
+            return verdict;
+        }
+        if let Some(code) = code {
+            match wrong_code(code, &self.hasher.code()) {
+                None => verdict.is_trusty = true,
+                Some(text) => {
+                    let written = self.terms.written(found.uri);
+                    problems.push(Problem::error(Rule::ArtifactCode, text, written));
+                }
+            }
+        }
+        verdict.signature = element.map(|element| Signature {
+            algorithm: self.terms.string(element.algorithm),
+            public_key: self.terms.string(element.public_key),
+            signature: self.terms.string(element.signature),
+            digest: self.hasher.digest_without(&element.quad),
+        });
+        verdict
+    }
+
+    /// Checks that IRIs and literals are well-formed. Each is reported once.
+    fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Problem>) {
+        let mut reported: Vec<TermId> = Vec::new();
+        for quad in quads {
+            for id in [quad.graph, quad.subject, quad.predicate, quad.object] {
+                if self.terms.is_iri(id) {
+                    if !self.terms.is_well_formed(id) && !self.contains(&reported, id) {
+                        reported.push(id);
+                        let text = format!("{} is not a valid IRI", self.terms.shown(id));
+                        problems.push(Problem::error(Rule::Iri, text, self.terms.written(id)));
+                    }
+                    continue;
+                }
+                if let Some(datatype) = self.terms.violated_datatype(id)
+                    && !self.contains(&reported, id)
+                {
+                    reported.push(id);
+                    let text = format!(
+                        "{} is not a valid {}: expected {}",
+                        quote(self.terms.table.text(id)),
+                        datatype.name(),
+                        datatype.expected()
+                    );
+                    problems.push(Problem {
+                        is_error: is_plain,
+                        ..Problem::error(Rule::IllTypedLiteral, text, self.terms.written(id))
+                    });
+                }
+            }
+        }
+    }
+
+    fn contains(&self, ids: &[TermId], id: TermId) -> bool {
+        ids.iter().any(|other| self.terms.same(*other, id))
+    }
+
+    fn reason(&mut self, quads: &[Quad]) -> Option<String> {
+        let heads = self.heads(quads).len();
+        if heads > 1 {
+            return Some(format!(
+                "the message contains {heads} nanopublications, expected one"
+            ));
+        }
+        let mut problems = Vec::new();
+        let found = structure::find(&mut self.terms, quads, &mut problems);
+        if let Some(found) = &found {
+            structure::check(&mut self.terms, quads, found, &mut problems);
+        }
+        let (Some(found), true) = (found, problems.is_empty()) else {
+            return problems.into_iter().next().map(|problem| problem.text);
+        };
+        self.wrong_code(quads, &found)
+    }
+
+    fn wrong_code(&mut self, quads: &[Quad], found: &Structure) -> Option<String> {
+        let uri = self.terms.table.text(found.uri);
+        let Some(code) = trusty::dataset_code(uri) else {
+            return Some(format!(
+                "{} is not a trusty URI: expected RA and 43 more characters at its end",
+                self.terms.shown(found.uri)
+            ));
+        };
+        match self.hasher.load(quads, Some(code)) {
+            Ok(()) => wrong_code(code, &self.hasher.code()),
+            Err(reason) => Some(format!(
+                "the artifact code cannot be computed: {}",
+                reason.text(self.terms.table)
+            )),
+        }
+    }
+}
+
+/// Compares the code of an IRI with that of its quads.
+fn wrong_code(code: &[u8], computed: &str) -> Option<String> {
+    (code != computed.as_bytes()).then(|| {
+        let code = String::from_utf8_lossy(code);
+        format!("the artifact code of the quads is {computed}, but that of the IRI is {code}")
+    })
+}

@@ -1,0 +1,140 @@
+//! Signatures of nanopublications: the element in the publication info, and the digest that it covers.
+//!
+//! - In: a nanopublication. Out: the values of its signature element, or a problem.
+//! - Law: keys are not used here; the caller verifies the signature with a cryptographic library.
+
+use rdfm_core::model::term::{Quad, TermId, TermKind};
+
+use super::structure::{INFO, Structure};
+use super::vocabulary::{Vocabulary, Word};
+use super::{Problem, Rule};
+
+/// The values of a signature element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// "RSA" or "DSA".
+    pub algorithm: String,
+    /// The public key: a DER `SubjectPublicKeyInfo` in Base64.
+    pub public_key: String,
+    /// The signature in Base64.
+    pub signature: String,
+    /// SHA-256 digest of the signed text.
+    pub digest: [u8; 32],
+}
+
+/// The signature element of a nanopublication.
+pub(super) struct SignatureElement {
+    pub algorithm: TermId,
+    pub public_key: TermId,
+    pub signature: TermId,
+    /// The quad that the signature does not cover.
+    pub quad: Quad,
+}
+
+/// Finds the signature element. Adds a problem if it is incomplete, repeated, or of the old scheme.
+pub(super) fn find(
+    terms: &mut Vocabulary,
+    quads: &[Quad],
+    found: &Structure,
+    problems: &mut Vec<Problem>,
+) -> Option<SignatureElement> {
+    let mut element: Option<TermId> = None;
+    let (mut is_old, mut has_signature) = (false, false);
+    for quad in found.quads(quads, INFO) {
+        match terms.word(quad.predicate) {
+            Word::HasSignatureTarget if terms.same(quad.object, found.uri) => {
+                if let Some(first) = element
+                    && !terms.same(first, quad.subject)
+                {
+                    let (a, b) = (terms.shown(first), terms.shown(quad.subject));
+                    let text = format!("there are two signature elements, {a} and {b}, expected one");
+                    problems.push(problem(text, terms.written(quad.subject)));
+                    return None;
+                }
+                element = Some(quad.subject);
+            }
+            Word::HasSignatureElement => is_old = true,
+            Word::HasSignature => has_signature = true,
+            _ => {}
+        }
+    }
+    let Some(element) = element else {
+        if is_old {
+            let text = "the signature is of the old scheme with npx:hasSignatureElement, which is not checked";
+            problems.push(Problem::warning(Rule::OldSignature, text.to_owned(), Vec::new()));
+        } else if has_signature {
+            let text = format!(
+                "there is a signature, but no npx:hasSignatureTarget with the value {}",
+                terms.shown(found.uri)
+            );
+            problems.push(problem(text, Vec::new()));
+        }
+        return None;
+    };
+    if !terms.is_iri(element) {
+        let text = format!("the signature element {} is not an IRI", terms.shown(element));
+        problems.push(problem(text, Vec::new()));
+        return None;
+    }
+    let mut value = |terms: &mut Vocabulary, word: Word, name: &str| {
+        let mut first: Option<Quad> = None;
+        for quad in found.quads(quads, INFO) {
+            if terms.word(quad.predicate) != word || !terms.same(quad.subject, element) {
+                continue;
+            }
+            if first.is_some_and(|first| !terms.same(first.object, quad.object)) {
+                let text = format!("the signature element has two values of {name}, expected one");
+                problems.push(problem(text, terms.written(element)));
+                return None;
+            }
+            first = Some(*quad);
+        }
+        let text = match first {
+            Some(quad) if terms.table.term(quad.object).kind == TermKind::Literal => return first,
+            Some(quad) => format!(
+                "the value of {name} is {}, expected a string",
+                terms.shown(quad.object)
+            ),
+            None => format!("the signature element has no {name}"),
+        };
+        problems.push(problem(text, terms.written(element)));
+        None
+    };
+    let algorithm = value(terms, Word::HasAlgorithm, "npx:hasAlgorithm")?.object;
+    let public_key = value(terms, Word::HasPublicKey, "npx:hasPublicKey")?.object;
+    let quad = value(terms, Word::HasSignature, "npx:hasSignature")?;
+    if !matches!(terms.table.text(algorithm), b"RSA" | b"DSA") {
+        let text = format!(
+            "the algorithm of the signature is {}, expected \"RSA\" or \"DSA\"",
+            terms.shown(algorithm)
+        );
+        problems.push(problem(text, terms.written(element)));
+        return None;
+    }
+    Some(SignatureElement {
+        algorithm,
+        public_key,
+        signature: quad.object,
+        quad,
+    })
+}
+
+/// Returns the public key of the signature element, without checking the element.
+pub(super) fn public_key(
+    terms: &mut Vocabulary,
+    quads: &[Quad],
+    found: &Structure,
+) -> Option<TermId> {
+    let target = found.quads(quads, INFO).find(|quad| {
+        terms.word(quad.predicate) == Word::HasSignatureTarget
+            && terms.same(quad.object, found.uri)
+    })?;
+    let key = found.quads(quads, INFO).find(|quad| {
+        terms.word(quad.predicate) == Word::HasPublicKey && terms.same(quad.subject, target.subject)
+    })?;
+    Some(key.object)
+}
+
+fn problem(text: String, written: Vec<u8>) -> Problem {
+    Problem::error(Rule::Signature, text, written)
+}

@@ -1,0 +1,265 @@
+//! The structure of a nanopublication: its head, and the three graphs that the head names.
+//!
+//! - In: the quads of one nanopublication. Out: its IRI and graphs, and a problem for each violated rule.
+//! - Cost: a few comparisons per quad.
+//! - Law: the order of quads and their repetition change nothing.
+//!
+//! The numbers of rules are those of the page "Structure of a nanopublication" of the guidelines, in their order.
+
+use rdfm_core::model::term::{Quad, TermId, TermKind};
+
+use super::vocabulary::{Vocabulary, Word};
+use super::{Problem, Rule};
+
+/// Names of the graphs, in the order of [`Structure::graphs`].
+const NAMES: [&str; 4] = ["head", "assertion", "provenance", "publication info"];
+/// The predicates that name graphs 1 to 3.
+const LINKS: [(Word, &str); 3] = [
+    (Word::HasAssertion, "np:hasAssertion"),
+    (Word::HasProvenance, "np:hasProvenance"),
+    (Word::HasPublicationInfo, "np:hasPublicationInfo"),
+];
+pub(super) const HEAD: usize = 0;
+pub(super) const ASSERTION: usize = 1;
+pub(super) const PROVENANCE: usize = 2;
+pub(super) const INFO: usize = 3;
+/// Quads whose graph is none of the four.
+const OUTSIDE: u8 = 4;
+
+/// The IRI of a nanopublication and its graphs.
+#[derive(Debug)]
+pub(super) struct Structure {
+    /// The IRI of the nanopublication.
+    pub uri: TermId,
+    /// Head, assertion, provenance, publication info, as far as the head names them.
+    pub graphs: [Option<TermId>; 4],
+    /// By quad: index of its graph in `graphs`, or 4.
+    places: Vec<u8>,
+}
+
+impl Structure {
+    /// The quads of one of the four graphs.
+    pub fn quads<'q>(&self, quads: &'q [Quad], graph: usize) -> impl Iterator<Item = &'q Quad> {
+        let places = self.places.iter();
+        let quads = quads.iter().zip(places);
+        quads.filter_map(move |(quad, place)| (usize::from(*place) == graph).then_some(quad))
+    }
+}
+
+/// Whether a quad declares a nanopublication (rule 2).
+pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
+    terms.word(quad.object) == Word::Nanopublication && terms.word(quad.predicate) == Word::Type
+}
+
+/// Finds the nanopublication and its graphs, without checking them. Returns `None` and adds a problem if there is no
+/// unique declaration.
+pub(super) fn find(
+    terms: &mut Vocabulary,
+    quads: &[Quad],
+    problems: &mut Vec<Problem>,
+) -> Option<Structure> {
+    if quads.is_empty() {
+        let text = "the message is empty, expected a nanopublication".to_owned();
+        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        return None;
+    }
+    let mut declared: Option<&Quad> = None;
+    for quad in quads {
+        if !is_declaration(terms, quad) {
+            continue;
+        }
+        let Some(first) = declared else {
+            declared = Some(quad);
+            continue;
+        };
+        if !terms.same(first.subject, quad.subject) || !terms.same(first.graph, quad.graph) {
+            let both = [first.subject, quad.subject].map(|id| terms.shown(id));
+            let text = format!(
+                "two quads declare a np:Nanopublication, {} and {}, expected one",
+                both[0], both[1]
+            );
+            problems.push(Problem::error(Rule::Head, text, terms.written(quad.subject)));
+            return None;
+        }
+    }
+    let Some(declared) = declared else {
+        let text = "no quad has rdf:type np:Nanopublication, expected one in the head".to_owned();
+        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        return None;
+    };
+    let (uri, head) = (declared.subject, declared.graph);
+    if !terms.is_iri(uri) {
+        let text = format!(
+            "the nanopublication {} is not identified by an IRI",
+            terms.shown(uri)
+        );
+        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        return None;
+    }
+    let mut graphs = [Some(head), None, None, None];
+    for quad in quads {
+        let word = terms.word(quad.predicate);
+        if let Some(link) = LINKS.iter().position(|link| link.0 == word)
+            && graphs[link + 1].is_none()
+            && terms.same(quad.graph, head)
+            && terms.same(quad.subject, uri)
+        {
+            graphs[link + 1] = Some(quad.object);
+        }
+    }
+    let place = |quad: &Quad| {
+        let found = graphs.iter().position(|graph| {
+            graph.is_some_and(|graph| terms.same(graph, quad.graph))
+        });
+        found.map_or(OUTSIDE, |place| place as u8)
+    };
+    let places = quads.iter().map(place).collect();
+    Some(Structure {
+        uri,
+        graphs,
+        places,
+    })
+}
+
+/// Checks rules 1 and 3 to 7.
+pub(super) fn check(
+    terms: &mut Vocabulary,
+    quads: &[Quad],
+    found: &Structure,
+    problems: &mut Vec<Problem>,
+) {
+    if quads.iter().any(|quad| quad.graph == TermId::DEFAULT_GRAPH) {
+        let text = "a quad is in the default graph, expected one of the four named graphs".to_owned();
+        problems.push(Problem::error(Rule::DefaultGraph, text, Vec::new()));
+    }
+    if found.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
+        return;
+    }
+    if !check_links(terms, quads, found, problems) || !check_names(terms, found, problems) {
+        return;
+    }
+    check_contents(terms, quads, found, problems);
+}
+
+/// Checks rule 3: the head names one graph of each kind.
+fn check_links(
+    terms: &mut Vocabulary,
+    quads: &[Quad],
+    found: &Structure,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let before = problems.len();
+    let mut add = |terms: &Vocabulary, text| {
+        problems.push(Problem::error(Rule::Link, text, terms.written(found.uri)));
+    };
+    for (index, (word, name)) in LINKS.into_iter().enumerate() {
+        let Some(graph) = found.graphs[index + 1] else {
+            let uri = terms.shown(found.uri);
+            add(terms, format!("{uri} has no {name} in the head, expected one"));
+            continue;
+        };
+        if !terms.is_iri(graph) {
+            let graph = terms.shown(graph);
+            add(terms, format!("the value of {name} is {graph}, expected an IRI"));
+            continue;
+        }
+        let other = found.quads(quads, HEAD).find(|quad| {
+            terms.word(quad.predicate) == word
+                && terms.same(quad.subject, found.uri)
+                && !terms.same(quad.object, graph)
+        });
+        if let Some(other) = other {
+            let (a, b) = (terms.shown(graph), terms.shown(other.object));
+            add(
+                terms,
+                format!("{name} has the values {a} and {b}, expected one value"),
+            );
+        }
+    }
+    problems.len() == before
+}
+
+/// Checks rule 4: four different graphs, whose IRIs begin with that of the nanopublication. Reports the first violation,
+/// since the others are usually of the same kind.
+fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Problem>) -> bool {
+    let graphs = found.graphs.map(|graph| graph.unwrap_or(found.uri));
+    for (index, graph) in graphs.into_iter().enumerate() {
+        let name = NAMES[index];
+        let same = graphs[..index]
+            .iter()
+            .position(|other| terms.same(*other, graph));
+        let text = if let Some(other) = same {
+            format!(
+                "the {} and the {name} are the same graph {}",
+                NAMES[other],
+                terms.shown(graph)
+            )
+        } else if terms.same(graph, found.uri) {
+            format!(
+                "the {name} graph has the IRI of the nanopublication, {}",
+                terms.shown(graph)
+            )
+        } else if terms.table.term(graph).kind != TermKind::Iri
+            || !terms
+                .table
+                .text(graph)
+                .starts_with(terms.table.text(found.uri))
+        {
+            format!(
+                "the IRI of the {name} graph, {}, does not begin with that of the nanopublication, {}",
+                terms.shown(graph),
+                terms.shown(found.uri)
+            )
+        } else {
+            continue;
+        };
+        problems.push(Problem::error(Rule::GraphIri, text, terms.written(graph)));
+        return false;
+    }
+    true
+}
+
+/// Checks rules 5 to 7: no other graph, no empty graph, and graphs that mention what they are about.
+fn check_contents(
+    terms: &Vocabulary,
+    quads: &[Quad],
+    found: &Structure,
+    problems: &mut Vec<Problem>,
+) {
+    let other = quads
+        .iter()
+        .zip(&found.places)
+        .find(|(quad, place)| **place == OUTSIDE && quad.graph != TermId::DEFAULT_GRAPH);
+    if let Some((quad, _)) = other {
+        let graph = terms.shown(quad.graph);
+        let text = format!("the graph {graph} is not one of the four graphs of the nanopublication");
+        let written = terms.written(quad.graph);
+        problems.push(Problem::error(Rule::ExtraGraph, text, written));
+    }
+    for place in [ASSERTION, PROVENANCE, INFO] {
+        let Some(graph) = found.graphs[place] else {
+            continue;
+        };
+        let (name, iri) = (NAMES[place], terms.shown(graph));
+        if found.quads(quads, place).next().is_none() {
+            let text = format!("the {name} graph {iri} is empty");
+            problems.push(Problem::error(Rule::EmptyGraph, text, terms.written(graph)));
+            continue;
+        }
+        let (what, topic) = match place {
+            PROVENANCE => ("assertion graph", found.graphs[ASSERTION]),
+            INFO => ("nanopublication", Some(found.uri)),
+            _ => continue,
+        };
+        let mentions = |quad: &Quad| {
+            topic.is_some_and(|topic| {
+                terms.same(quad.subject, topic) || terms.same(quad.object, topic)
+            })
+        };
+        if !found.quads(quads, place).any(mentions) {
+            let topic = terms.shown(topic.unwrap_or(found.uri));
+            let text = format!("no quad of the {name} is about the {what} {topic}");
+            problems.push(Problem::error(Rule::Reference, text, terms.written(graph)));
+        }
+    }
+}
