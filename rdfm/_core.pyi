@@ -775,7 +775,9 @@ _NanopubSignature = tuple[str, str, str, bytes]
 def check_nanopubs(
     batch: MessageBatch,
 ) -> list[tuple[int, int, str | None, bool, list[_NanopubProblem], _NanopubSignature | None]]: ...
-def verify_nanopubs(batch: MessageBatch) -> list[str | None]: ...  # the first problem of each message
+def verify_nanopubs(
+    batch: MessageBatch,
+) -> list[str | None]: ...  # the first problem of each message
 
 # message, IRI, creators, created, license, types, introduces, retracts, supersedes, public key
 def list_nanopubs(

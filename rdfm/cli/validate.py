@@ -10,8 +10,8 @@ from rdfm.cli.options import Words, option
 from rdfm.cli.specs import SpecCommand, given
 
 if TYPE_CHECKING:
-    from rdfm.analysis.findings import Finding
     from rdfm.analysis.validate import Validation
+    from rdfm.logs.findings import Finding
 
 _EPILOG = """Examples:
   rdfm validate log.nq.gz
