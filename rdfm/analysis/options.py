@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.formats import OptionSpec
-from rdfm.logs.options import READING, declare
+from rdfm.logs.options import CHECKING, READING, declare
 
 __all__ = ["DIFF", "MAX_TOTAL_STEPS", "VALIDATE"]
 
@@ -105,29 +105,7 @@ VALIDATE: dict[str, OptionSpec] = {
     option.name: option
     for option in declare(
         _FORMAT,
-        OptionSpec(
-            "strict",
-            "switch",
-            "Count warnings as errors.",
-            default=False,
-            group=_OUTPUT,
-        ),
-        OptionSpec(
-            "max_errors",
-            "count",
-            "Stop after N errors.",
-            least=1,
-            metavar="N",
-            group=_OUTPUT,
-        ),
-        OptionSpec(
-            "max_warnings",
-            "count",
-            "Show the first N warnings of each rule and count the others.",
-            default=20,
-            metavar="N",
-            group=_OUTPUT,
-        ),
+        *CHECKING,
         OptionSpec(
             "chain",
             "switch",

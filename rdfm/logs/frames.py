@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tabular", "needed"]
 
-_INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'"}
+_INSTALLED_AS = {"pyarrow": "'rdfm[arrow]'", "cryptography": "'rdfm[nanopub]'"}
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
-__all__ = ["APPENDING", "READING", "SPLITTING", "STAGE_OPTIONS", "WRITING", "declare"]
+__all__ = ["APPENDING", "CHECKING", "READING", "SPLITTING", "STAGE_OPTIONS", "WRITING", "declare"]
 
 _INPUT = "Input"
 _OUTPUT = "Output"
@@ -131,6 +131,31 @@ APPENDING = declare(
         "switch",
         "When appending, first remove an incomplete last message.",
         default=False,
+        group=_OUTPUT,
+    ),
+)
+CHECKING = declare(
+    OptionSpec(
+        "strict",
+        "switch",
+        "Count warnings as errors.",
+        default=False,
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "max_errors",
+        "count",
+        "Stop after N errors.",
+        least=1,
+        metavar="N",
+        group=_OUTPUT,
+    ),
+    OptionSpec(
+        "max_warnings",
+        "count",
+        "Show the first N warnings of each rule and count the others.",
+        default=20,
+        metavar="N",
         group=_OUTPUT,
     ),
 )

@@ -173,7 +173,11 @@ pub fn list(batch: &MessageBatch) -> Vec<Description> {
 ///
 /// # Errors
 /// The reason why the quads have no artifact code.
-pub fn code_of(batch: &MessageBatch, message: usize, code: Option<&[u8]>) -> Result<String, String> {
+pub fn code_of(
+    batch: &MessageBatch,
+    message: usize,
+    code: Option<&[u8]>,
+) -> Result<String, String> {
     let mut hasher = Hasher::new(batch.table());
     match hasher.load(batch.message(message), code) {
         Ok(()) => Ok(hasher.code()),
@@ -309,7 +313,7 @@ impl<'a> Checker<'a> {
                     );
                     problems.push(Problem {
                         is_error: is_plain,
-                        ..Problem::error(Rule::IllTypedLiteral, text, self.terms.written(id))
+                        ..Problem::error(Rule::IllTypedLiteral, text, self.terms.written_string(id))
                     });
                 }
             }

@@ -47,7 +47,8 @@ pub(super) fn find(
                     && !terms.same(first, quad.subject)
                 {
                     let (a, b) = (terms.shown(first), terms.shown(quad.subject));
-                    let text = format!("there are two signature elements, {a} and {b}, expected one");
+                    let text =
+                        format!("there are two signature elements, {a} and {b}, expected one");
                     problems.push(problem(text, terms.written(quad.subject)));
                     return None;
                 }
@@ -61,7 +62,11 @@ pub(super) fn find(
     let Some(element) = element else {
         if is_old {
             let text = "the signature is of the old scheme with npx:hasSignatureElement, which is not checked";
-            problems.push(Problem::warning(Rule::OldSignature, text.to_owned(), Vec::new()));
+            problems.push(Problem::warning(
+                Rule::OldSignature,
+                text.to_owned(),
+                Vec::new(),
+            ));
         } else if has_signature {
             let text = format!(
                 "there is a signature, but no npx:hasSignatureTarget with the value {}",
@@ -72,7 +77,10 @@ pub(super) fn find(
         return None;
     };
     if !terms.is_iri(element) {
-        let text = format!("the signature element {} is not an IRI", terms.shown(element));
+        let text = format!(
+            "the signature element {} is not an IRI",
+            terms.shown(element)
+        );
         problems.push(problem(text, Vec::new()));
         return None;
     }
@@ -126,8 +134,7 @@ pub(super) fn public_key(
     found: &Structure,
 ) -> Option<TermId> {
     let target = found.quads(quads, INFO).find(|quad| {
-        terms.word(quad.predicate) == Word::HasSignatureTarget
-            && terms.same(quad.object, found.uri)
+        terms.word(quad.predicate) == Word::HasSignatureTarget && terms.same(quad.object, found.uri)
     })?;
     let key = found.quads(quads, INFO).find(|quad| {
         terms.word(quad.predicate) == Word::HasPublicKey && terms.same(quad.subject, target.subject)

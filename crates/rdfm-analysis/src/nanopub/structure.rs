@@ -78,7 +78,11 @@ pub(super) fn find(
                 "two quads declare a np:Nanopublication, {} and {}, expected one",
                 both[0], both[1]
             );
-            problems.push(Problem::error(Rule::Head, text, terms.written(quad.subject)));
+            problems.push(Problem::error(
+                Rule::Head,
+                text,
+                terms.written(quad.subject),
+            ));
             return None;
         }
     }
@@ -108,9 +112,9 @@ pub(super) fn find(
         }
     }
     let place = |quad: &Quad| {
-        let found = graphs.iter().position(|graph| {
-            graph.is_some_and(|graph| terms.same(graph, quad.graph))
-        });
+        let found = graphs
+            .iter()
+            .position(|graph| graph.is_some_and(|graph| terms.same(graph, quad.graph)));
         found.map_or(OUTSIDE, |place| place as u8)
     };
     let places = quads.iter().map(place).collect();
@@ -129,7 +133,8 @@ pub(super) fn check(
     problems: &mut Vec<Problem>,
 ) {
     if quads.iter().any(|quad| quad.graph == TermId::DEFAULT_GRAPH) {
-        let text = "a quad is in the default graph, expected one of the four named graphs".to_owned();
+        let text =
+            "a quad is in the default graph, expected one of the four named graphs".to_owned();
         problems.push(Problem::error(Rule::DefaultGraph, text, Vec::new()));
     }
     if found.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
@@ -155,12 +160,18 @@ fn check_links(
     for (index, (word, name)) in LINKS.into_iter().enumerate() {
         let Some(graph) = found.graphs[index + 1] else {
             let uri = terms.shown(found.uri);
-            add(terms, format!("{uri} has no {name} in the head, expected one"));
+            add(
+                terms,
+                format!("{uri} has no {name} in the head, expected one"),
+            );
             continue;
         };
         if !terms.is_iri(graph) {
             let graph = terms.shown(graph);
-            add(terms, format!("the value of {name} is {graph}, expected an IRI"));
+            add(
+                terms,
+                format!("the value of {name} is {graph}, expected an IRI"),
+            );
             continue;
         }
         let other = found.quads(quads, HEAD).find(|quad| {
@@ -232,7 +243,8 @@ fn check_contents(
         .find(|(quad, place)| **place == OUTSIDE && quad.graph != TermId::DEFAULT_GRAPH);
     if let Some((quad, _)) = other {
         let graph = terms.shown(quad.graph);
-        let text = format!("the graph {graph} is not one of the four graphs of the nanopublication");
+        let text =
+            format!("the graph {graph} is not one of the four graphs of the nanopublication");
         let written = terms.written(quad.graph);
         problems.push(Problem::error(Rule::ExtraGraph, text, written));
     }

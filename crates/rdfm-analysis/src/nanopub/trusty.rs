@@ -62,7 +62,11 @@ pub(super) enum Unhashable {
 impl Unhashable {
     /// The reason as text, after "the artifact code cannot be computed".
     pub fn text(self, table: &TermTable) -> String {
-        let text = |id| String::from_utf8_lossy(table.text(id)).escape_debug().to_string();
+        let text = |id| {
+            String::from_utf8_lossy(table.text(id))
+                .escape_debug()
+                .to_string()
+        };
         match self {
             Self::Bnode(id) => format!("there is a blank node _:{}, expected only IRIs", text(id)),
             Self::TripleTerm => "there is a triple term, which RDF 1.1 does not have".to_owned(),
@@ -223,8 +227,7 @@ impl<'a> Hasher<'a> {
                 }
                 self.buffer.push(b'@');
                 let tag = self.table.text(TermId(term.aux));
-                self.buffer
-                    .extend(tag.iter().map(u8::to_ascii_lowercase));
+                self.buffer.extend(tag.iter().map(u8::to_ascii_lowercase));
                 qualifier = start + 1..self.buffer.len();
                 self.push_lexical_form(text);
                 Kind::Literal

@@ -4,7 +4,7 @@ use oxiri::Iri;
 use rdfm_core::model::datatypes::Datatype;
 use rdfm_core::model::table::TermTable;
 use rdfm_core::model::term::{TermId, TermKind};
-use rdfm_core::model::write::write_iri;
+use rdfm_core::model::write::{write_iri, write_string, write_term};
 use rustc_hash::FxHashMap;
 
 const NP: &[u8] = b"http://www.nanopub.org/nschema#";
@@ -179,7 +179,7 @@ impl<'a> Vocabulary<'a> {
         if self.is_iri(id) {
             write_iri(self.table.text(id), false, &mut out);
         } else {
-            rdfm_core::model::write::write_term(self.table, id, &mut out);
+            write_term(self.table, id, &mut out);
         }
         let text = String::from_utf8_lossy(&out).into_owned();
         let count = text.chars().count();
@@ -195,7 +195,15 @@ impl<'a> Vocabulary<'a> {
     /// The usual spelling of an IRI in text logs.
     pub fn written(&self, id: TermId) -> Vec<u8> {
         let mut out = Vec::new();
-        rdfm_core::model::write::write_term(self.table, id, &mut out);
+        write_term(self.table, id, &mut out);
+        out
+    }
+
+    /// The usual spelling of a literal in text logs, without its datatype.
+    pub fn written_string(&self, id: TermId) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_string(self.table.text(id), false, &mut out);
+        out.extend_from_slice(b"^^");
         out
     }
 }
