@@ -779,8 +779,8 @@ def verify_nanopubs(
     batch: MessageBatch,
 ) -> list[str | None]: ...  # the first problem of each message
 
-# message, IRI, creators, created, license, types, introduces, retracts, supersedes, public key
-def list_nanopubs(
+# message, IRI, creators, created, license, types, introduces, retracts, supersedes, hash of the public key
+def describe_nanopubs(
     batch: MessageBatch,
 ) -> list[
     tuple[

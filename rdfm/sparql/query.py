@@ -14,6 +14,7 @@ from rdfm._core import Query
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
+from rdfm.conversion.tables import TableTarget
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError, QueryError, Remedy, spelled
 from rdfm.logs.driver import Driver, Read, Reading
@@ -27,7 +28,7 @@ from rdfm.sparql.options import QUERY, QUERYING, as_texts, seconds, types_of
 from rdfm.sparql.querying import QueryStage, SolutionBatch
 from rdfm.sparql.remedies import UNION_GRAPHS
 from rdfm.sparql.solutions import Solutions, solve
-from rdfm.sparql.tables import Columns, LabelledRows, TableRows, TableTarget
+from rdfm.sparql.tables import Columns, LabelledRows, TableRows
 from rdfm.sparql.text import QueryLike, is_text, parsed
 
 if TYPE_CHECKING:
@@ -669,7 +670,7 @@ class LogQuery:
             if shape.folder or shape.archive:
                 raise OptionError("a table must be a single file, such as out.parquet")
             columns = self._columns()
-            target = TableTarget(target, columns)
+            target = TableTarget(target, columns.schema)
             stages = (querying, TableRows(columns))
         elif kind == "results":
             stages = (querying, LabelledRows(self.query, whole=self.whole))

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import Query, ResultBatch, TypedColumns
-from rdfm.conversion.target import Target
+from rdfm.conversion.tables import TableBatch
 from rdfm.errors import UnsupportedError
 from rdfm.logs.driver import NO_LOG, NOTHING, Item, Read, Skipped
 from rdfm.logs.frames import needed
@@ -23,7 +23,7 @@ from rdfm.sparql.remedies import NULLS
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Columns", "LabelledRows", "TableBatch", "TableEncoder", "TableRows", "TableTarget"]
+__all__ = ["Columns", "LabelledRows", "TableRows"]
 
 _OWN = ("source", "message")
 _PURPOSE = "a table of solutions"
@@ -75,30 +75,6 @@ class LabelledRows(Stage):
         if self._whole:
             return solved.rows
         return solved.rows.labelled(solved.source or "", solved.indexes, solved.first)
-
-
-class TableBatch:
-    """The rows of a table as a batch.
-
-    Attributes:
-        table: The record batch.
-        record_count: Number of rows.
-        memory_bytes: Size in bytes.
-    """
-
-    kind = "results"
-    continued = continues = False
-    first_index = 0
-
-    def __init__(self, table: pyarrow.RecordBatch) -> None:
-        """Create a batch of the rows."""
-        self.table = table
-        self.record_count: int = table.num_rows
-        self.memory_bytes = table.nbytes
-
-    def __len__(self) -> int:
-        """Number of rows."""
-        return self.record_count
 
 
 class Columns:
@@ -179,46 +155,3 @@ class TableRows(Stage):
             yield Skipped(read.source, errors=nulls)
         rows: Any = TableBatch(table)
         yield read._replace(batch=rows)
-
-
-class TableTarget:
-    """Replacement for the target of a conversion if the output is a table."""
-
-    takes_parts = False
-
-    def __init__(self, target: Target, columns: Columns) -> None:
-        """Set up the target."""
-        self.format = target.format
-        self._target = target
-        self._columns = columns
-
-    def encoder(self, source: object, known: object) -> TableEncoder:
-        """Return the encoder. The arguments are ignored."""
-        return TableEncoder(self._target.encoder(None, None), self._columns.schema)
-
-
-class TableEncoder:
-    """Encodes rows with the encoder of a table format."""
-
-    def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
-        """Start a table with these columns."""
-        self._encoder = encoder
-        encoder.begin_table(schema)
-
-    def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
-        """Return the encoded bytes that are complete. Rows are buffered first."""
-        encoded: bytes = self._encoder.encode_table(batch.table)
-        return encoded
-
-    def finish(self) -> bytes:
-        """Return the remaining bytes of the table."""
-        finished: bytes = self._encoder.finish()
-        return finished
-
-    def dropped(self) -> dict[str, int]:
-        """Return an empty dict: tables store every value."""
-        return {}
-
-    def notes(self) -> list[str]:
-        """Return an empty list."""
-        return []

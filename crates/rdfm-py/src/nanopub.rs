@@ -21,7 +21,7 @@ type VerdictTuple<'py> = (
     Vec<ProblemTuple<'py>>,
     Option<SignatureTuple<'py>>,
 );
-/// Message, then the columns of a listing, and the public key.
+/// Message, then the columns of a listing.
 type DescriptionTuple = (
     usize,
     String,
@@ -97,14 +97,14 @@ fn verify_nanopubs(
 /// Returns:
 ///     For each nanopublication: number of the message in the batch, IRI, creators, time of
 ///     creation, license, types, introduced things, retracted and superseded nanopublications, and
-///     the public key.
+///     the hash of the public key.
 #[pyfunction]
-fn list_nanopubs(
+fn describe_nanopubs(
     py: Python<'_>,
     batch: &Bound<'_, MessageBatch>,
 ) -> PyResult<Vec<DescriptionTuple>> {
     let batch = batch.get().inner();
-    let found = errors::guarded(py, || nanopub::list(batch))?;
+    let found = errors::guarded(py, || nanopub::describe(batch))?;
     let tuple = |found: Description| {
         (
             found.message,
@@ -116,7 +116,7 @@ fn list_nanopubs(
             found.introduces,
             found.retracts,
             found.supersedes,
-            found.public_key,
+            found.pubkey_hash,
         )
     };
     Ok(found.into_iter().map(tuple).collect())
@@ -160,7 +160,7 @@ fn artifact_code_of_iri(iri: &str) -> Option<&str> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_nanopubs, module)?)?;
     module.add_function(wrap_pyfunction!(verify_nanopubs, module)?)?;
-    module.add_function(wrap_pyfunction!(list_nanopubs, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_nanopubs, module)?)?;
     module.add_function(wrap_pyfunction!(artifact_code, module)?)?;
     module.add_function(wrap_pyfunction!(artifact_code_of_iri, module)?)
 }

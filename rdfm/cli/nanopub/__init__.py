@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rdfm.cli.nanopub import check, fetch, status
+from rdfm.cli.nanopub import check, fetch, list, status
 
 
 @click.group("nanopub", short_help="Mirror, check and list nanopublications.")
@@ -15,3 +15,4 @@ def command() -> None:
 command.add_command(fetch.command)
 command.add_command(status.command)
 command.add_command(check.command)
+command.add_command(list.command)

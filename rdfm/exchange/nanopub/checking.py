@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from rdfm._core import MessageBatch, check_nanopubs
-from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import CHECK
 from rdfm.exchange.nanopub.signatures import SignatureVerifier
 from rdfm.logs.checking import MAX_WARNINGS, LogCheck, LogState, check_settings, end_of
 from rdfm.logs.driver import Reading
 from rdfm.logs.findings import READING_RULES, Rule
 from rdfm.logs.input import Readable, as_inputs
+from rdfm.logs.kinds import other_kind
 from rdfm.logs.progress import Progress
 
 if TYPE_CHECKING:
@@ -179,9 +179,7 @@ class NanopubCheck(LogCheck):
 
     def _inspect(self, log: LogState, batch: AnyBatch, header: Mapping[str, Any]) -> None:
         if not isinstance(batch, MessageBatch):
-            raise OptionError(
-                f"{log.source.name} contains {batch.kind}, but only messages can be nanopublications"
-            )
+            raise other_kind(log.source.name, batch.kind, "nanopublications are messages")
         previous = -1
         for number, count, uri, is_trusty, problems, signature in check_nanopubs(batch):
             if self._is_enough():

@@ -4,7 +4,10 @@
 //! - Cost: one pass over its quads.
 //! - Law: nothing is checked; a missing value is empty.
 
+use std::fmt::Write as _;
+
 use rdfm_core::model::term::{Quad, TermId, TermKind};
+use sha2::{Digest, Sha256};
 
 use super::signature;
 use super::structure::{ASSERTION, INFO, PROVENANCE, Structure};
@@ -31,8 +34,8 @@ pub struct Description {
     pub retracts: Vec<String>,
     /// Nanopublications that it supersedes.
     pub supersedes: Vec<String>,
-    /// The public key of the signature, in Base64.
-    pub public_key: Option<String>,
+    /// SHA-256 of the text of the public key, in hexadecimal, as registries identify keys.
+    pub pubkey_hash: Option<String>,
 }
 
 /// Describes a nanopublication.
@@ -86,7 +89,8 @@ pub(super) fn describe(
     for id in types {
         add(&mut made.types, terms, id);
     }
-    made.public_key = signature::public_key(terms, quads, found).map(|key| terms.string(key));
+    made.pubkey_hash = signature::public_key(terms, quads, found)
+        .map(|key| hexadecimal(&Sha256::digest(terms.table.text(key))));
     made
 }
 
@@ -143,4 +147,11 @@ fn add(values: &mut Vec<String>, terms: &Vocabulary, id: TermId) {
     if !values.contains(&text) {
         values.push(text);
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

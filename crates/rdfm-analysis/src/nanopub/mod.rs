@@ -155,7 +155,7 @@ pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
 
 /// Describes the nanopublications of a batch of complete messages. Messages without one are left out.
 #[must_use]
-pub fn list(batch: &MessageBatch) -> Vec<Description> {
+pub fn describe(batch: &MessageBatch) -> Vec<Description> {
     let mut checker = Checker::new(batch);
     let mut found = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {

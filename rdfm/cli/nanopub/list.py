@@ -1,0 +1,120 @@
+"""`rdfm nanopub list`: list nanopublications."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
+
+if TYPE_CHECKING:
+    from rdfm.exchange.nanopub.listing import NanopubLog
+
+_EPILOG = """Examples:
+  rdfm nanopub list nanopubs.jelly
+  rdfm nanopub list --latest mirror.jelly.gz -o latest.parquet
+  rdfm nanopub list mirror.jelly --to results-csv | head
+
+Exit status: 0 done, 1 bad data, 2 bad usage."""
+
+
+@click.command(
+    "list",
+    cls=SpecCommand,
+    stages="rdfm.exchange.nanopub.options:LIST",
+    sides=("read", "write"),
+    kinds={"read": ("messages",), "write": ("results",)},
+    epilog=_EPILOG,
+    short_help="List creators, times, types and links.",
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group="Output",
+    metavar="OUT",
+    type=click.Path(),
+    help="Output file, or - for standard output.",
+)
+@option(
+    "-q",
+    "--quiet",
+    group="Other options",
+    is_flag=True,
+    help="Print rows and errors only.",
+)
+def command(logs: tuple[str, ...], output: str | None, quiet: bool, **options: Any) -> None:
+    """List the nanopublications in each LOG: IRI, creators, time, license, types, and what they retract and supersede.
+
+    Writes a row for each nanopublication to .parquet, .arrow, .csv, .tsv or .srj, or prints a table on a terminal.
+    Nothing is verified: run rdfm nanopub check first.
+    """
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import is_terminal, standard_input
+    from rdfm.exchange.nanopub.listing import NanopubLog
+    from rdfm.logs.options import WRITING
+
+    options = given(options)
+    if logs.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    inputs = [standard_input() if name == "-" else name for name in logs]
+    written = output is not None or any(each.name in options for each in WRITING)
+    with unwinding():
+        if written or not is_terminal(sys.stdout):
+            _write(inputs, options, output or "-", quiet)
+        else:
+            _show(NanopubLog(inputs, options), quiet)
+
+
+def _write(inputs: list[Any], options: dict[str, Any], output: str, quiet: bool) -> None:
+    """Write the rows to a file or to standard output."""
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.losses import print_summary
+    from rdfm.cli.stdio import as_printed, is_terminal, refuse_terminal, standard_output
+    from rdfm.exchange.nanopub.listing import NanopubLog
+    from rdfm.logs.kinds import USUAL
+
+    if output == "-":
+        options.setdefault("to_format", USUAL["results"])
+        refuse_terminal(options)
+        options = as_printed(options)
+    bar = None if quiet or (output == "-" and is_terminal(sys.stdout)) else Bar.on_terminal()
+    try:
+        log = NanopubLog(inputs, options)
+        target = standard_output() if output == "-" else output
+        summary, others = log.write(target, progress=bar)
+    finally:
+        if bar is not None:
+            bar.close()
+    print_summary(summary, quiet)
+    _print_others(others, quiet)
+
+
+def _show(log: NanopubLog, quiet: bool) -> None:
+    """Print the rows as a table."""
+    from rdfm.cli.stdio import plural
+    from rdfm.cli.table import TerminalTable
+    from rdfm.exchange.nanopub.listing import COLUMNS, cells
+
+    table = TerminalTable(COLUMNS)
+    with log.rows() as found:
+        for row in found.rows():
+            table.add([cells(row)])
+    table.end()
+    if found.skipped:
+        click.echo(f"rdfm: skipped: {plural(found.skipped, 'error')}", err=True)
+    if not quiet:
+        click.echo(f"rdfm: {plural(table.count, 'row')}", err=True)
+    _print_others(found.others, quiet)
+
+
+def _print_others(others: int, quiet: bool) -> None:
+    """Print a note about messages that are not in the list."""
+    if others and not quiet:
+        from rdfm.cli.stdio import plural
+
+        verb = "is not a nanopublication" if others == 1 else "are not nanopublications"
+        click.echo(f"rdfm: note: {plural(others, 'message')} {verb} and left out", err=True)

@@ -1,0 +1,83 @@
+"""Tables as the output of a conversion.
+
+In: record batches. Out: the bytes of a table format, such as Parquet.
+Cost: that of the format.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rdfm.conversion.target import Target
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["TableBatch", "TableEncoder", "TableTarget"]
+
+
+class TableBatch:
+    """The rows of a table as a batch.
+
+    Attributes:
+        table: The record batch.
+        record_count: Number of rows.
+        memory_bytes: Size in bytes.
+    """
+
+    kind = "results"
+    continued = continues = False
+    first_index = 0
+
+    def __init__(self, table: pyarrow.RecordBatch) -> None:
+        """Create a batch of the rows."""
+        self.table = table
+        self.record_count: int = table.num_rows
+        self.memory_bytes = table.nbytes
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.record_count
+
+
+class TableTarget:
+    """Replacement for the target of a conversion if the output is a table."""
+
+    takes_parts = False
+
+    def __init__(self, target: Target, schema: pyarrow.Schema) -> None:
+        """Set up the target of a table with these columns."""
+        self.format = target.format
+        self._target = target
+        self._schema = schema
+
+    def encoder(self, source: object, known: object) -> TableEncoder:
+        """Return the encoder. The arguments are ignored."""
+        return TableEncoder(self._target.encoder(None, None), self._schema)
+
+
+class TableEncoder:
+    """Encodes rows with the encoder of a table format."""
+
+    def __init__(self, encoder: Any, schema: pyarrow.Schema) -> None:
+        """Start a table with these columns."""
+        self._encoder = encoder
+        encoder.begin_table(schema)
+
+    def encode(self, batch: TableBatch, /, source: str | None = None) -> bytes:
+        """Return the encoded bytes that are complete. Rows are buffered first."""
+        encoded: bytes = self._encoder.encode_table(batch.table)
+        return encoded
+
+    def finish(self) -> bytes:
+        """Return the remaining bytes of the table."""
+        finished: bytes = self._encoder.finish()
+        return finished
+
+    def dropped(self) -> dict[str, int]:
+        """Return an empty dict: tables store every value."""
+        return {}
+
+    def notes(self) -> list[str]:
+        """Return an empty list."""
+        return []

@@ -1,0 +1,562 @@
+"""Lists of nanopublications: `list_nanopubs`, and the work of `rdfm nanopub list`.
+
+In: logs. Out: a row for each nanopublication, as a table or as SPARQL results.
+Cost: one pass over the log. With `latest`, all rows are in memory.
+Law: rows are in the order of the log. Nothing is verified; `check` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
+
+from rdfm._core import Iri, MessageBatch, ResultBatch, artifact_code_of_iri, describe_nanopubs
+from rdfm._core import Literal as LiteralTerm
+from rdfm.conversion.options import divide, readers
+from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.summary import Summary
+from rdfm.conversion.tables import TableBatch, TableTarget
+from rdfm.conversion.target import Target
+from rdfm.errors import OptionError
+from rdfm.exchange.nanopub.options import LIST
+from rdfm.logs.ahead import ahead
+from rdfm.logs.driver import NO_LOG, NOTHING, Driver, Item, Read, Reading
+from rdfm.logs.frames import Tabular, needed
+from rdfm.logs.input import Readable, as_inputs
+from rdfm.logs.kinds import other_kind
+from rdfm.logs.output import Shape, Writable, output_format
+from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.reader import LogReader
+from rdfm.logs.stages import SkipBroken, Stage, Tally, through
+from rdfm.logs.turns import Loop, Turn
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from rdfm._core import Term
+    from rdfm.formats.options_generated import ReadOptions
+
+__all__ = ["COLUMNS", "NanopubList", "NanopubLog", "NanopubRow", "list_nanopubs", "record_batch"]
+
+_PURPOSE = "a table of nanopublications"
+# Between several values in formats of results, whose cells have one value. Neither IRIs nor dates contain it.
+_SEPARATOR = " | "
+_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
+
+
+class NanopubRow(NamedTuple):
+    """A nanopublication in a list. Several values are in the order of the quads.
+
+    Attributes:
+        source: The log.
+        message: Index of the message in its log, from 0.
+        nanopub: The IRI of the nanopublication.
+        creators: `dcterms:creator`, `dc:creator`, `pav:createdBy` and `prov:wasAttributedTo`, as
+            IRIs or names.
+        created: `dcterms:created`, `prov:generatedAtTime` or `pav:createdOn`, as written.
+        license: `dcterms:license` or `cc:license`.
+        types: Types, as the Java library `nanopub` assigns them.
+        introduces: `npx:introduces`.
+        retracts: `npx:retracts`.
+        supersedes: `npx:supersedes`.
+        pubkey_hash: SHA-256 of the text of the public key, in hexadecimal, as registries use it.
+    """
+
+    source: str
+    message: int
+    nanopub: str
+    creators: list[str]
+    created: str | None
+    license: str | None
+    types: list[str]
+    introduces: list[str]
+    retracts: list[str]
+    supersedes: list[str]
+    pubkey_hash: str | None
+
+
+COLUMNS = NanopubRow._fields
+_LISTS = ("creators", "types", "introduces", "retracts", "supersedes")
+
+
+def schema() -> pyarrow.Schema:
+    """Return the names and types of the columns.
+
+    Raises:
+        MissingExtraError: If pyarrow is not installed.
+    """
+    with needed("pyarrow", _PURPOSE):
+        import pyarrow as pa
+    types = {"message": pa.int64(), **{name: pa.list_(pa.string()) for name in _LISTS}}
+    return pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
+
+
+def record_batch(rows: Sequence[NanopubRow]) -> pyarrow.RecordBatch:
+    """Return rows as a record batch.
+
+    Raises:
+        MissingExtraError: If pyarrow is not installed.
+    """
+    columns = schema()
+    import pyarrow as pa
+
+    values = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
+    arrays = [pa.array(each, field.type) for each, field in zip(values, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=columns)
+
+
+def cells(row: NanopubRow) -> list[str | None]:
+    """Return the cells of a row as texts; several values are separated by ` | `."""
+    return [
+        _SEPARATOR.join(value) or None
+        if isinstance(value, list)
+        else None
+        if value is None
+        else str(value)
+        for value in row
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RowBatch:
+    """Rows as a batch.
+
+    Attributes:
+        rows: The rows.
+    """
+
+    rows: list[NanopubRow]
+
+    kind = "results"
+    continued = continues = False
+    first_index = 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    @property
+    def record_count(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Approximate size of the rows in bytes."""
+        return 1000 * len(self.rows)
+
+
+class _Describe(Stage):
+    """Converts messages to rows.
+
+    Attributes:
+        others: Number of messages that are not nanopublications.
+    """
+
+    kind = "results"
+
+    def __init__(self) -> None:
+        self.others = 0
+
+    def batch(self, read: Read) -> Iterator[Item]:
+        """Yield the rows of the messages.
+
+        Raises:
+            OptionError: If the log does not contain messages.
+        """
+        batch, name = read.batch, read.source.name
+        if not isinstance(batch, MessageBatch):
+            raise other_kind(name, batch.kind if batch else "", "nanopublications are messages")
+        found = describe_nanopubs(batch)
+        self.others += len(batch) - len({row[0] for row in found})
+        rows = [NanopubRow(name, batch.index_of(row[0]), *row[1:]) for row in found]
+        made: Any = RowBatch(rows)
+        yield read._replace(batch=made)
+
+
+class _Latest(Stage):
+    """Leaves out rows that another row supersedes or retracts with the same public key."""
+
+    kind = "results"
+    works_at_end = True
+
+    def __init__(self) -> None:
+        self._rows: list[NanopubRow] = []
+        self._invalid: set[tuple[str, str]] = set()
+        self._last = Read(NO_LOG, None, {}, 0)
+
+    def batch(self, read: Read) -> Iterator[Item]:
+        """Keep the rows for the end."""
+        batch: Any = read.batch
+        self._last = read._replace(batch=None, lost=NOTHING)
+        for row in batch.rows:
+            self._rows.append(row)
+            if row.pubkey_hash is not None:
+                own = _identity(row.nanopub)
+                targets = {_identity(each) for each in (*row.retracts, *row.supersedes)} - {own}
+                self._invalid.update((row.pubkey_hash, target) for target in targets)
+        yield read._replace(batch=None)
+
+    def finish(self) -> Iterator[Item]:
+        """Yield the rows that remain."""
+        kept: Any = RowBatch(
+            [
+                row
+                for row in self._rows
+                if row.pubkey_hash is None
+                or (row.pubkey_hash, _identity(row.nanopub)) not in self._invalid
+            ]
+        )
+        self._rows = []
+        yield self._last._replace(batch=kept)
+
+
+def _identity(iri: str) -> str:
+    """Return the artifact code of an IRI, which is the same under every base IRI, or the IRI."""
+    return artifact_code_of_iri(iri) or iri
+
+
+class _ToTable(Stage):
+    """Converts rows to record batches."""
+
+    kind = "results"
+
+    def batch(self, read: Read) -> Iterator[Item]:
+        batch: Any = read.batch
+        table: Any = TableBatch(record_batch(batch.rows))
+        yield read._replace(batch=table)
+
+
+class _ToResults(Stage):
+    """Converts rows to SPARQL results. The first batch is a header with the names of the columns."""
+
+    kind = "results"
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def take(self, item: Item) -> Iterator[Item]:
+        """Yield the header once, then the rows."""
+        if isinstance(item, Read):
+            if not self._begun:
+                yield self._header(item)
+            batch: Any = item.batch
+            if batch is not None:
+                rows = [_terms(row) for row in batch.rows]
+                item = item._replace(batch=ResultBatch.from_rows(rows, list(COLUMNS)))
+        yield item
+
+    def finish(self) -> Iterator[Item]:
+        """Yield the header if there was no log."""
+        if not self._begun:
+            yield self._header(Read(NO_LOG, None, {}, 0))
+
+    def _header(self, read: Read) -> Read:
+        self._begun = True
+        return read._replace(batch=ResultBatch.from_rows([], list(COLUMNS)), lost=NOTHING)
+
+
+def _terms(row: NanopubRow) -> list[Term | None]:
+    made: list[Term | None] = [None if text is None else LiteralTerm(text) for text in cells(row)]
+    made[1] = LiteralTerm(str(row.message), datatype=_INTEGER)
+    made[2] = Iri(row.nanopub)
+    return made
+
+
+def list_nanopubs(
+    logs: Readable | LogReader | Sequence[Readable],
+    *,
+    latest: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[ReadOptions],
+) -> NanopubList:
+    r"""List nanopublications: one row for each, with creators, time, license, types and links.
+
+    Values are those of the publication info about the nanopublication; `NanopubRow` describes the
+    columns. Messages that are not nanopublications are left out, and counted by `others`. Nothing
+    is verified: a log with wrong signatures gives wrong rows, so `check` it first.
+
+    Args:
+        logs: Inputs that `open_log` accepts, or a list of them; or an unread `LogReader`.
+        latest: Leave out nanopublications that another one in the logs supersedes or retracts, if
+            both have the same public key. All rows are kept in memory until the end.
+        on_error: "fail", or "skip" to omit broken data.
+        message_per_file: Read each log as one message, even if it is empty.
+        format: Format of the logs. Detected for each input by default.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        **options: Options of the formats' decoders. Each log uses those that its format supports.
+
+    Returns:
+        The rows, which are read on demand: a table for pyarrow, pandas, Polars and DuckDB.
+
+    Raises:
+        OptionError: If an option does not apply; during reading, if a log contains patches or
+            results.
+        RdfmError, OSError: As `open_log`, also while the rows are read.
+
+    Example:
+        >>> log = b'''
+        ... <x:n> a <http://www.nanopub.org/nschema#Nanopublication> <x:n/head> .
+        ... <x:n> <http://www.nanopub.org/nschema#hasPublicationInfo> <x:n/info> <x:n/head> .
+        ... <x:n> <http://purl.org/dc/terms/creator> <https://orcid.org/0> <x:n/info> .
+        ... '''.replace(b" a ", b" <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ")
+        >>> with list_nanopubs(log, format="nq") as found:
+        ...     [(row.nanopub, row.creators) for row in found.rows()]
+        [('x:n', ['https://orcid.org/0'])]
+    """
+    given: dict[str, Any] = {"latest": latest, "on_error": on_error, "message_per_file": message_per_file}
+    given |= {"from_format": format, **options}
+    storage = {"compression": compression, "storage_options": storage_options}
+    return NanopubLog(logs, given, storage).rows()
+
+
+class NanopubList(Tabular):
+    """The rows of a list: a table for pyarrow, pandas, Polars and DuckDB.
+
+    Returned by `list_nanopubs`. Rows are computed on demand and can be read only once. Only one thread
+    can use them at a time; a concurrent call raises RuntimeError.
+    """
+
+    def __init__(
+        self, describe: _Describe, stages: Sequence[Stage], driver: Driver | LogReader
+    ) -> None:
+        """Open the input. Use `list_nanopubs` instead."""
+        self._describe = describe
+        self._driver = driver
+        self._ended = False
+        self._name = driver.source if isinstance(driver, LogReader) else driver.name
+        self._turn = Turn(self._name)
+        self._tally = Tally()
+        pieces = None
+        if not isinstance(driver, LogReader):
+            try:
+                pieces = driver.opened_first()
+            except BaseException:
+                driver.close()
+                raise
+        items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
+        self._found = _rows_of(items, stages, self._tally)
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """Names and types of the columns.
+
+        Raises:
+            MissingExtraError: If pyarrow is not installed.
+        """
+        return schema()
+
+    @property
+    def others(self) -> int:
+        """Number of messages read so far that are not nanopublications."""
+        return self._describe.others
+
+    @property
+    def skipped(self) -> int:
+        """Number of errors skipped so far (`on_error="skip"`)."""
+        return self._tally.skipped
+
+    def rows(self) -> Iterator[NanopubRow]:
+        """Yield the rows, without pyarrow.
+
+        Raises:
+            DecodeError: If a log is broken. Earlier rows have been yielded.
+            OptionError: If a log contains patches or results.
+            ValueError: If the rows have already been read to the end or to an error.
+            RuntimeError: If another thread is using the rows.
+        """
+        return Loop(self._turn, (row for batch in self._batches() for row in batch.rows))
+
+    __iter__ = rows
+
+    def batches(self) -> Iterator[pyarrow.RecordBatch]:
+        """Yield the rows as record batches.
+
+        Raises:
+            RdfmError, ValueError, RuntimeError: As `rows`.
+            MissingExtraError: If pyarrow is not installed.
+        """
+        return Loop(self._turn, (record_batch(batch.rows) for batch in self._batches()))
+
+    def _batches(self) -> Iterator[RowBatch]:
+        self._check_unread()
+        self._ended = True
+        yield from self._found
+
+    def _arrow_reader(self) -> pyarrow.RecordBatchReader:
+        self._check_unread()
+        columns = self.schema
+        import pyarrow as pa
+
+        reader: pyarrow.RecordBatchReader = pa.RecordBatchReader.from_batches(
+            columns, self.batches()
+        )
+        return reader
+
+    def close(self) -> None:
+        """Close the input.
+
+        Raises:
+            RuntimeError: If another thread is reading; stop it first.
+        """
+        with self._turn:
+            self._ended = True
+            self._found.close()
+            self._driver.close()
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the input."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return a short description, such as `<NanopubList of x.jelly>`."""
+        return f"<NanopubList of {self._name}>"
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError("the rows have already been read; list the log again")
+
+
+def _rows_of(
+    items: Iterable[Item], stages: Sequence[Stage], tally: Tally
+) -> Generator[RowBatch, None, None]:
+    try:
+        for item in through(items, stages):
+            tally.take(item)
+            if isinstance(item, Read) and item.batch is not None:
+                batch: Any = item.batch
+                yield batch
+    finally:
+        if isinstance(items, Generator):
+            items.close()
+
+
+class NanopubLog:
+    """Logs of nanopublications with validated options."""
+
+    def __init__(
+        self,
+        logs: Readable | LogReader | Sequence[Readable],
+        options: Mapping[str, Any],
+        storage: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Check the options.
+
+        Args:
+            logs: As in `list_nanopubs`.
+            options: Options of `LIST` and of the formats.
+            storage: Compression of the inputs and their storage options, as in `open_log`.
+
+        Raises:
+            OptionError: If an option does not apply.
+        """
+        self._options = {name: value for name, value in options.items() if value is not None}
+        self._given = {
+            name: LIST[name].value(value) for name, value in self._options.items() if name in LIST
+        }
+        self._storage = dict(storage or {})
+        self._skips = self._given.get("on_error") == "skip"
+        self._log = logs if isinstance(logs, LogReader) else None
+        self._inputs = [] if isinstance(logs, LogReader) else as_inputs(logs)
+        if self._log is not None:
+            own = ("latest", "on_error")
+            reading = {**self._options, **self._storage}
+            if wrong := [name for name, value in reading.items() if value and name not in own]:
+                raise OptionError(
+                    f"the log is already open; pass {wrong[0].removeprefix('from_')} to rdfm.open_log"
+                )
+        elif not self._inputs:
+            raise OptionError("there is nothing to list; name a log")
+
+    def rows(self) -> NanopubList:
+        """Return the rows."""
+        describe = _Describe()
+        stages = (SkipBroken(skip=self._skips), *self._stages(describe))
+        given = self._options.items()
+        reads = {name.removeprefix("from_"): v for name, v in given if name not in LIST}
+        return NanopubList(describe, stages, self._log or self._driver(reads))
+
+    def _stages(self, describe: _Describe) -> tuple[Stage, ...]:
+        return (describe, _Latest()) if self._given.get("latest") else (describe,)
+
+    def _driver(self, reads: Mapping[str, Any], hints: Mapping[str, Any] | None = None) -> Driver:
+        reading = Reading(
+            self._given.get("from_format"),
+            reads,
+            parts="never",
+            message_per_file=self._given.get("message_per_file", False),
+            hints=hints or {},
+            **self._storage,
+        )
+        return Driver(self._inputs, reading)
+
+    def write(
+        self, output: Writable, *, progress: Callable[[Progress], None] | None = None
+    ) -> tuple[Summary, int]:
+        """Write the rows to a table or to SPARQL results.
+
+        Args:
+            output: As in `convert`.
+            progress: As in `convert`.
+
+        Returns:
+            A summary, and the number of messages that are not nanopublications.
+
+        Raises:
+            OptionError: If the format does not support rows, or an option does not apply.
+            RdfmError, OSError: As `convert`.
+        """
+        given = self._given
+        format = output_format(output, given.get("to_format"), "results")
+        spec = format.spec
+        if "results" not in spec.kinds:
+            raise OptionError(
+                f"a list has rows, but {spec.title} supports only {' and '.join(spec.kinds)}; "
+                "write a table such as out.parquet, or a format of results such as out.csv"
+            )
+        refuse_own_input(self._inputs, output, self._options, LIST)
+        divided = divide(self._options, readers(self._inputs, given.get("from_format")), spec, LIST)
+        if "lossy" in spec.options("write"):  # users of CSV expect plain values
+            divided.writes.setdefault("lossy", True)
+        shape = Shape(
+            output,
+            given.get("compression"),
+            given.get("split_messages"),
+            given.get("split_bytes"),
+            given.get("overwrite", False),
+        )
+        target: Any = Target(output, format, divided.writes, shape)
+        describe = _Describe()
+        stages = self._stages(describe)
+        if "results" in spec.written_only:
+            if shape.folder or shape.archive:
+                raise OptionError("a table must be a single file, such as out.parquet")
+            target = TableTarget(target, schema())
+            stages = (*stages, _ToTable())
+        else:
+            stages = (*stages, _ToResults())
+        plan = Plan(
+            inputs=self._inputs,
+            driver=self._driver(divided.reads, divided.hints),
+            stages=stages,
+            target=target,
+            shape=shape,
+            from_format=given.get("from_format"),
+            skip_errors=self._skips,
+            keep_partial=given.get("keep_partial", False),
+            buffers_messages=False,
+            bytes_total=None if progress is None else total_bytes(self._inputs),
+        )
+        summary = Pipeline(plan, Reporter(progress)).run()
+        return summary, describe.others
