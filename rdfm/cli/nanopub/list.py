@@ -102,7 +102,7 @@ def _show(log: NanopubLog, quiet: bool) -> None:
     table = TerminalTable(COLUMNS)
     with log.rows() as found:
         for row in found.rows():
-            table.add([cells(row)])
+            table.add([[_bracketed(cell) for cell in cells(row)]])
     table.end()
     if found.skipped:
         click.echo(f"rdfm: skipped: {plural(found.skipped, 'error')}", err=True)
@@ -111,10 +111,17 @@ def _show(log: NanopubLog, quiet: bool) -> None:
     _print_others(found.others, quiet)
 
 
+def _bracketed(cell: str | None) -> str | None:
+    """Put an IRI in brackets, so that the table shows its end if it does not fit."""
+    is_iri = cell is not None and "://" in cell and " " not in cell
+    return f"<{cell}>" if is_iri else cell
+
+
 def _print_others(others: int, quiet: bool) -> None:
     """Print a note about messages that are not in the list."""
     if others and not quiet:
         from rdfm.cli.stdio import plural
 
-        verb = "is not a nanopublication" if others == 1 else "are not nanopublications"
-        click.echo(f"rdfm: note: {plural(others, 'message')} {verb} and left out", err=True)
+        verb = "is" if others == 1 else "are"
+        rest = "is not a nanopublication" if others == 1 else "are not nanopublications"
+        click.echo(f"rdfm: note: {plural(others, 'message')} that {rest} {verb} left out", err=True)

@@ -56,7 +56,7 @@ class NanopubRow(NamedTuple):
         creators: `dcterms:creator`, `dc:creator`, `pav:createdBy` and `prov:wasAttributedTo`, as
             IRIs or names.
         created: `dcterms:created`, `prov:generatedAtTime` or `pav:createdOn`, as written.
-        license: `dcterms:license` or `cc:license`.
+        license: `dcterms:license` or `cc:license`, otherwise `dcterms:rights` or `dc:rights`.
         types: Types, as the Java library `nanopub` assigns them.
         introduces: `npx:introduces`.
         retracts: `npx:retracts`.
@@ -311,7 +311,11 @@ def list_nanopubs(
         ...     [(row.nanopub, row.creators) for row in found.rows()]
         [('x:n', ['https://orcid.org/0'])]
     """
-    given: dict[str, Any] = {"latest": latest, "on_error": on_error, "message_per_file": message_per_file}
+    given: dict[str, Any] = {
+        "latest": latest,
+        "on_error": on_error,
+        "message_per_file": message_per_file,
+    }
     given |= {"from_format": format, **options}
     storage = {"compression": compression, "storage_options": storage_options}
     return NanopubLog(logs, given, storage).rows()

@@ -24,7 +24,7 @@ pub struct Description {
     pub creators: Vec<String>,
     /// Time of creation: an xsd:dateTime, or a date.
     pub created: Option<String>,
-    /// License.
+    /// License, or rights if there is no license.
     pub license: Option<String>,
     /// Types, by the rules of the Java library `nanopub`.
     pub types: Vec<String>,
@@ -50,6 +50,7 @@ pub(super) fn describe(
         uri: terms.string(found.uri),
         ..Description::default()
     };
+    let mut rights = None;
     let mut topics = Vec::new();
     let mut types = Vec::new();
     for quad in found.quads(quads, INFO) {
@@ -65,6 +66,7 @@ pub(super) fn describe(
             Word::License if made.license.is_none() => {
                 made.license = Some(terms.string(quad.object));
             }
+            Word::Rights if rights.is_none() => rights = Some(terms.string(quad.object)),
             Word::Type | Word::HasNanopubType if is_iri => types.push(quad.object),
             Word::Introduces if is_iri => {
                 topics.push(quad.object);
@@ -74,6 +76,7 @@ pub(super) fn describe(
             _ => {}
         }
     }
+    made.license = made.license.or(rights);
     for quad in quads {
         if terms.is_iri(quad.object) {
             match terms.word(quad.predicate) {

@@ -43,6 +43,7 @@ pub(super) enum Word {
     Creator,
     Created,
     License,
+    Rights,
 }
 
 impl Word {
@@ -77,6 +78,7 @@ impl Word {
                 b"creator" => Self::Creator,
                 b"created" => Self::Created,
                 b"license" => Self::License,
+                b"rights" => Self::Rights,
                 _ => Self::Other,
             }
         } else if let Some(local) = iri.strip_prefix(PAV) {
@@ -93,8 +95,12 @@ impl Word {
             }
         } else if iri.strip_prefix(RDF) == Some(b"type") {
             Self::Type
-        } else if iri.strip_prefix(DC) == Some(b"creator") {
-            Self::Creator
+        } else if let Some(local) = iri.strip_prefix(DC) {
+            match local {
+                b"creator" => Self::Creator,
+                b"rights" => Self::Rights,
+                _ => Self::Other,
+            }
         } else if iri.strip_prefix(CC) == Some(b"license") {
             Self::License
         } else {
