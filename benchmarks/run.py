@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import generate
+from nanopubs import trusty_uris
 from tasks import rows
 from work import Row, Task
 
@@ -325,6 +326,7 @@ def main() -> None:
         ("convert", converted, (options.quick,)),
         ("version", start_up, ()),
         ("size", output_size, (options.quick,)),
+        ("trusty", trusty_uris, (folder(options.quick), options.quick)),
     ):
         if wanted.search(name):
             results.append(single(measurement, *arguments))

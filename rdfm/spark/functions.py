@@ -1,10 +1,10 @@
 """Functions on columns: messages in binary values, terms and their parts, quads as rows.
 
 In: columns, or their names. Out: columns, like those of Spark's own functions.
-Cost: `from_rdf` and `to_rdf` pass Arrow data through Python workers; the others are plain expressions.
+Cost: `from_rdf`, `to_rdf` and `nanopub` pass Arrow data through Python workers; the others are plain expressions.
 Law: a value is one message, and its result does not depend on other values.
 
-`from_rdf` and `to_rdf` are marked as nondeterministic, although they are deterministic: otherwise Spark would compute
+These three are marked as nondeterministic, although they are deterministic: otherwise Spark would compute
 the result again for each filter on it. So they cannot be used inside an aggregate function: first make a column with
 `select` or `withColumn`. Place filters on other columns before them.
 """
@@ -24,12 +24,13 @@ from pyspark.sql.types import BinaryType, DataType
 from rdfm import MessageBatch, formats
 from rdfm._core import PatchBatch
 from rdfm.errors import DecodeError, EncodeError, LimitError, OptionError
+from rdfm.exchange.nanopub.listing import described
 from rdfm.formats import Format
 from rdfm.formats.spec import key
 from rdfm.logs.values import ValueDecoder, ValueEncoder
 from rdfm.spark.options import MODE, Options, as_text
 from rdfm.spark.remedies import NULL_VALUE, in_function
-from rdfm.spark.schema import LISTS
+from rdfm.spark.schema import LISTS, NANOPUB
 from rdfm.spark.terms import (
     datatype,
     direction,
@@ -54,6 +55,7 @@ __all__ = [
     "is_blank",
     "language",
     "messages",
+    "nanopub",
     "register_functions",
     "term_kind",
     "to_rdf",
@@ -122,6 +124,28 @@ def to_rdf(col: Column | str, format: str, *, max_depth: int = 64, **options: An
     """
     encode = _encoding(formats.find(format), max_depth, options)
     return encode(col)
+
+
+def nanopub(col: Column | str) -> Column:
+    """Describe the nanopublication in each row: creators, time of creation, license, types and links.
+
+    Args:
+        col: The column of quads, of the type of `quads` in a read, or its name.
+
+    Returns:
+        Structs with the fields `nanopub`, `creators`, `created`, `license`, `types`, `introduces`, `retracts`,
+        `supersedes` and `pubkey_hash`, which `rdfm.exchange.nanopub.NanopubRow` describes. Null for null, and for a
+        message that is not exactly one nanopublication. Nothing is verified.
+
+    Example:
+        >>> messages.select(nanopub("quads").alias("n")).select("n.nanopub", "n.creators")  # doctest: +SKIP
+    """
+
+    def nanopub(quads: pa.Array) -> pa.Array:
+        with _spark_remedies():
+            return described(quads)
+
+    return _once(nanopub, NANOPUB)(col)
 
 
 def register_functions(spark: SparkSession) -> list[str]:

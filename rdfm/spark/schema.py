@@ -24,6 +24,7 @@ from rdfm.errors import OptionError
 __all__ = [
     "COLUMNS",
     "LISTS",
+    "NANOPUB",
     "OPERATIONS",
     "PARTS",
     "QUADS",
@@ -56,6 +57,23 @@ COLUMNS: Mapping[str, DataType] = {
     "position": LongType(),
     "namespaces": MapType(StringType(), StringType()),
 }
+# A row of a list of nanopublications without its source and message.
+NANOPUB = StructType(
+    [
+        StructField(name, ArrayType(StringType()) if several else StringType())
+        for name, several in (
+            ("nanopub", False),
+            ("creators", True),
+            ("created", False),
+            ("license", False),
+            ("types", True),
+            ("introduces", True),
+            ("retracts", True),
+            ("supersedes", True),
+            ("pubkey_hash", False),
+        )
+    ]
+)
 # The list column of each kind of log that has one; `operations` replaces `quads`.
 LISTS = {"messages": ("quads", QUADS), "patches": ("operations", OPERATIONS)}
 # Columns that are never null may be requested as NOT NULL. In rows of quads, rows for errors have no terms.

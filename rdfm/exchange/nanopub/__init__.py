@@ -1,8 +1,24 @@
-"""Nanopublications: mirrors of registries, and the counters of their messages."""
+"""Nanopublications: mirrors of registries, checks, lists, and the counters of their messages."""
 
+from rdfm.exchange.nanopub import trusty
+from rdfm.exchange.nanopub.checking import NanopubCheck, check
 from rdfm.exchange.nanopub.counters import counter
 from rdfm.exchange.nanopub.fetching import Fetched, FetchProgress, fetch
+from rdfm.exchange.nanopub.listing import NanopubList, NanopubRow, list_nanopubs
 from rdfm.exchange.nanopub.registry import RegistryState
 from rdfm.exchange.nanopub.statuses import status
 
-__all__ = ["FetchProgress", "Fetched", "RegistryState", "counter", "fetch", "status"]
+__all__ = [
+    "FetchProgress",
+    "Fetched",
+    "NanopubCheck",
+    "NanopubList",
+    "NanopubRow",
+    "RegistryState",
+    "check",
+    "counter",
+    "fetch",
+    "list_nanopubs",
+    "status",
+    "trusty",
+]

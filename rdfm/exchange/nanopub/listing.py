@@ -7,11 +7,19 @@ Law: rows are in the order of the log. Nothing is verified; `check` does that.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
 
-from rdfm._core import Iri, MessageBatch, ResultBatch, artifact_code_of_iri, describe_nanopubs
+from rdfm._core import (
+    Iri,
+    MessageBatch,
+    ResultBatch,
+    artifact_code_of_iri,
+    batches_from_arrow,
+    describe_nanopubs,
+)
 from rdfm._core import Literal as LiteralTerm
 from rdfm.conversion.options import divide, readers
 from rdfm.conversion.pipeline import Pipeline, Plan
@@ -38,7 +46,15 @@ if TYPE_CHECKING:
     from rdfm._core import Term
     from rdfm.formats.options_generated import ReadOptions
 
-__all__ = ["COLUMNS", "NanopubList", "NanopubLog", "NanopubRow", "list_nanopubs", "record_batch"]
+__all__ = [
+    "COLUMNS",
+    "NanopubList",
+    "NanopubLog",
+    "NanopubRow",
+    "described",
+    "list_nanopubs",
+    "record_batch",
+]
 
 _PURPOSE = "a table of nanopublications"
 # Between several values in formats of results, whose cells have one value. Neither IRIs nor dates contain it.
@@ -105,6 +121,38 @@ def record_batch(rows: Sequence[NanopubRow]) -> pyarrow.RecordBatch:
     values = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
     arrays = [pa.array(each, field.type) for each, field in zip(values, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=columns)
+
+
+def described(quads: pyarrow.Array) -> pyarrow.Array:
+    """Describe each message of a column of quads, such as Spark's.
+
+    Args:
+        quads: Messages as lists of quads, in canonical N-Triples.
+
+    Returns:
+        Structs with the fields of `NanopubRow` except `source` and `message`. Null for null, and for
+        a message that is not exactly one nanopublication.
+
+    Raises:
+        DecodeError: If a message is not valid RDF.
+    """
+    import pyarrow as pa
+
+    places = [at for at in range(len(quads)) if quads[at].is_valid]
+    messages = pa.record_batch([quads.take(pa.array(places, pa.int64()))], names=["quads"])
+    found: list[list[Any] | None] = [None] * len(quads)
+    for batch in batches_from_arrow(messages):
+        assert isinstance(batch, MessageBatch)
+        described = [(batch.index_of(row[0]), list(row[1:])) for row in describe_nanopubs(batch)]
+        counts = Counter(index for index, _ in described)
+        for index, values in described:
+            if counts[index] == 1:
+                found[places[index]] = values
+    fields = list(schema())[2:]
+    columns = [[None if row is None else row[at] for row in found] for at in range(len(fields))]
+    arrays = [pa.array(each, field.type) for each, field in zip(columns, fields, strict=True)]
+    mask = pa.array([row is None for row in found])
+    return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
 
 def cells(row: NanopubRow) -> list[str | None]:

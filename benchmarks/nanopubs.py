@@ -1,0 +1,109 @@
+"""Benchmark of trusty URIs: rdfm on two cores, and the Java library org.nanopub:nanopub on one.
+
+Both sides verify the same nanopublications of 34 quads, which they have parsed before. Without java, javac and mvn the
+Java side is left out, with a note.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+__all__ = ["trusty_uris"]
+
+ROOT = Path(__file__).parent.parent
+PEER = ROOT / "tests" / "peers" / "nanopub"
+BUILT = ROOT / "build" / "peers" / "nanopub"
+# A code of the right length, until the code of the quads is known.
+UNKNOWN = "RA" + "0" * 43
+NP = "http://www.nanopub.org/nschema#"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+
+def nanopub(number: int) -> str:
+    """A nanopublication of 34 quads and about 8 kB as N-Quads, with an unknown code."""
+    base = f"http://example.org/np/{UNKNOWN}"
+    thing = f"http://example.org/observations/{number}"
+    quads = [
+        (base, RDF_TYPE, f"<{NP}Nanopublication>", "head"),
+        (base, NP + "hasAssertion", f"<{base}/assertion>", "head"),
+        (base, NP + "hasProvenance", f"<{base}/provenance>", "head"),
+        (base, NP + "hasPublicationInfo", f"<{base}/info>", "head"),
+    ]
+    for at in range(20):
+        value = f'"{"observed at the lake before sunrise, " * 2}{number} {at}"@en'
+        quads.append(
+            (f"{thing}/{at % 5}", f"http://example.org/vocabulary#p{at}", value, "assertion")
+        )
+    for at in range(4):
+        quads.append(
+            (f"{base}/assertion", f"http://www.w3.org/ns/prov#p{at}", f"<{thing}>", "provenance")
+        )
+    for at in range(6):
+        quads.append((base, f"http://purl.org/dc/terms/p{at}", f'"{number} {at}"', "info"))
+    return "".join(f"<{s}> <{p}> {o} <{base}/{graph}> .\n" for s, p, o, graph in quads)
+
+
+def generate(path: Path, count: int) -> None:
+    """Write nanopublications with their trusty URIs."""
+    import rdfm
+    from rdfm.exchange.nanopub import trusty
+
+    texts = [nanopub(number) for number in range(count)]
+    with rdfm.open_log("# @message\n".join(texts).encode(), "nq") as log:
+        codes = [trusty.artifact_code(message, UNKNOWN) for message in log]
+    filled = [text.replace(UNKNOWN, code) for text, code in zip(texts, codes, strict=True)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("# @message\n".join(filled))
+
+
+def java_rate(path: Path, seconds: float) -> float | None:
+    """Trusty URIs per second of the Java library on one thread; None if it cannot run."""
+    if not all(map(shutil.which, ("java", "javac", "mvn"))):
+        return None
+    if not (BUILT / "classes").exists():
+        BUILT.mkdir(parents=True, exist_ok=True)
+        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
+        maven = ["mvn", "-q", "-B", "-f", PEER / "pom.xml", *goal, f"-DoutputDirectory={BUILT}/lib"]
+        if subprocess.run(maven, capture_output=True, check=False).returncode:
+            return None
+        compile = ["javac", "--release", "17", "-cp", f"{BUILT}/lib/*", "-d", BUILT / "classes"]
+        subprocess.run([*compile, PEER / "Nanopubs.java"], capture_output=True, check=True)
+    classpath = os.pathsep.join([f"{BUILT}/classes", f"{BUILT}/lib/*"])
+    command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "time", path, str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def trusty_uris(folder: Path, quick: bool) -> dict[str, Any]:
+    """Trusty URIs per second that rdfm verifies on two threads, compared with the Java library."""
+    import rdfm
+    from rdfm.exchange.nanopub import trusty
+
+    count = 500 if quick else 10_000
+    path = folder / "trusty.nq"
+    if not path.exists():
+        generate(path, count)
+    with rdfm.open_log(path) as log:
+        batches = list(log.batches())
+    seconds = []
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(10):
+            start = time.perf_counter()
+            reasons = [reason for found in threads.map(trusty.verify, batches) for reason in found]
+            seconds.append(time.perf_counter() - start)
+            assert reasons == [None] * count
+    java = java_rate(path, 1 if quick else 5)
+    peer = "absent: it needs java, javac and mvn" if java is None else f"{java:,.0f} on one thread"
+    return {
+        "task": f"trusty URIs of {count:,} nanopublications of 34 quads; org.nanopub:nanopub 1.34: {peer}",
+        "value": count / min(seconds) / 1e3,
+        "unit": "k URIs/s on two threads",
+        "target": 40,
+        "at_most": False,
+    }

@@ -1,0 +1,56 @@
+"""Nanopublications in Spark: a struct for each column of quads."""
+
+import nanopubs
+import pytest
+from nanopubs import BASE, DCTERMS, NPX, iri, triple
+from pyspark.sql import functions as F
+
+from rdfm.exchange.nanopub.listing import NanopubRow, list_nanopubs
+from rdfm.spark import functions as R
+
+N = BASE + "1"
+OTHER = [(*triple("http://e/s", "http://e/p", "http://e/o"), iri("http://e/g"))]
+
+
+@pytest.fixture
+def path(tmp_path):
+    info = [
+        triple(N, DCTERMS + "creator", "https://orcid.org/1"),
+        triple(N, DCTERMS + "creator", "https://orcid.org/2"),
+        triple(N, NPX + "supersedes", BASE + "0"),
+    ]
+    several = [*nanopubs.nanopub(BASE + "2"), *nanopubs.nanopub(BASE + "3")]
+    log = [nanopubs.nanopub(N, info=info), OTHER, several, nanopubs.trusty()]
+    path = tmp_path / "log.nq"
+    path.write_bytes(nanopubs.nq(*log))
+    return path
+
+
+def test_rows_are_those_of_lists(spark, path):
+    frame = spark.read.format("rdfm").load(str(path))
+    found = frame.select("offset", R.nanopub("quads").alias("n")).orderBy("offset").collect()
+    with list_nanopubs(path) as rows:
+        listed = {row.message: row for row in rows}
+    assert [each.n is None for each in found] == [False, True, True, False]
+    for index in (0, 3):
+        assert found[index].n.asDict() == {
+            name: value
+            for name, value in zip(NanopubRow._fields, listed[index], strict=True)
+            if name not in ("source", "message")
+        }
+
+
+def test_null_stays_null(spark, path):
+    frame = spark.read.format("rdfm").load(str(path))
+    quads = F.when(F.col("offset") == 3, F.col("quads")).alias("quads")
+    found = frame.select(R.nanopub(quads).alias("n"), "offset").orderBy("offset").collect()
+    assert [each.n is None for each in found] == [True, True, True, False]
+
+
+def test_creators_can_be_counted(spark, path):
+    frame = spark.read.format("rdfm").load(str(path))
+    creators = frame.select(R.nanopub("quads").alias("n")).select(
+        F.explode("n.creators").alias("c")
+    )
+    found = {row.c: row["count"] for row in creators.groupBy("c").count().collect()}
+    assert found == {"https://orcid.org/1": 1, "https://orcid.org/2": 1}
