@@ -50,7 +50,7 @@ def check_settings(
         verb: Verb for the check, such as "validate".
 
     Raises:
-        OptionError: There is no input, an option is unknown to all formats of the inputs, or a
+        OptionError: No input is given, an option is unknown to all formats of the inputs, or a
             value is invalid.
         UnknownFormatError: The given format does not exist.
     """

@@ -3,7 +3,9 @@
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rdfm_analysis::nanopub::{self, Problem, Verdict, listing::Description, signature::Signature};
+use rdfm_analysis::nanopub::{
+    self, Verdict, Violation, listing::Description, signature::Signature,
+};
 
 use crate::batch::MessageBatch;
 use crate::errors;
@@ -50,7 +52,7 @@ fn check_nanopubs<'py>(
 ) -> PyResult<Vec<VerdictTuple<'py>>> {
     let batch = batch.get().inner();
     let verdicts = errors::guarded(py, || nanopub::check(batch))?;
-    let problem = |found: Problem| {
+    let problem = |found: Violation| {
         (
             found.rule.name(),
             found.is_error,

@@ -24,7 +24,7 @@ pub struct Description {
     pub creators: Vec<String>,
     /// Time of creation: an xsd:dateTime, or a date.
     pub created: Option<String>,
-    /// License, or rights if there is no license.
+    /// License; without one, rights.
     pub license: Option<String>,
     /// Types, by the rules of the Java library `nanopub`.
     pub types: Vec<String>,

@@ -25,8 +25,8 @@ use vocabulary::Vocabulary;
 
 /// A rule for nanopublications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// There is no unique declaration of a nanopublication.
+pub enum NanopubRule {
+    /// The declaration of a nanopublication is missing or not unique.
     Head,
     /// A quad is in the default graph.
     DefaultGraph,
@@ -52,7 +52,7 @@ pub enum Rule {
     OldSignature,
 }
 
-impl Rule {
+impl NanopubRule {
     /// The stable name of the rule.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -75,9 +75,9 @@ impl Rule {
 
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct Violation {
     /// The rule.
-    pub rule: Rule,
+    pub rule: NanopubRule,
     /// Whether it is an error; otherwise it is a warning.
     pub is_error: bool,
     /// The data found, and what was expected.
@@ -86,8 +86,8 @@ pub struct Problem {
     pub written: Vec<u8>,
 }
 
-impl Problem {
-    fn error(rule: Rule, text: String, written: Vec<u8>) -> Self {
+impl Violation {
+    fn error(rule: NanopubRule, text: String, written: Vec<u8>) -> Self {
         Self {
             rule,
             is_error: true,
@@ -96,7 +96,7 @@ impl Problem {
         }
     }
 
-    fn warning(rule: Rule, text: String, written: Vec<u8>) -> Self {
+    fn warning(rule: NanopubRule, text: String, written: Vec<u8>) -> Self {
         Self {
             is_error: false,
             ..Self::error(rule, text, written)
@@ -116,7 +116,7 @@ pub struct Verdict {
     /// Whether its IRI has an artifact code of module RA, which is that of its quads.
     pub is_trusty: bool,
     /// Violated rules.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Violation>,
     /// The signature, which is not verified yet.
     pub signature: Option<Signature>,
 }
@@ -125,7 +125,7 @@ pub struct Verdict {
 /// elements. Signatures are returned, not verified.
 #[must_use]
 pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
-    let mut checker = Checker::new(batch);
+    let mut checker = NanopubChecker::new(batch);
     let mut verdicts = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
         let first = verdicts.len();
@@ -146,7 +146,7 @@ pub fn check(batch: &MessageBatch) -> Vec<Verdict> {
 /// URI that is right, or `None`.
 #[must_use]
 pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
-    let mut checker = Checker::new(batch);
+    let mut checker = NanopubChecker::new(batch);
     let messages = 0..batch.len();
     messages
         .map(|message| checker.reason(batch.message(message)))
@@ -156,7 +156,7 @@ pub fn verify(batch: &MessageBatch) -> Vec<Option<String>> {
 /// Describes the nanopublications of a batch of complete messages. Messages without one are left out.
 #[must_use]
 pub fn describe(batch: &MessageBatch) -> Vec<Description> {
-    let mut checker = Checker::new(batch);
+    let mut checker = NanopubChecker::new(batch);
     let mut found = Vec::with_capacity(batch.len());
     for message in 0..batch.len() {
         checker.each_part(batch.message(message), |checker, quads| {
@@ -185,12 +185,12 @@ pub fn code_of(
     }
 }
 
-struct Checker<'a> {
+struct NanopubChecker<'a> {
     terms: Vocabulary<'a>,
     hasher: Hasher<'a>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> NanopubChecker<'a> {
     fn new(batch: &'a MessageBatch) -> Self {
         Self {
             terms: Vocabulary::new(batch.table()),
@@ -267,7 +267,11 @@ impl<'a> Checker<'a> {
         if let Err(reason) = self.hasher.load(quads, trusty::artifact_code(uri)) {
             let text = reason.text(self.terms.table);
             let text = format!("the artifact code cannot be computed: {text}");
-            problems.push(Problem::error(Rule::ArtifactCode, text, Vec::new()));
+            problems.push(Violation::error(
+                NanopubRule::ArtifactCode,
+                text,
+                Vec::new(),
+            ));
             return verdict;
         }
         if let Some(code) = code {
@@ -275,7 +279,7 @@ impl<'a> Checker<'a> {
                 None => verdict.is_trusty = true,
                 Some(text) => {
                     let written = self.terms.written(found.uri);
-                    problems.push(Problem::error(Rule::ArtifactCode, text, written));
+                    problems.push(Violation::error(NanopubRule::ArtifactCode, text, written));
                 }
             }
         }
@@ -289,7 +293,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks that IRIs and literals are well-formed. Each is reported once.
-    fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Problem>) {
+    fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Violation>) {
         let mut reported: Vec<TermId> = Vec::new();
         for quad in quads {
             for id in [quad.graph, quad.subject, quad.predicate, quad.object] {
@@ -297,7 +301,11 @@ impl<'a> Checker<'a> {
                     if !self.terms.is_well_formed(id) && !self.contains(&reported, id) {
                         reported.push(id);
                         let text = format!("{} is not a valid IRI", self.terms.shown(id));
-                        problems.push(Problem::error(Rule::Iri, text, self.terms.written(id)));
+                        problems.push(Violation::error(
+                            NanopubRule::Iri,
+                            text,
+                            self.terms.written(id),
+                        ));
                     }
                     continue;
                 }
@@ -311,9 +319,13 @@ impl<'a> Checker<'a> {
                         datatype.name(),
                         datatype.expected()
                     );
-                    problems.push(Problem {
+                    problems.push(Violation {
                         is_error: is_plain,
-                        ..Problem::error(Rule::IllTypedLiteral, text, self.terms.written_string(id))
+                        ..Violation::error(
+                            NanopubRule::IllTypedLiteral,
+                            text,
+                            self.terms.written_string(id),
+                        )
                     });
                 }
             }

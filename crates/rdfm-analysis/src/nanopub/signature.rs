@@ -7,7 +7,7 @@ use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use super::structure::{INFO, Structure};
 use super::vocabulary::{Vocabulary, Word};
-use super::{Problem, Rule};
+use super::{NanopubRule, Violation};
 
 /// The values of a signature element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],
     found: &Structure,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Violation>,
 ) -> Option<SignatureElement> {
     let mut element: Option<TermId> = None;
     let (mut is_old, mut has_signature) = (false, false);
@@ -62,8 +62,8 @@ pub(super) fn find(
     let Some(element) = element else {
         if is_old {
             let text = "the signature is of the old scheme with npx:hasSignatureElement, which is not checked";
-            problems.push(Problem::warning(
-                Rule::OldSignature,
+            problems.push(Violation::warning(
+                NanopubRule::OldSignature,
                 text.to_owned(),
                 Vec::new(),
             ));
@@ -142,6 +142,6 @@ pub(super) fn public_key(
     Some(key.object)
 }
 
-fn problem(text: String, written: Vec<u8>) -> Problem {
-    Problem::error(Rule::Signature, text, written)
+fn problem(text: String, written: Vec<u8>) -> Violation {
+    Violation::error(NanopubRule::Signature, text, written)
 }

@@ -9,7 +9,7 @@
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 
 use super::vocabulary::{Vocabulary, Word};
-use super::{Problem, Rule};
+use super::{NanopubRule, Violation};
 
 /// Names of the graphs, in the order of [`Structure::graphs`].
 const NAMES: [&str; 4] = ["head", "assertion", "provenance", "publication info"];
@@ -56,11 +56,11 @@ pub(super) fn is_declaration(terms: &mut Vocabulary, quad: &Quad) -> bool {
 pub(super) fn find(
     terms: &mut Vocabulary,
     quads: &[Quad],
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Violation>,
 ) -> Option<Structure> {
     if quads.is_empty() {
         let text = "the message is empty, expected a nanopublication".to_owned();
-        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        problems.push(Violation::error(NanopubRule::Head, text, Vec::new()));
         return None;
     }
     let mut declared: Option<&Quad> = None;
@@ -78,8 +78,8 @@ pub(super) fn find(
                 "two quads declare a np:Nanopublication, {} and {}, expected one",
                 both[0], both[1]
             );
-            problems.push(Problem::error(
-                Rule::Head,
+            problems.push(Violation::error(
+                NanopubRule::Head,
                 text,
                 terms.written(quad.subject),
             ));
@@ -88,7 +88,7 @@ pub(super) fn find(
     }
     let Some(declared) = declared else {
         let text = "no quad has rdf:type np:Nanopublication, expected one in the head".to_owned();
-        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        problems.push(Violation::error(NanopubRule::Head, text, Vec::new()));
         return None;
     };
     let (uri, head) = (declared.subject, declared.graph);
@@ -97,7 +97,7 @@ pub(super) fn find(
             "the nanopublication {} is not identified by an IRI",
             terms.shown(uri)
         );
-        problems.push(Problem::error(Rule::Head, text, Vec::new()));
+        problems.push(Violation::error(NanopubRule::Head, text, Vec::new()));
         return None;
     }
     let mut graphs = [Some(head), None, None, None];
@@ -130,12 +130,16 @@ pub(super) fn check(
     terms: &mut Vocabulary,
     quads: &[Quad],
     found: &Structure,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Violation>,
 ) {
     if quads.iter().any(|quad| quad.graph == TermId::DEFAULT_GRAPH) {
         let text =
             "a quad is in the default graph, expected one of the four named graphs".to_owned();
-        problems.push(Problem::error(Rule::DefaultGraph, text, Vec::new()));
+        problems.push(Violation::error(
+            NanopubRule::DefaultGraph,
+            text,
+            Vec::new(),
+        ));
     }
     if found.graphs[HEAD] == Some(TermId::DEFAULT_GRAPH) {
         return;
@@ -151,11 +155,15 @@ fn check_links(
     terms: &mut Vocabulary,
     quads: &[Quad],
     found: &Structure,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Violation>,
 ) -> bool {
     let before = problems.len();
     let mut add = |terms: &Vocabulary, text| {
-        problems.push(Problem::error(Rule::Link, text, terms.written(found.uri)));
+        problems.push(Violation::error(
+            NanopubRule::Link,
+            text,
+            terms.written(found.uri),
+        ));
     };
     for (index, (word, name)) in LINKS.into_iter().enumerate() {
         let Some(graph) = found.graphs[index + 1] else {
@@ -192,7 +200,7 @@ fn check_links(
 
 /// Checks rule 4: four different graphs, whose IRIs begin with that of the nanopublication. Reports the first violation,
 /// since the others are usually of the same kind.
-fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Problem>) -> bool {
+fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Violation>) -> bool {
     let graphs = found.graphs.map(|graph| graph.unwrap_or(found.uri));
     for (index, graph) in graphs.into_iter().enumerate() {
         let name = NAMES[index];
@@ -224,7 +232,11 @@ fn check_names(terms: &Vocabulary, found: &Structure, problems: &mut Vec<Problem
         } else {
             continue;
         };
-        problems.push(Problem::error(Rule::GraphIri, text, terms.written(graph)));
+        problems.push(Violation::error(
+            NanopubRule::GraphIri,
+            text,
+            terms.written(graph),
+        ));
         return false;
     }
     true
@@ -235,7 +247,7 @@ fn check_contents(
     terms: &Vocabulary,
     quads: &[Quad],
     found: &Structure,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Violation>,
 ) {
     let other = quads
         .iter()
@@ -246,7 +258,7 @@ fn check_contents(
         let text =
             format!("the graph {graph} is not one of the four graphs of the nanopublication");
         let written = terms.written(quad.graph);
-        problems.push(Problem::error(Rule::ExtraGraph, text, written));
+        problems.push(Violation::error(NanopubRule::ExtraGraph, text, written));
     }
     for place in [ASSERTION, PROVENANCE, INFO] {
         let Some(graph) = found.graphs[place] else {
@@ -255,7 +267,11 @@ fn check_contents(
         let (name, iri) = (NAMES[place], terms.shown(graph));
         if found.quads(quads, place).next().is_none() {
             let text = format!("the {name} graph {iri} is empty");
-            problems.push(Problem::error(Rule::EmptyGraph, text, terms.written(graph)));
+            problems.push(Violation::error(
+                NanopubRule::EmptyGraph,
+                text,
+                terms.written(graph),
+            ));
             continue;
         }
         let (what, topic) = match place {
@@ -271,7 +287,11 @@ fn check_contents(
         if !found.quads(quads, place).any(mentions) {
             let topic = terms.shown(topic.unwrap_or(found.uri));
             let text = format!("no quad of the {name} is about the {what} {topic}");
-            problems.push(Problem::error(Rule::Reference, text, terms.written(graph)));
+            problems.push(Violation::error(
+                NanopubRule::Reference,
+                text,
+                terms.written(graph),
+            ));
         }
     }
 }

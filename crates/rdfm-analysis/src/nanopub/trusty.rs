@@ -78,9 +78,9 @@ impl Unhashable {
     }
 }
 
-/// Kind of a serialized term, in sorting order.
+/// TermGroup of a serialized term, in sorting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum TermGroup {
     DefaultGraph,
     Iri,
     Literal,
@@ -89,7 +89,7 @@ enum Kind {
 /// A distinct term. The ranges are in [`Hasher::buffer`].
 #[derive(Clone, Debug)]
 struct Serialized {
-    kind: Kind,
+    kind: TermGroup,
     /// A literal without a language tag.
     has_datatype: bool,
     id: TermId,
@@ -201,13 +201,13 @@ impl<'a> Hasher<'a> {
         let mut qualifier = start..start;
         let mut has_datatype = false;
         let kind = match term.kind {
-            TermKind::DefaultGraph => Kind::DefaultGraph,
+            TermKind::DefaultGraph => TermGroup::DefaultGraph,
             TermKind::Iri => {
                 if memchr::memchr2(b'\t', b'\n', text).is_some() {
                     return Err(Unhashable::Control(id));
                 }
                 self.push_iri(text, code);
-                Kind::Iri
+                TermGroup::Iri
             }
             TermKind::Literal | TermKind::TypedLiteral => {
                 has_datatype = true;
@@ -219,7 +219,7 @@ impl<'a> Hasher<'a> {
                 self.buffer.extend_from_slice(datatype);
                 qualifier = start + 1..self.buffer.len();
                 self.push_lexical_form(text);
-                Kind::Literal
+                TermGroup::Literal
             }
             TermKind::LangLiteral => {
                 if term.flags & (flags::LTR | flags::RTL) != 0 {
@@ -230,7 +230,7 @@ impl<'a> Hasher<'a> {
                 self.buffer.extend(tag.iter().map(u8::to_ascii_lowercase));
                 qualifier = start + 1..self.buffer.len();
                 self.push_lexical_form(text);
-                Kind::Literal
+                TermGroup::Literal
             }
             TermKind::Bnode => return Err(Unhashable::Bnode(id)),
             TermKind::TripleTerm | TermKind::Language => return Err(Unhashable::TripleTerm),
@@ -297,11 +297,11 @@ impl<'a> Hasher<'a> {
     fn compare(&self, a: u32, b: u32) -> Ordering {
         let (a, b) = (&self.terms[a as usize], &self.terms[b as usize]);
         a.kind.cmp(&b.kind).then_with(|| match a.kind {
-            Kind::DefaultGraph => Ordering::Equal,
+            TermGroup::DefaultGraph => Ordering::Equal,
             // Without the line feeds: a text sorts after its prefixes, whatever follows.
-            Kind::Iri => self.buffer[a.line.start..a.line.end - 1]
+            TermGroup::Iri => self.buffer[a.line.start..a.line.end - 1]
                 .cmp(&self.buffer[b.line.start..b.line.end - 1]),
-            Kind::Literal => self
+            TermGroup::Literal => self
                 .table
                 .text(a.id)
                 .cmp(self.table.text(b.id))
