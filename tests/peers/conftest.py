@@ -109,6 +109,29 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 
 
 @pytest.fixture(scope="session")
+def nanopub_java() -> Callable[[list[Path]], list[str]]:
+    """Returns the verdicts of the Java library for nanopublications: a line for each file."""
+    need("java", "javac", "mvn")
+    pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
+
+    def prepare(folder: Path) -> None:
+        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
+        run("mvn", "-q", "-B", "-f", pom, *goal, f"-DoutputDirectory={folder}/lib", cwd=folder)
+        classpath = ("-cp", f"{folder}/lib/*")
+        run("javac", "--release", "17", *classpath, "-d", folder / "classes", program, cwd=folder)
+
+    folder = prepared("nanopub", [pom, program], prepare)
+    classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
+
+    def verdicts(paths: list[Path]) -> list[str]:
+        command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "check", *paths]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    return verdicts
+
+
+@pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
     """N3.js."""
     need("node", "npm")

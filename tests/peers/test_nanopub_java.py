@@ -1,13 +1,10 @@
 """Verdicts of the Java library for nanopublications, on random ones and on the public suite."""
 
-import os
 import random
-import subprocess
 
 import nanopubs
 import pytest
 import suites
-from conftest import HERE, need, prepared, run
 from nanopubs import iri, literal
 
 import rdfm
@@ -17,30 +14,7 @@ from rdfm.exchange.nanopub.checking import check
 pytestmark = pytest.mark.peers
 
 
-@pytest.fixture(scope="module")
-def java():
-    """Returns the verdicts of the Java library for files."""
-    need("java", "javac", "mvn")
-    pom, program = HERE / "nanopub" / "pom.xml", HERE / "nanopub" / "Nanopubs.java"
-
-    def prepare(folder):
-        goal = ("dependency:copy-dependencies", "-DincludeScope=runtime")
-        run("mvn", "-q", "-B", "-f", pom, *goal, f"-DoutputDirectory={folder}/lib", cwd=folder)
-        compile = ("javac", "--release", "17", "-cp", f"{folder}/lib/*")
-        run(*compile, "-d", folder / "classes", program, cwd=folder)
-
-    folder = prepared("nanopub", [pom, program], prepare)
-    classpath = os.pathsep.join([f"{folder}/classes", f"{folder}/lib/*"])
-
-    def verdicts(paths):
-        command = ["java", "-XX:+UseSerialGC", "-cp", classpath, "Nanopubs", "check", *paths]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()
-
-    return verdicts
-
-
-def test_random_codes_are_those_of_the_java_library(java, tmp_path):
+def test_random_codes_are_those_of_the_java_library(nanopub_java, tmp_path):
     chance = random.Random(7)
     texts = ["", "a", "a b", "b\\n", "b\\", "c\nd", "e\rf", "é", '"', "\ue000", "€uro"]
     names = ["http://e/a", "http://e/b", "http://e/é", f"{nanopubs.BASE}{nanopubs.HOLE}/x"]
@@ -67,16 +41,16 @@ def test_random_codes_are_those_of_the_java_library(java, tmp_path):
         paths[-1].write_bytes(nanopubs.nq(quads))
         with rdfm.open_log(paths[-1]) as log:
             right.append(trusty.verify(log) == [None])
-    assert java(paths) == [f"{str(each).lower()} none" for each in right]
+    assert nanopub_java(paths) == [f"{str(each).lower()} none" for each in right]
     assert right.count(False) == 25
 
 
 @pytest.mark.suites
-def test_verdicts_on_the_suite_are_those_of_the_java_library(java):
+def test_verdicts_on_the_suite_are_those_of_the_java_library(nanopub_java):
     root = suites.path("conformance", "nanopub")
     paths = sorted(root.glob("*valid/*/*.trig"))
     words = {True: "true", False: "false"}
-    for path, verdict in zip(paths, java(paths), strict=True):
+    for path, verdict in zip(paths, nanopub_java(paths), strict=True):
         checked = check(path)
         rules = {found.rule for found in checked if found.severity == "error"}
         if verdict == "malformed":

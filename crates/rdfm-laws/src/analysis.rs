@@ -1,6 +1,7 @@
-//! The laws of statistics, comparison and changes.
+//! The laws of statistics, comparison, nanopublications and changes.
 //!
 //! - Statistics, lists of names and warnings: the division of messages into batches changes nothing.
+//! - Nanopublications: the division of messages into batches changes nothing.
 //! - Comparison: a message equals its shuffled copy with other labels, and every mapping is valid. For messages with
 //!   few blank nodes, the result equals that of trying every mapping. Signatures are equal exactly for equal messages.
 //! - Changes: applying the difference of two datasets to the first yields the second. Patches have the same effect on a
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use rdfm_analysis::comparison::{
     ComparableRecord, Comparer, Limits as StepLimits, Mode, NamespaceUse, Side, isomorphism,
 };
+use rdfm_analysis::nanopub::{self, Verdict, listing::Description};
 use rdfm_analysis::statistics::{Listing, ListingReport, Report, Statistics};
 use rdfm_analysis::warnings::{Checker, Finding, SuspiciousLabels};
 use rdfm_core::changes::dataset::{Applied, Dataset};
@@ -57,6 +59,7 @@ pub fn any_bytes(data: &[u8]) -> Coverage {
     let trig = Reading::of("trig").with("base", "http://example.org/base/");
     let (batches, error) = decode::batches::<Quad>(&trig, data);
     cuts(&trig, data, error.is_none(), message_statistics);
+    nanopublications(&trig, data, &batches);
     compared(&batches, &mut Random::of(data), &mut count);
     differences(&batches);
     snapshots(&batches);
@@ -135,6 +138,41 @@ fn warnings<R: ComparableRecord>(
         .flat_map(|batch| checker.check(batch, labels));
     let found = found.collect();
     (found, checker.counts().to_vec())
+}
+
+/// Verdicts and descriptions of nanopublications do not depend on the size of batches.
+fn nanopublications(reading: &Reading, data: &[u8], whole: &[MessageBatch]) {
+    let checked = checked(whole);
+    for cut in small(reading) {
+        let (batches, _) = decode::batches::<Quad>(&cut, data);
+        assert_eq!(
+            self::checked(&batches),
+            checked,
+            "{cut:?}: nanopublications"
+        );
+    }
+}
+
+/// The reason of each message, and the verdict and description of each nanopublication.
+type CheckedNanopubs = (Vec<Option<String>>, Vec<Verdict>, Vec<Description>);
+
+fn checked(batches: &[MessageBatch]) -> CheckedNanopubs {
+    let mut found = CheckedNanopubs::default();
+    for batch in batches {
+        found.0.extend(nanopub::verify(batch));
+        // The number of a message in its batch depends on the batch.
+        let verdicts = nanopub::check(batch).into_iter();
+        found.1.extend(verdicts.map(|verdict| Verdict {
+            message: 0,
+            ..verdict
+        }));
+        let described = nanopub::describe(batch).into_iter();
+        found.2.extend(described.map(|description| Description {
+            message: 0,
+            ..description
+        }));
+    }
+    found
 }
 
 /// Compares each message with copies, and with the next one.

@@ -22,7 +22,7 @@ from rdfm._core import (
 )
 from rdfm._core import Literal as LiteralTerm
 from rdfm.conversion.options import divide, readers
-from rdfm.conversion.pipeline import Pipeline, Plan
+from rdfm.conversion.pipeline import ConversionPlan, Pipeline
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.tables import TableBatch, TableTarget
 from rdfm.conversion.target import Target
@@ -598,7 +598,7 @@ class NanopubLog:
             stages = (*stages, _ToTable())
         else:
             stages = (*stages, _ToResults())
-        plan = Plan(
+        plan = ConversionPlan(
             inputs=self._inputs,
             driver=self._driver(divided.reads, divided.hints),
             stages=stages,
