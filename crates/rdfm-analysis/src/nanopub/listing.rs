@@ -7,11 +7,12 @@
 use std::fmt::Write as _;
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
 
 use super::signature;
 use super::structure::{ASSERTION, INFO, PROVENANCE, Structure};
-use super::vocabulary::{Vocabulary, Word};
+use super::vocabulary::{TermKey, Vocabulary, Word};
 
 /// Description of a nanopublication. Values are in the order of the quads, without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,56 +46,56 @@ pub(super) fn describe(
     found: &Structure,
     message: usize,
 ) -> Description {
-    let mut made = Description {
-        message,
-        uri: terms.string(found.uri),
-        ..Description::default()
-    };
-    let mut rights = None;
-    let mut topics = Vec::new();
-    let mut types = Vec::new();
+    let (mut created, mut license, mut rights) = (None, None, None);
+    let (mut creators, mut types, mut introduces) = (Vec::new(), Vec::new(), Vec::new());
+    let mut topics = FxHashSet::default();
     for quad in found.quads(quads, INFO) {
         if !terms.same(quad.subject, found.uri) {
             continue;
         }
         let is_iri = terms.is_iri(quad.object);
         match terms.word(quad.predicate) {
-            Word::Creator => add(&mut made.creators, terms, quad.object),
-            Word::Created if made.created.is_none() && !is_iri => {
-                made.created = Some(terms.string(quad.object));
-            }
-            Word::License if made.license.is_none() => {
-                made.license = Some(terms.string(quad.object));
-            }
-            Word::Rights if rights.is_none() => rights = Some(terms.string(quad.object)),
+            Word::Creator => creators.push(quad.object),
+            Word::Created if created.is_none() && !is_iri => created = Some(quad.object),
+            Word::License if license.is_none() => license = Some(quad.object),
+            Word::Rights if rights.is_none() => rights = Some(quad.object),
             Word::Type | Word::HasNanopubType if is_iri => types.push(quad.object),
             Word::Introduces if is_iri => {
-                topics.push(quad.object);
-                add(&mut made.introduces, terms, quad.object);
+                topics.insert(terms.key(quad.object));
+                introduces.push(quad.object);
             }
-            Word::Describes | Word::Embeds if is_iri => topics.push(quad.object),
+            Word::Describes | Word::Embeds if is_iri => {
+                topics.insert(terms.key(quad.object));
+            }
             _ => {}
         }
     }
-    made.license = made.license.or(rights);
+    let (mut retracts, mut supersedes) = (Vec::new(), Vec::new());
     for quad in quads {
-        if terms.is_iri(quad.object) {
-            match terms.word(quad.predicate) {
-                Word::Retracts => add(&mut made.retracts, terms, quad.object),
-                Word::Supersedes if terms.same(quad.subject, found.uri) => {
-                    add(&mut made.supersedes, terms, quad.object);
-                }
-                _ => {}
+        match terms.word(quad.predicate) {
+            Word::Retracts if terms.is_iri(quad.object) => retracts.push(quad.object),
+            Word::Supersedes
+                if terms.is_iri(quad.object) && terms.same(quad.subject, found.uri) =>
+            {
+                supersedes.push(quad.object);
             }
+            _ => {}
         }
     }
     add_types(terms, quads, found, &topics, &mut types);
-    for id in types {
-        add(&mut made.types, terms, id);
+    let public_key = signature::public_key(terms, quads, found);
+    Description {
+        message,
+        uri: terms.string(found.uri),
+        creators: distinct(terms, &creators),
+        created: created.map(|id| terms.string(id)),
+        license: license.or(rights).map(|id| terms.string(id)),
+        types: distinct(terms, &types),
+        introduces: distinct(terms, &introduces),
+        retracts: distinct(terms, &retracts),
+        supersedes: distinct(terms, &supersedes),
+        pubkey_hash: public_key.map(|key| hexadecimal(&Sha256::digest(terms.table.text(key)))),
     }
-    made.pubkey_hash = signature::public_key(terms, quads, found)
-        .map(|key| hexadecimal(&Sha256::digest(terms.table.text(key))));
-    made
 }
 
 /// Adds types that follow from the provenance and the assertion, as `NanopubUtils.getTypes` of nanopub-java does.
@@ -102,7 +103,7 @@ fn add_types(
     terms: &mut Vocabulary,
     quads: &[Quad],
     found: &Structure,
-    topics: &[TermId],
+    topics: &FxHashSet<TermKey>,
     types: &mut Vec<TermId>,
 ) {
     let assertion = found.graphs[ASSERTION].unwrap_or(found.uri);
@@ -123,11 +124,13 @@ fn add_types(
         (found.quads(quads, ASSERTION)).all(|quad| terms.same(quad.predicate, first.predicate));
     for quad in found.quads(quads, ASSERTION) {
         match terms.word(quad.predicate) {
-            Word::Type if terms.is_iri(quad.object) => {
-                let about = |topic: &TermId| terms.same(quad.subject, *topic);
-                if one_subject || about(&assertion) || topics.iter().any(about) {
-                    types.push(quad.object);
-                }
+            Word::Type
+                if terms.is_iri(quad.object)
+                    && (one_subject
+                        || terms.same(quad.subject, assertion)
+                        || topics.contains(&terms.key(quad.subject))) =>
+            {
+                types.push(quad.object);
             }
             Word::DeclaredBy => types.push(quad.predicate),
             _ => {}
@@ -138,18 +141,17 @@ fn add_types(
     }
 }
 
-/// Adds the text of a term if it is new. Blank nodes are not added: their labels mean nothing outside their message.
-fn add(values: &mut Vec<String>, terms: &Vocabulary, id: TermId) {
-    if matches!(
-        terms.table.term(id).kind,
-        TermKind::Bnode | TermKind::TripleTerm
-    ) {
-        return;
-    }
-    let text = terms.string(id);
-    if !values.contains(&text) {
-        values.push(text);
-    }
+/// The texts of terms, each once. Blank nodes are left out: their labels mean nothing outside their message.
+fn distinct(terms: &Vocabulary, ids: &[TermId]) -> Vec<String> {
+    let mut seen = FxHashSet::default();
+    ids.iter()
+        .filter(|id| {
+            let kind = terms.table.term(**id).kind;
+            !matches!(kind, TermKind::Bnode | TermKind::TripleTerm)
+                && seen.insert(terms.table.text(**id))
+        })
+        .map(|id| terms.string(*id))
+        .collect()
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

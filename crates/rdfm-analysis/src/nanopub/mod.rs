@@ -15,13 +15,17 @@ mod vocabulary;
 
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::quote;
-use rdfm_core::model::term::{Quad, TermId};
+use rdfm_core::model::term::Quad;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use listing::Description;
 use signature::Signature;
 use structure::Structure;
 use trusty::Hasher;
-use vocabulary::Vocabulary;
+use vocabulary::{TermKey, Vocabulary};
+
+/// Maximum number of malformed terms to report for a nanopublication.
+const MAX_TERMS: usize = 20;
 
 /// A rule for nanopublications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,44 +209,39 @@ impl<'a> NanopubChecker<'a> {
             call(self, quads);
             return;
         }
-        let mut parts = vec![Vec::new(); heads.len()];
-        let mut structures = Vec::with_capacity(heads.len());
-        for head in &heads {
-            let of_head: Vec<_> = quads
-                .iter()
-                .filter(|quad| self.terms.same(quad.graph, *head))
-                .copied()
-                .collect();
-            structures.push(structure::find(&mut self.terms, &of_head, &mut Vec::new()));
+        let mut of_heads = vec![Vec::new(); heads.len()];
+        for quad in quads {
+            if let Some(head) = heads.get(&self.terms.key(quad.graph)) {
+                of_heads[*head].push(*quad);
+            }
         }
+        let mut owners = FxHashMap::default();
+        for (head, of_head) in of_heads.iter().enumerate() {
+            let found = structure::find(&mut self.terms, of_head, &mut Vec::new());
+            for graph in found.iter().flat_map(|found| found.graphs).flatten() {
+                owners.entry(self.terms.key(graph)).or_insert(head);
+            }
+        }
+        let mut parts = vec![Vec::new(); heads.len()];
         let mut last = 0;
         for quad in quads {
-            if let Some(head) = heads
-                .iter()
-                .position(|head| self.terms.same(*head, quad.graph))
-            {
-                last = head;
-            }
-            let owner = structures.iter().position(|found| {
-                let mut graphs = found.iter().flat_map(|found| found.graphs).flatten();
-                graphs.any(|graph| self.terms.same(graph, quad.graph))
-            });
+            let graph = self.terms.key(quad.graph);
+            last = heads.get(&graph).copied().unwrap_or(last);
             // A graph that no head names belongs to the head before it.
-            parts[owner.unwrap_or(last)].push(*quad);
+            parts[owners.get(&graph).copied().unwrap_or(last)].push(*quad);
         }
         for part in parts {
             call(self, &part);
         }
     }
 
-    /// The graphs that declare nanopublications.
-    fn heads(&mut self, quads: &[Quad]) -> Vec<TermId> {
-        let mut heads: Vec<TermId> = Vec::new();
+    /// The graphs that declare nanopublications, with their numbers.
+    fn heads(&mut self, quads: &[Quad]) -> FxHashMap<TermKey<'a>, usize> {
+        let mut heads = FxHashMap::default();
         for quad in quads {
-            if structure::is_declaration(&mut self.terms, quad)
-                && !heads.iter().any(|head| self.terms.same(*head, quad.graph))
-            {
-                heads.push(quad.graph);
+            if structure::is_declaration(&mut self.terms, quad) {
+                let count = heads.len();
+                heads.entry(self.terms.key(quad.graph)).or_insert(count);
             }
         }
         heads
@@ -292,48 +291,43 @@ impl<'a> NanopubChecker<'a> {
         verdict
     }
 
-    /// Checks that IRIs and literals are well-formed. Each is reported once.
+    /// Checks that IRIs and literals are well-formed. Each is reported once, up to [`MAX_TERMS`] of them.
     fn check_terms(&mut self, quads: &[Quad], is_plain: bool, problems: &mut Vec<Violation>) {
-        let mut reported: Vec<TermId> = Vec::new();
+        let mut reported = FxHashSet::default();
         for quad in quads {
             for id in [quad.graph, quad.subject, quad.predicate, quad.object] {
-                if self.terms.is_iri(id) {
-                    if !self.terms.is_well_formed(id) && !self.contains(&reported, id) {
-                        reported.push(id);
-                        let text = format!("{} is not a valid IRI", self.terms.shown(id));
-                        problems.push(Violation::error(
-                            NanopubRule::Iri,
-                            text,
-                            self.terms.written(id),
-                        ));
+                let (rule, text, written) = if self.terms.is_iri(id) {
+                    if self.terms.is_well_formed(id) {
+                        continue;
                     }
-                    continue;
-                }
-                if let Some(datatype) = self.terms.violated_datatype(id)
-                    && !self.contains(&reported, id)
-                {
-                    reported.push(id);
+                    let text = format!("{} is not a valid IRI", self.terms.shown(id));
+                    (NanopubRule::Iri, text, self.terms.written(id))
+                } else if let Some(datatype) = self.terms.violated_datatype(id) {
                     let text = format!(
                         "{} is not a valid {}: expected {}",
                         quote(self.terms.table.text(id)),
                         datatype.name(),
                         datatype.expected()
                     );
+                    (
+                        NanopubRule::IllTypedLiteral,
+                        text,
+                        self.terms.written_string(id),
+                    )
+                } else {
+                    continue;
+                };
+                if reported.insert(written.clone()) {
                     problems.push(Violation {
-                        is_error: is_plain,
-                        ..Violation::error(
-                            NanopubRule::IllTypedLiteral,
-                            text,
-                            self.terms.written_string(id),
-                        )
+                        is_error: is_plain || rule == NanopubRule::Iri,
+                        ..Violation::error(rule, text, written)
                     });
+                    if reported.len() == MAX_TERMS {
+                        return;
+                    }
                 }
             }
         }
-    }
-
-    fn contains(&self, ids: &[TermId], id: TermId) -> bool {
-        ids.iter().any(|other| self.terms.same(*other, id))
     }
 
     fn reason(&mut self, quads: &[Quad]) -> Option<String> {

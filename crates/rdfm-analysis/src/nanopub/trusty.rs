@@ -78,7 +78,7 @@ impl Unhashable {
     }
 }
 
-/// TermGroup of a serialized term, in sorting order.
+/// Group of a serialized term. Groups are sorted in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TermGroup {
     DefaultGraph,

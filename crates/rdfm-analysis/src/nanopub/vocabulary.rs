@@ -109,6 +109,9 @@ impl Word {
     }
 }
 
+/// Kind and text of a term.
+pub(super) type TermKey<'a> = (u8, &'a [u8]);
+
 /// The terms of a batch, with facts that are determined once per term.
 #[derive(Debug)]
 pub(super) struct Vocabulary<'a> {
@@ -163,6 +166,12 @@ impl<'a> Vocabulary<'a> {
             .entry(term.aux)
             .or_insert_with_key(|aux| of(*aux));
         datatype.filter(|datatype| !datatype.allows(self.table.text_of(term)))
+    }
+
+    /// A key that is equal for equal IRIs, blank nodes and plain literals.
+    pub fn key(&self, id: TermId) -> TermKey<'a> {
+        let term = self.table.term(id);
+        (term.kind as u8, self.table.text_of(term))
     }
 
     /// Whether two terms are equal.
