@@ -25,7 +25,7 @@ from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import describe_invalid_path, local_target
+from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -188,7 +188,8 @@ class Appended:
         self._compressor: compressions.Compressor | None = None
         # Through a link the target of the link is continued.
         final = Path(os.path.realpath(path))
-        with name_in_errors(self.name):
+        self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
+        with name_in_errors(self.name, keep=self._journal_name):
             self._state = _State(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
@@ -294,7 +295,7 @@ class Appended:
     def write(self, additions: list[Addition]) -> None:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
-        with name_in_errors(self.name):
+        with name_in_errors(self.name, keep=self._journal_name):
             for data, end in additions:
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
@@ -321,7 +322,7 @@ class Appended:
         """Commit the rest, and release the log."""
         try:
             self.check_process()
-            with name_in_errors(self.name):
+            with name_in_errors(self.name, keep=self._journal_name):
                 if self._ending is None and not self.bytes_written and self._compression:
                     self._compressor = self._compressor or compressions.compressor(
                         self._compression

@@ -3,7 +3,9 @@
 import gzip
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -510,6 +512,64 @@ def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
     assert numbers(path) == [0, 1, 2]
 
 
+def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
+    path = tmp_path / "log.nq"
+    left_by_a_killed_run(path)
+    other = tmp_path / "other.nq"
+    append(other, *(message(number) for number in range(4)))
+    other.replace(path)
+    before = path.read_bytes()
+    assert numbers(path) == [0, 1, 2, 3]
+    with pytest.raises(rdfm.OptionError, match=r"replaced or copied.*delete .*log\.nq\.append"):
+        append(path, message(4))
+    assert path.read_bytes() == before
+    journal_of(path).unlink()
+    append(path, message(4))
+    assert numbers(path) == [0, 1, 2, 3, 4]
+
+
+def test_a_copied_log_is_cut_to_its_committed_length(tmp_path):
+    path = tmp_path / "copy" / "log.nq"
+    path.parent.mkdir()
+    left_by_a_killed_run(tmp_path / "log.nq")
+    for file in ("log.nq", "log.nq.append"):
+        shutil.copy2(tmp_path / file, path.parent)
+    with pytest.raises(rdfm.OptionError, match="replaced or copied") as error:
+        append(path, message(2))
+    length = int(re.search(r"truncate -s (\d+)", str(error.value))[1])
+    os.truncate(path, length)
+    append(path, message(2))
+    assert numbers(path) == [0, 2]
+    assert not journal_of(path).exists()
+
+
+def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, monkeypatch):
+    path = tmp_path / "log.nq"
+    fstat = os.fstat
+
+    def without_inode(file):
+        found = list(fstat(file))
+        found[1] = 0
+        return os.stat_result(found)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.os, "fstat", without_inode)
+        patched.setattr(journal.os.path, "samestat", lambda one, other: True)
+        left_by_a_killed_run(path)
+    assert numbers(path) == [0]
+    append(path, message(2))
+    assert numbers(path) == [0, 2]
+
+
+def test_errors_about_the_journal_name_it(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    journal_of(path).mkdir()
+    with pytest.raises(IsADirectoryError) as error:
+        append(path, message(1))
+    assert error.value.filename == str(journal_of(path))
+
+
 def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
     path = tmp_path / "log.nq"
     left_by_a_killed_run(path)
@@ -561,13 +621,18 @@ with rdfm.create_log(path, append=True, sync=sync) as log:
 """
 
 
-def killed(path, first, delay, *, sync=True, size=100):
-    """Appends messages from `first` on until it is killed; returns the last one that was written."""
+def killed(path, first, delay, *, sync=True, size=100, lines=0):
+    """Appends messages from `first` on until it is killed; returns the last one that was written.
+
+    It is killed `delay` seconds after it wrote `lines` lines.
+    """
     command = [sys.executable, "-c", WRITER, str(path), str(first)]
     with subprocess.Popen(
         [*command, "sync" if sync else "", str(size)], stdout=subprocess.PIPE
     ) as run:
         assert run.stdout.readline() == b"begun\n"
+        for _ in range(lines):
+            run.stdout.readline()
         time.sleep(delay)
         run.send_signal(signal.SIGKILL)
         said = run.stdout.read().split()
@@ -607,7 +672,7 @@ def test_many_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
 def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    assert killed(path, 1, 0.3, sync=False) > 1
+    assert killed(path, 1, 0.1, sync=False, lines=4) > 1
     assert journal_of(path).exists()
     assert path.stat().st_size > len(LINE % 0)
     assert numbers(path) == [0]
