@@ -229,7 +229,7 @@ class Appended:
                 )
             self._compression = _compression(compression)
         log = StoredLog(file, size, self.name, self._format, found)
-        if found is not None and log.is_empty():
+        if log.is_empty():
             state.begin_anew()
             return
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
@@ -257,7 +257,16 @@ class Appended:
         Raises:
             OptionError: One of them does.
         """
-        if self._ending is None or "dialect" not in self._format.spec.options("write"):
+        if self._ending is None:
+            return
+        known = self._format.spec.options("write")
+        flat = options.get("flat")
+        if "flat" in known and flat is not None and known["flat"].value(flat):
+            raise OptionError(
+                f"{spelled('flat')} makes one message of all, but the log {self.name} has messages "
+                "already; leave it out"
+            )
+        if "dialect" not in known:
             return
         header = self._ending.header
         for name, found in (

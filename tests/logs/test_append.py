@@ -113,7 +113,7 @@ def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
     path = tmp_path / "log.rdfp"
     append(path, rdfm.Patch([("TX",), ("A", None, S, P, S)]))
     append(path, rdfm.Patch([("A", None, S, P, P)]))
-    assert path.read_text().count("Z .\n") == 2
+    assert path.read_text().count("Z .\n") == 1
     with rdfm.open_log(path) as log:
         assert [len(found) for found in log] == [2, 1]
 
@@ -224,6 +224,161 @@ def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
     assert path.read_bytes() == LINE % 0 + b"<http://e"
 
 
+# --- logs that are cut off, or broken at their end ---
+
+
+QUADS = [
+    rdfm.Quad(S, P, rdfm.Literal("é\n'''\"\"\"")),
+    rdfm.Quad(rdfm.Bnode("b"), P, rdfm.Literal("x", language="en")),
+    rdfm.Quad(S, P, rdfm.Literal("5", datatype=rdfm.Iri("http://e/dt"))),
+]
+APPENDABLE = [
+    format.name
+    for format in formats.specs()
+    if format.append != "never" and set(format.kinds) & {"messages", "patches"}
+]
+TEXT_FORMATS = [name for name in APPENDABLE if not formats.find(name).spec.binary]
+CUT_DELIMITERS = tuple(b"\nMESSAGE"[:length] for length in range(2, 8))
+
+
+def several(name, number):
+    """Returns a message, or in formats of patches a patch, with different kinds of terms."""
+    quads = [*message(number), *QUADS]
+    if "messages" in formats.find(name).spec.kinds:
+        return quads
+    return rdfm.Patch([("TX",), *(("A", None, *quad) for quad in quads), ("TC",)])
+
+
+def read_if_valid(path):
+    """Returns the messages; None if the log is broken."""
+    try:
+        with rdfm.open_log(path) as log:
+            return [list(each) for each in log]
+    except rdfm.DecodeError:
+        return None
+
+
+def log_of(folder, name):
+    return folder / f"log{formats.find(name).spec.suffixes[0]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in APPENDABLE),
+        *((name, {"dialect": "directive"}) for name in ("nt", "nq", "ttl", "trig")),
+    ],
+)
+def test_a_log_that_is_cut_at_any_byte_is_repaired(tmp_path, name, options):
+    path = log_of(tmp_path, name)
+    sizes = []
+    for count in (2, 3):
+        with rdfm.create_log(path, **options) as log:
+            for number in range(count):
+                log.write(several(name, number))
+        sizes.append(path.stat().st_size)
+    whole, messages = path.read_bytes(), read_if_valid(path)
+    for length in range(sizes[0] + 1, sizes[1]):
+        path.write_bytes(whole[:length])
+        expected = read_if_valid(path)
+        try:
+            append(path, several(name, 9))
+        except rdfm.TruncatedError:
+            assert path.read_bytes() == whole[:length]
+            append(path, several(name, 9), repair=True)
+            expected = messages[: len(read_if_valid(path)) - 1]
+            # In Turtle, the start of a delimiter could also be that of a name.
+            assert len(expected) >= 2 or whole[:length].endswith(CUT_DELIMITERS)
+        assert read_if_valid(path)[:-1] == expected, length
+
+
+def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
+    """The start of the string is before the part that is searched for the last line."""
+    inside = b"text\n" * (ending.TAIL_BYTES // 4)
+    begun = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + inside + DELIMITED
+    patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + inside + b"Z .\n"
+    for suffix, data in {"ttl": begun, "trig": begun, "rdfp": patches}.items():
+        path = tmp_path / f"log.{suffix}"
+        path.write_bytes(data)
+        more = patch(5) if suffix == "rdfp" else message(5)
+        with pytest.raises(rdfm.TruncatedError, match="ends inside a message"):
+            append(path, more)
+        assert path.read_bytes() == data
+        append(path, more, repair=True)
+        assert len(read_if_valid(path)) == 2
+
+
+@pytest.mark.parametrize("name", ["rdfxml", "rdf-protobuf", "jelly", "ndjsonld", "trig"])
+def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, name):
+    path = log_of(tmp_path, name)
+    with rdfm.create_log(path) as log:
+        log.write(message(0, " " + "x" * 200))
+    whole = path.read_bytes()
+    for length in (1, 2, 5, len(whole) // 2, len(whole) - 4):
+        path.write_bytes(whole[:length])
+        with pytest.raises(rdfm.TruncatedError, match="the log ends inside a message"):
+            append(path, message(1))
+        with pytest.raises(rdfm.TruncatedError, match="would remove the entire log"):
+            append(path, message(1), repair=True)
+        assert path.read_bytes() == whole[:length]
+
+
+def test_an_xml_document_of_several_lines_is_not_cut(tmp_path):
+    path = tmp_path / "log.rdf"
+    append(path, message(0))
+    first = path.read_bytes()
+    data = first + first.replace(b"><", b">\n<", 1)[:-4]
+    path.write_bytes(data)
+    with pytest.raises((rdfm.OptionError, rdfm.DecodeError), match=r"several lines|not a message"):
+        append(path, message(1), repair=True)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n", b" \n\n"])
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+def test_a_log_of_only_white_space_is_empty(tmp_path, name, content):
+    path = log_of(tmp_path, name)
+    path.write_bytes(content)
+    append(path, several(name, 0))
+    append(path, several(name, 1))
+    assert len(read_if_valid(path)) == 2
+
+
+@pytest.mark.parametrize("start", [b"", b'VERSION "1.2"\n'])
+@pytest.mark.parametrize("end", [b"MESSAGE\n", b"MESSAGE\n" + LINE % 1])
+@pytest.mark.parametrize("suffix", ["nt", "nq", "ttl", "trig"])
+def test_delimiters_without_an_announcement_are_refused(tmp_path, suffix, start, end):
+    path = tmp_path / f"log.{suffix}"
+    data = start + LINE % 0 + end
+    path.write_bytes(data)
+    with pytest.raises(rdfm.OptionError, match=r"does not announce messages.*lenient=True first"):
+        append(path, message(2))
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "line", ['{"@id": 5}', '{"@id": "http://e/s", "http://e/p": {"@value": 1, "@list": []}}']
+)
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("first", ["", '{"@id": "http://e/s", "http://e/p": 1}\n'])
+def test_a_last_line_that_is_not_json_ld_is_refused(tmp_path, first, line, end):
+    path = tmp_path / "log.ndjsonld"
+    path.write_text(first + line + end)
+    with pytest.raises(rdfm.DecodeError, match=r"@id must be a string|an object with @value"):
+        append(path, message(1))
+    assert path.read_text() == first + line + end
+
+
+def test_the_last_line_may_have_another_context_than_the_first(tmp_path):
+    path = tmp_path / "log.ndjsonld"
+    path.write_text(
+        '{"@context": {"n": "@id", "p": "http://e/p"}}\n{"n": "http://e/s", "p": 1}\n'
+        '{"@context": {"n": "http://e/n"}}\n{"n": 5}\n'
+    )
+    append(path, message(1))
+    assert len(read_if_valid(path)) == 3
+
+
 # --- refusals ---
 
 
@@ -293,13 +448,13 @@ CONTRADICTIONS = [
     ("nq", {}, {"dialect": "directive"}, "dialect is directive, but the log .* has comment"),
     ("trig", {"dialect": "directive"}, {"dialect": "comment"}, "has directive"),
     ("nq", {}, {"dialect": "plain"}, "dialect is plain"),
-    ("nq", {}, {"flat": True}, "cannot be appended without delimiters"),
+    ("nq", {}, {"flat": True}, "flat makes one message of all"),
     ("nq", {}, {"compression": "gzip"}, "compression is gzip, but .* has none"),
     ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
-    ("jelly", {}, {"name_table": 64}, "other stream options, which cannot change"),
+    ("jelly", {}, {"name_table": 64}, "has name_table=4000, and these options need name_table=64"),
     ("jelly", {}, {"delimited": False}, "only as frames with length prefixes"),
-    ("jelly", {}, {"flat": True}, "other stream options|only as frames"),
-    ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "other stream options"),
+    ("jelly", {}, {"flat": True}, "flat makes one message of all"),
+    ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "need jelly_version=2;"),
 ]
 
 
