@@ -30,6 +30,9 @@ from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_targ
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
+# Options that decide how all of a log is written, besides those in its header.
+_FIXED = frozenset({"delimited", "dialect", "flat", "frames", "framing"})
+
 __all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
 
 
@@ -104,6 +107,9 @@ class AppendEncoder:
         self._encoder = encoder
         self._each = each
         self._note = note
+        self._fixed = (
+            _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
+        )
         self._begun = ending is None
         self._before = b"\n" if ending is not None and ending.line_feed else b""
         if ending is not None:
@@ -124,11 +130,25 @@ class AppendEncoder:
             inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
             error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` gives them
+            self._keep_header(error)
             raise
         if not self._each:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
         return [Addition(before + data + rest, end)]
+
+    def _keep_header(self, error: EncodeError) -> None:
+        """Replace remedies that would change the header of the log."""
+        kept = [
+            remedy
+            for remedy in error.remedies
+            if remedy.side != "write" or remedy.option not in self._fixed
+        ]
+        if len(kept) < len(error.remedies):
+            error.remedies = tuple(kept)
+            error.reason += (
+                "; the options of a log cannot change, so write these messages to a new log"
+            )
 
     def finish(self) -> list[Addition]:
         """Return the end of the log. Without a message, a log that exists does not change."""

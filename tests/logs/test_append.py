@@ -497,7 +497,11 @@ def test_an_xml_document_of_several_lines(tmp_path):
     ("first", "then", "reason"),
     [
         ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "does not allow graph names"),
-        ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
+        (
+            {"rdf_star": False},
+            [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))],
+            "a triple term, and the header",
+        ),
     ],
 )
 def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
@@ -507,6 +511,71 @@ def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
     with pytest.raises(rdfm.EncodeError, match=reason):
         append(path, message(1), then)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "remedy"),
+    [
+        ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "physical_type"),
+        ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
+        ({"datatype_table": 0}, [QUADS[2]], "datatype_table"),
+    ],
+)
+def test_remedies_that_would_change_the_header_are_not_recommended(tmp_path, first, then, remedy):
+    path = tmp_path / "log.jelly"
+    iris = [rdfm.Quad(S, P, S)]
+    append(path, iris, **first)
+    with pytest.raises(rdfm.EncodeError, match="write these messages to a new log") as error:
+        append(path, then)
+    assert f"{remedy}=" not in str(error.value)
+    with pytest.raises(rdfm.EncodeError, match=f"{remedy}"):
+        append(tmp_path / "new.jelly", iris, then, **first)
+
+
+def test_an_unknown_logical_type_is_refused(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0))
+    data = path.read_bytes().replace(b"\x70\x04", b"\x70\x18")
+    path.write_bytes(data)
+    assert numbers(path) == [0]
+    with pytest.raises(rdfm.OptionError, match="logical type 24, which rdfm does not write"):
+        append(path, message(1))
+    assert path.read_bytes() == data
+
+
+def test_the_options_of_the_log_itself_may_be_a_template(tmp_path):
+    path, other = tmp_path / "log.jelly", tmp_path / "other.jelly"
+    append(path, message(0))
+    append(other, message(0), name_table=64)
+    given = {"from_format": "nq", "append": True}
+    rdfm.convert(LINE % 1, path, options_from=path, **given)
+    assert numbers(path) == [0, 1]
+    with pytest.raises(rdfm.OptionError, match=r"has name_table=4000.*options_from has name_tabl"):
+        rdfm.convert(LINE % 2, path, options_from=other, **given)
+    assert numbers(path) == [0, 1]
+
+
+def test_a_log_is_not_divided_into_files_when_appending(tmp_path):
+    for option in ("split_messages", "split_bytes"):
+        with pytest.raises(rdfm.OptionError, match=f"append and {option} cannot be combined"):
+            append(tmp_path / "log.nq", message(0), **{option: 5})
+
+
+def test_a_single_byte_after_the_last_message(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes() + b"\x05")
+    with pytest.raises(rdfm.TruncatedError, match="1 byte follows the last complete one"):
+        append(path, message(1))
+
+
+def test_patches_of_several_runs_equal_those_of_one(tmp_path):
+    patches = [patch(0), rdfm.Patch([]), patch(2), rdfm.Patch([])]
+    path, once = tmp_path / "log.rdfp", tmp_path / "once.rdfp"
+    for each in patches:
+        append(path, each)
+    append(once, *patches)
+    assert path.read_bytes() == once.read_bytes()
 
 
 def test_namespaces_in_version_1_are_refused_or_left_out(tmp_path):
