@@ -614,6 +614,8 @@ class Decoder:
     # restarts: True if the first frame has a restart mark, so that the log can be read in splits
     # dialect, version_label, options (stream options, by the names of the encoder's options); absent keys are unknown
     # look_alikes: number of comments that look like delimiters but are not; look_alike_offsets: offsets of the first ones
+    # large_frames: number of frames larger than their specification recommends; first_large_frames: offset, index and
+    # size of the first ones
     # notes: notes for readers of the log, one sentence each; joined: the note on Jelly logs that were perhaps joined
     # trailing_namespaces, at the end: number of declarations after the last message, which belong to no message
     def header(self) -> Mapping[str, Any]: ...

@@ -436,12 +436,17 @@ def _restore(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, 
 
 
 @contextmanager
-def name_in_errors(name: str) -> Iterator[None]:
-    """Make errors of the system name the file that the user gave, not a temporary one."""
+def name_in_errors(name: str, keep: str | None = None) -> Iterator[None]:
+    """Make errors of the system name the file that the user gave, not a temporary one.
+
+    Args:
+        name: The file.
+        keep: Another name that stays in errors.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno is not None:
+        if error.errno is not None and (keep is None or error.filename != keep):
             error.filename = name
             del error.filename2  # None would be shown as a second name
         raise

@@ -32,6 +32,7 @@ RULES: dict[str, Rule] = {
     ),
     "no-logs": READING_RULES["no-logs"],
     "joined": Rule("warning", "Jelly logs may have been joined into one message."),
+    "large-frame": Rule("warning", "A Jelly frame is larger than the recommended 1 MB."),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
         "warning", "JSON-LD keys without an IRI in the context are dropped with their values."

@@ -149,6 +149,7 @@ class _ValidatedLog(LogState):
     labels: Literal["none", "chosen", "all"] = "none"
     compared: bool = False  # whether its stream options were compared with the given ones
     look_alikes: int = 0
+    large_frames: int = 0
     joined: bool = False  # whether a note about joined logs was reported
     keys: int = 0
 
@@ -277,7 +278,7 @@ class Validation(LogCheck):
             self._add(log, "stream-options", text)
 
     def _noticed(self, log: _ValidatedLog, item: Read) -> None:
-        """Report what the decoder noticed: comments that look like delimiters, and dropped keys."""
+        """Report what the decoder noticed, such as comments that look like delimiters."""
         count = item.header.get("look_alikes", 0)
         offsets = item.header.get("look_alike_offsets", ())
         for index in range(log.look_alikes, count):
@@ -291,6 +292,7 @@ class Validation(LogCheck):
             text = "a comment looks like a message delimiter but is not one"
             self._add(log, "look-alike", text, offset=offset, line=line, column=column)
         log.look_alikes = count
+        self._large_frames(log, item.header)
         if "joined" in item.header and not log.joined:
             log.joined = True
             self._add(log, "joined", item.header["joined"])
@@ -298,6 +300,20 @@ class Validation(LogCheck):
             if log.keys == 0 and self._returns_warning("key-without-iri"):
                 self._key(log, item)
             log.keys += item.lost.keys
+
+    def _large_frames(self, log: _ValidatedLog, header: Mapping[str, Any]) -> None:
+        """Report frames that are larger than recommended."""
+        count = header.get("large_frames", 0)
+        first = header.get("first_large_frames", ())
+        for index in range(log.large_frames, count):
+            if not self._returns_warning("large-frame"):
+                self._leave_out("large-frame", count - index - 1)
+                break
+            offset, frame, size = first[index] if index < len(first) else (None, None, None)
+            what = "the frame" if size is None else f"the frame of {size} bytes"
+            text = f"{what} is larger than the recommended 1 MB"
+            self._add(log, "large-frame", text, offset=offset, frame=frame)
+        log.large_frames = count
 
     def _key(self, log: _ValidatedLog, item: Read) -> None:
         """Report the first dropped key of a log."""

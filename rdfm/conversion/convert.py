@@ -113,7 +113,7 @@ def convert(
     sources = as_inputs(inputs)
     if not sources:
         raise OptionError("no input is given")
-    refuse_own_input(sources, output, options, STAGES)
+    refuse_own_input(sources, output, options, STAGES, append=bool(options.get("append")))
     report = Reporter(progress)
     total = None if progress is None else total_bytes(sources)
     return Pipeline(plan(sources, output, dict(options), total), report).run()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rdfm import formats
-from rdfm.errors import DecodeError, OptionError
+from rdfm.errors import DecodeError, OptionError, spelled
 from rdfm.formats import EncoderLike, Format
 from rdfm.logs.driver import Read, Source
 from rdfm.logs.input import Readable, holds_files
@@ -83,16 +83,30 @@ class Target:
             found.pop("options", None)
         if continued := self._shape.continued:
             if self.template and self.template != continued.get("options"):
-                raise OptionError(
-                    "the log has other stream options than the template, which cannot change; "
-                    "remove the option for the template"
-                )
+                raise OptionError(_differences(continued.get("options", {}), self.template))
             found = {**(found or {}), **continued}
 
         def make(**changed: Any) -> EncoderLike:
             return self.format.encoder({**self._options, **changed}, found)
 
         return self._shape.encoder(make, self.format.spec, self._options)
+
+
+def _differences(found: Mapping[str, Any], template: Mapping[str, Any]) -> str:
+    """Return the error for a log whose stream options are not those of the template."""
+
+    def shown(options: Mapping[str, Any], others: Mapping[str, Any]) -> str:
+        return " and ".join(
+            spelled(name, value if isinstance(value, str) else str(value).lower(), "write")
+            for name, value in options.items()
+            if others.get(name) != value
+        )
+
+    return (
+        f"the log has {shown(found, template)}, but the log of {spelled('options_from', side='write')} "
+        f"has {shown(template, found)}; the stream options of a log cannot change, so leave "
+        f"{spelled('options_from', side='write')} out or write a new log"
+    )
 
 
 def source_of(

@@ -25,10 +25,13 @@ from rdfm.logs.ending import Ending, StoredLog, find_end
 from rdfm.logs.journal import Commit, Journal
 from rdfm.storage import archive as archives
 from rdfm.storage import compression as compressions
-from rdfm.storage.paths import describe_invalid_path, local_target
+from rdfm.storage.paths import JOURNAL_SUFFIX, describe_invalid_path, local_target
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
+
+# Options that decide how all of a log is written, besides those in its header.
+_FIXED = frozenset({"delimited", "dialect", "flat", "frames", "framing"})
 
 __all__ = ["Addition", "AppendEncoder", "Appended", "Appending", "check_appending"]
 
@@ -104,6 +107,9 @@ class AppendEncoder:
         self._encoder = encoder
         self._each = each
         self._note = note
+        self._fixed = (
+            _FIXED | set(ending.header.get("options", ())) if ending is not None else set()
+        )
         self._begun = ending is None
         self._before = b"\n" if ending is not None and ending.line_feed else b""
         if ending is not None:
@@ -124,11 +130,25 @@ class AppendEncoder:
             inside = batch.continued and error.message_index == batch.first_index
             data = before + error.completed if error.completed else b""
             error.completed = [Addition(data, None if inside else "")]  # type: ignore[assignment]  # as `encode` gives them
+            self._keep_header(error)
             raise
         if not self._each:
             return [Addition(before + data, None)]
         rest, end = self._encoder.pause()
         return [Addition(before + data + rest, end)]
+
+    def _keep_header(self, error: EncodeError) -> None:
+        """Replace remedies that would change the header of the log."""
+        kept = [
+            remedy
+            for remedy in error.remedies
+            if remedy.side != "write" or remedy.option not in self._fixed
+        ]
+        if len(kept) < len(error.remedies):
+            error.remedies = tuple(kept)
+            error.reason += (
+                "; the options of a log cannot change, so write these messages to a new log"
+            )
 
     def finish(self) -> list[Addition]:
         """Return the end of the log. Without a message, a log that exists does not change."""
@@ -188,7 +208,8 @@ class Appended:
         self._compressor: compressions.Compressor | None = None
         # Through a link the target of the link is continued.
         final = Path(os.path.realpath(path))
-        with name_in_errors(self.name):
+        self._journal_name = visible(str(final) + JOURNAL_SUFFIX)
+        with name_in_errors(self.name, keep=self._journal_name):
             self._state = _State(self.name, final, Journal(final))
             self._forgotten = weakref.finalize(self, _forget, self._state)
             try:
@@ -228,7 +249,7 @@ class Appended:
                 )
             self._compression = _compression(compression)
         log = StoredLog(file, size, self.name, self._format, found)
-        if found is not None and log.is_empty():
+        if log.is_empty():
             state.begin_anew()
             return
         ending = find_end(log, repair=repair, known="" if left is None else left.end)
@@ -256,7 +277,16 @@ class Appended:
         Raises:
             OptionError: One of them does.
         """
-        if self._ending is None or "dialect" not in self._format.spec.options("write"):
+        if self._ending is None:
+            return
+        known = self._format.spec.options("write")
+        flat = options.get("flat")
+        if "flat" in known and flat is not None and known["flat"].value(flat):
+            raise OptionError(
+                f"{spelled('flat')} makes one message of all, but the log {self.name} has messages "
+                "already; leave it out"
+            )
+        if "dialect" not in known:
             return
         header = self._ending.header
         for name, found in (
@@ -294,7 +324,7 @@ class Appended:
     def write(self, additions: list[Addition]) -> None:
         """Write bytes. With `sync`, they are committed if the log may end after them."""
         self.check_process()
-        with name_in_errors(self.name):
+        with name_in_errors(self.name, keep=self._journal_name):
             for data, end in additions:
                 if data and self._compression is not None:
                     if self._compressor is None:  # a new member
@@ -321,7 +351,7 @@ class Appended:
         """Commit the rest, and release the log."""
         try:
             self.check_process()
-            with name_in_errors(self.name):
+            with name_in_errors(self.name, keep=self._journal_name):
                 if self._ending is None and not self.bytes_written and self._compression:
                     self._compressor = self._compressor or compressions.compressor(
                         self._compression

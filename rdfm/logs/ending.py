@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rdfm._core import LengthChain, last_mark
-from rdfm.errors import DecodeError, OptionError, Remedy, TruncatedError, UnsupportedError
+from rdfm.errors import (
+    DecodeError,
+    OptionError,
+    Remedy,
+    TruncatedError,
+    UnsupportedError,
+    spelled,
+)
 from rdfm.formats import DecoderLike, Format, Opening
 from rdfm.storage import compression as compressions
 
@@ -38,8 +45,16 @@ _DELIMITER_LINE = {
     "comment": re.compile(rb"[ \t]*#\s*@message[^\r\n]*"),
     "directive": re.compile(rb"[ \t]*(?:(?i:MESSAGE)|@message[ \t]*\.)[ \t]*(?:#[^\r\n]*)?"),
 }
+BOM = b"\xef\xbb\xbf"
 # The lines that end messages, and those that begin them, in formats without dialects.
 _ENDS = {"rdf-patch": re.compile(rb"[ \t]*Z[ \t]*\.[ \t]*(?:#[^\r\n]*)?")}
+# Last lines that can only be the start of a delimiter. In Turtle, they could be that of a name.
+_BEGUN = {
+    "nt": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
+    "nq": (b"M", b"ME", b"MES", b"MESS", b"MESSA", b"MESSAG"),
+    "yamlld": (b"--", b".."),
+    "rdf-patch": (b"Z",),
+}
 # The error for a remote context, by its code in the specification.
 _NO_CONTEXT = "loading remote context failed"
 _BEGINS = {"yamlld": re.compile(rb"---(?:[ \t][^\r\n]*)?")}
@@ -102,8 +117,22 @@ class StoredLog:
         return compressions.decompress(self.compression, raw, self.name)
 
     def is_empty(self) -> bool:
-        """Whether the log has no bytes, decompressed."""
-        return not any(self.pieces())
+        """Whether the log has no bytes, decompressed; in a text format, only white space.
+
+        A byte order mark before it counts as white space.
+        """
+        pieces = self.pieces()
+        if self.format.spec.binary:
+            return not any(pieces)
+        head = b""
+        for piece in pieces:
+            head += piece
+            if len(head) < len(BOM):
+                continue
+            if head.removeprefix(BOM).strip():
+                return False
+            head = BOM
+        return not head.removeprefix(BOM).strip()
 
     def decoder(self, **options: Any) -> Any:
         """Return a decoder that accepts what a lenient writer may have written."""
@@ -144,9 +173,10 @@ def find_end(log: StoredLog, *, repair: bool = False, known: str = "") -> Ending
     found = None
     if how == "last line":
         found = _by_last_line(log, header, repair)
-    elif log.compression is None and not log.format.spec.binary:
-        found = _by_delimiter(log, header)
-    return found or _decoded(log, repair)
+    found = found or _decoded(log, repair)
+    if found.header.get("dialect") == "directive":
+        _check_announced(log, found.header)
+    return found
 
 
 def _header(log: StoredLog) -> Mapping[str, Any]:
@@ -186,10 +216,31 @@ def _small(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield piece[at : at + TAIL_BYTES]
 
 
+def _check_announced(log: StoredLog, header: Mapping[str, Any]) -> None:
+    """Refuse a log with delimiters that readers reject, since it does not announce messages."""
+    label = header.get("version_label")
+    decoder = log.decoder(lenient=False)
+    decoder.feed(b"MESSAGE\n" if label is None else f'VERSION "{label}"\nMESSAGE\n'.encode())
+    decoder.finish()
+    try:
+        decoder.next_batch()
+    except DecodeError as error:
+        lenient = spelled("lenient", "true", "read")
+        raise OptionError(
+            f"cannot append to {log.name}, because readers reject it: {error.reason}; "
+            f"convert it to a new log with {lenient} first"
+        ) from None
+
+
 def _check_open(log: StoredLog, decoder: Any) -> None:
     """Refuse a log that no message can follow."""
     _, closed = decoder.ending()
     if closed is not None:
+        if log.format.spec.append == "lengths":
+            chain, size = _chain(log)
+            # Only the start of a message: what it looks like says nothing about the log.
+            if chain.end == 0 and not chain.broken and size > 0:
+                raise _nothing_complete(log)
         raise OptionError(
             f"cannot append to {log.name}, because {closed}; convert it to a log of messages first"
         )
@@ -217,58 +268,94 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
             return None
     start, line = last
     ended = tail.ended
-    problem = _document_problem(log, line)
-    if problem is None and log.format.name == "rdfxml":
-        problem = _check_first_line(log)
+    if log.format.name == "rdfxml":
+        return _of_documents(log, header, repair, start, line, ended=ended)
+    try:
+        if not isinstance(json.loads(line), dict):
+            raise ValueError("it is not an object")  # as for invalid JSON
+    except (ValueError, RecursionError) as error:
+        if not ended:
+            return _cut(log, start, "content", header, "its last line is incomplete", repair)
+        raise _not_a_message(log, str(error)) from None
+    # In most logs, the first line has the context of all lines.
+    checked = line if start == 0 else (_first_line(log) or b"") + b"\n" + line
+    if (problem := _problem(log, checked)) is not None:
+        # Perhaps the last line has another context. Decoding shows it, and raises other errors.
+        *_, problem = _decode(log, log.pieces())
+        if problem is not None:
+            raise _not_a_message(log, problem.text)
+    return Ending(log.size, "content", header, not ended)
+
+
+def _of_documents(
+    log: StoredLog,
+    header: Mapping[str, Any],
+    repair: bool,
+    start: int,
+    line: bytes,
+    *,
+    ended: bool,
+) -> Ending:
+    """Return the end of an RDF/XML log by its last line, which should be a document.
+
+    Raises:
+        OptionError: It has a document of several lines.
+        DecodeError: The last line is not a document.
+    """
+    problem = _problem(log, line, documents=1)
+    first = problem if start == 0 else _problem(log, _first_line(log) or b"", documents=1)
+    if problem is None and first is None:
+        return Ending(log.size, "content", header, not ended)
+    # A line that is the start of a document is either cut off, or continues on the next line.
+    if start > 0 and first is not None and first.is_incomplete:
+        raise _has_long_document(log)
     if problem is None:
         return Ending(log.size, "content", header, not ended)
-    if log.format.name == "rdfxml" and (start == 0 or _check_first_line(log) is not None):
-        raise OptionError(
-            f"cannot append to {log.name}, because it has a document of several lines; "
-            "convert it first, which writes one document a line"
-        )
-    if ended:
-        raise DecodeError(
-            f"the last line is not a message: {problem}", format=log.format.name, source=log.name
-        )
+    if problem.is_incomplete and ended:
+        raise _has_long_document(log)
+    if not problem.is_incomplete:
+        raise _not_a_message(log, problem.text)
+    before = next((line for at, line in _Tail(log).lines() if at < start and line.strip()), None)
+    if before is not None and _problem(log, before, documents=1) is not None:
+        raise _has_long_document(log)
     return _cut(log, start, "content", header, "its last line is incomplete", repair)
 
 
-def _document_problem(log: StoredLog, line: bytes) -> str | None:
-    """Return what is wrong with a line that should be a document; None if it is one."""
-    if log.format.name == "rdfxml":
-        return _xml_problem(log, line)
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return str(error)
-    return None if isinstance(found, dict) else "it is not an object"
+def _has_long_document(log: StoredLog) -> OptionError:
+    return OptionError(
+        f"cannot append to {log.name}, because it has a document of several lines; "
+        "convert it first, which writes one document a line"
+    )
 
 
-def _xml_problem(log: StoredLog, line: bytes) -> str | None:
-    decoder = log.decoder()
-    decoder.feed(line)
-    decoder.finish()
+def _not_a_message(log: StoredLog, problem: str) -> DecodeError:
+    return DecodeError(
+        f"the last line is not a message: {problem}", format=log.format.name, source=log.name
+    )
+
+
+def _problem(log: StoredLog, lines: bytes, documents: int | None = None) -> _Problem | None:
+    """Return what is wrong with lines of a log, which may contain a number of documents."""
     try:
-        count = 0
-        while (batch := decoder.next_batch()) is not None:
-            count += len(batch) - batch.continued
+        _, _, count, problem = _decode(log, (lines,))
     except DecodeError as error:
-        return error.reason
-    return None if count == 1 else f"it has {count} documents"
+        return _Problem(error.reason, is_incomplete=False)
+    if problem is None and documents is not None and count != documents:
+        return _Problem(f"it has {count} documents", is_incomplete=False)
+    return problem
 
 
-def _check_first_line(log: StoredLog) -> str | None:
-    """Return what is wrong with the first line of an RDF/XML log."""
+def _first_line(log: StoredLog) -> bytes | None:
+    """Return the first line of a log; None if it is very long."""
     head = b""
     for piece in log.pieces():
         head += piece
         end = _LINE_END.search(head)
         if end is not None:
-            return _xml_problem(log, head[: end.start()])
+            return head[: end.start()]
         if len(head) > MOST_TAIL_BYTES:
-            break
-    return None
+            return None
+    return head
 
 
 def _of_statements(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending | None:
@@ -336,6 +423,11 @@ def _cut_statements(
     """Return the end after the last delimiter before a broken last line."""
     if not repair:
         raise log.unfinished(reason)
+    if _cut_delimiter(log) == broken and dialect == "directive":
+        shorter = StoredLog(log.file, broken, log.name, log.format, log.compression)
+        before = _of_statements(shorter, header, repair=False)
+        if before is not None:
+            return _cut(log, broken, before.end, header, reason, repair)
     while True:
         for start, line in tail.lines():
             if start >= broken or (start == tail.start and tail.start > 0):
@@ -428,15 +520,7 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
     """Return the end of a log whose messages have lengths."""
     if log.compression is None and _is_complete_after_mark(log):
         return Ending(log.size, "content", header)
-    if log.compression is None:
-        chain, size = _followed(log), log.size
-    else:
-        chain, size = LengthChain(), 0
-        for piece in log.pieces():
-            at = max(chain.next - size, 0)
-            size += len(piece)
-            if at < len(piece):
-                chain.feed(piece[at:])
+    chain, size = _chain(log)
     if chain.broken:
         raise DecodeError(
             "the lengths of its messages are broken",
@@ -446,8 +530,22 @@ def _chained(log: StoredLog, header: Mapping[str, Any], repair: bool) -> Ending:
         )
     if chain.end == size:
         return Ending(log.size, "content", header)
-    reason = f"{size - chain.end} bytes follow the last complete one"
+    rest = size - chain.end
+    reason = f"{rest} {'byte follows' if rest == 1 else 'bytes follow'} the last complete one"
     return _cut(log, chain.end, "content", header, reason, repair)
+
+
+def _chain(log: StoredLog) -> tuple[LengthChain, int]:
+    """Follow the lengths of the messages of a log. Return also its size, decompressed."""
+    if log.compression is None:
+        return _followed(log), log.size
+    chain, size = LengthChain(), 0
+    for piece in log.pieces():
+        at = max(chain.next - size, 0)
+        size += len(piece)
+        if at < len(piece):
+            chain.feed(piece[at:])
+    return chain, size
 
 
 def _is_complete_after_mark(log: StoredLog) -> bool:
@@ -495,20 +593,6 @@ def _followed(log: StoredLog) -> LengthChain:
 # --- formats that are decoded ---
 
 
-def _by_delimiter(log: StoredLog, header: Mapping[str, Any]) -> Ending | None:
-    """Return the end of a log whose last line is a delimiter; None otherwise."""
-    delimiter = _DELIMITER_LINE.get(header.get("dialect", "")) or _ENDS.get(log.format.name)
-    if delimiter is None or header.get("changes_dialect"):
-        return None
-    tail = _Tail(log)
-    start, line = next(tail.lines())
-    if start == tail.start and start > 0:
-        return None
-    if delimiter.fullmatch(line) is None:
-        return None
-    return Ending(log.size, "delimiter", header, not tail.ended)
-
-
 def _decoded(log: StoredLog, repair: bool) -> Ending:
     """Return the end of a log by decoding it."""
     last = b"\n"
@@ -528,41 +612,61 @@ def _decoded(log: StoredLog, repair: bool) -> Ending:
     if error is None:
         return Ending(log.size, end, header, line_feed)
     if not repair:
-        raise log.unfinished(error)
+        raise log.unfinished(error.text)
     if log.compression is None:
         for length in _candidates(log, header):
             shorter = StoredLog(log.file, length, log.name, log.format)
             end, header, complete, problem = _decode(shorter, shorter.raw())
-            if problem is None and 0 < complete <= count:
-                return _cut(log, length, end, header, error, repair)
+            # If a delimiter was cut off, the message before it is complete.
+            most = count + (length == _cut_delimiter(log))
+            if problem is None and 0 < complete <= most:
+                return _cut(log, length, end, header, error.text, repair)
     raise _nothing_complete(log)
+
+
+class _Problem(NamedTuple):
+    """What is wrong with a log or a part of it.
+
+    Attributes:
+        text: The reason.
+        is_incomplete: Whether more bytes could make it valid, so that it may be cut off.
+    """
+
+    text: str
+    is_incomplete: bool
 
 
 def _decode(
     log: StoredLog, pieces: Iterable[bytes]
-) -> tuple[str, Mapping[str, Any], int, str | None]:
+) -> tuple[str, Mapping[str, Any], int, _Problem | None]:
     """Decode a log. Return its end, header, number of complete messages, and why it is incomplete.
+
+    Decoders report an error as soon as no further bytes can correct it. So an error that is found
+    only at the end may come from the end: the log is cut off in a word, an escape or a character.
 
     Raises:
         DecodeError: The log is broken before its end.
     """
     decoder = log.decoder()
     count = 0
+    has_ended = False
     try:
         for piece in pieces:
             decoder.feed(piece)
             count += _drain(log, decoder)
         decoder.finish()
+        has_ended = True
         count += _drain(log, decoder)
-    except TruncatedError as error:
-        return "content", decoder.header(), count, error.reason
     except DecodeError as error:
+        if has_ended or isinstance(error, TruncatedError):
+            return "content", decoder.header(), count, _Problem(error.reason, is_incomplete=True)
         error.source = log.name
         raise
     _check_open(log, decoder)
     end, _ = decoder.ending()
     if end == "inside":
-        return "content", decoder.header(), count - 1, "its last transaction has no end"
+        problem = _Problem("its last transaction has no end", is_incomplete=True)
+        return "content", decoder.header(), count - 1, problem
     return end or "content", decoder.header(), count, None
 
 
@@ -591,6 +695,9 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
     if log.format.spec.binary:
         yield _followed(log).end
         return
+    cut = _cut_delimiter(log)
+    if cut is not None:
+        yield cut
     name, dialect = log.format.name, header.get("dialect") or "comment"
     ends = _BEGINS.get(name) or _ENDS.get(name) or _DELIMITER_LINE[dialect]
     tail = _Tail(log)
@@ -607,6 +714,14 @@ def _candidates(log: StoredLog, header: Mapping[str, Any]) -> Iterator[int]:
             return
 
 
+def _cut_delimiter(log: StoredLog) -> int | None:
+    """Return where the last line begins, if it can only be a delimiter that was cut off."""
+    tail = _Tail(log)
+    start, line = next(tail.lines())
+    is_cut = not tail.ended and line.strip() in _BEGUN.get(log.format.name, ())
+    return start if is_cut and start > 0 else None
+
+
 def _line_end(tail: _Tail, offset: int) -> int:
     """Return the length of the line end at an offset."""
     found = _LINE_END.match(tail.data, offset - tail.start)
@@ -621,6 +736,8 @@ def _cut(
     Raises:
         DecodeError: It is not to be repaired, or nothing of it is complete.
     """
+    if length == 0:
+        raise _nothing_complete(log)
     if not repair:
         raise log.unfinished(reason)
     if log.compression is not None:
@@ -630,8 +747,6 @@ def _cut(
             format=log.format.name,
             source=log.name,
         )
-    if length == 0:
-        raise _nothing_complete(log)
     return Ending(length, end, header)
 
 

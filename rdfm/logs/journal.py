@@ -3,8 +3,9 @@
 In: the path of a log. Out: `Journal` for the writer; `committed_length` for readers.
 Cost: one write of `SLOT_BYTES` per commit; one failed open per log that is read without a journal.
 Law: bytes of the log from the committed length on are not part of it. At any time one process at
-most has the lock. A journal applies only to a log with the bytes that were committed: it says
-nothing about another log that got the same name, and nothing is cut off such a log.
+most has the lock. A journal applies only to the file that was appended to, with the bytes that were
+committed: it says nothing about another log that got the same name, and nothing is cut off such a
+log.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfm.errors import OptionError, visible
+from rdfm.errors import OptionError, name_in_errors, visible
 from rdfm.storage.paths import JOURNAL_SUFFIX
 
 try:
@@ -50,6 +51,7 @@ class Commit(NamedTuple):
 class _Slot(NamedTuple):
     number: int  # of the commit
     check: int  # of the last bytes that were committed
+    inode: int  # of the log; 0 if the file system has none
     commit: Commit
 
 
@@ -63,6 +65,7 @@ class Journal:
 
     Attributes:
         path: The path of the journal.
+        name: The path as text, for errors.
         left: The last commit of a writer that did not end cleanly; None if there is none.
     """
 
@@ -73,27 +76,33 @@ class Journal:
             log: The log, which may be missing; not a symbolic link.
 
         Raises:
-            OptionError: Another writer has the lock, or the system has no file locks.
+            OptionError: Another writer has the lock, or the system has no file locks. Or the
+                journal belongs to another file that had the name of the log, or was copied.
             OSError: The journal cannot be created.
         """
         if fcntl is None:
             raise OptionError("appending needs file locks, which this system does not have")
         self.path = log.with_name(log.name + JOURNAL_SUFFIX)
+        self.name = visible(str(self.path))
         self._number = 0
         self._process = os.getpid()
-        self._file = self._locked(visible(str(log)))
+        shown = visible(str(log))
+        with name_in_errors(self.name):
+            self._file = self._locked(shown)
         try:
             self.left: Commit | None = None
-            data = os.pread(self._file, 2 * SLOT_BYTES, 0)
+            with name_in_errors(self.name):
+                data = os.pread(self._file, 2 * SLOT_BYTES, 0)
             if not data.startswith(_HEAD.encode()[: len(data)]):
                 raise OptionError(
-                    f"{visible(str(self.path))} is not the journal of a log; appending needs that name"
+                    f"{self.name} is not the journal of a log; appending needs that name"
                 )
             slot = _newest(data)
             if slot is not None:
                 self._number = slot.number
                 with contextlib.suppress(FileNotFoundError), log.open("rb", buffering=0) as file:
-                    if _applies(slot, file.fileno()):
+                    if _begins_as_committed(slot, file.fileno()):
+                        _check_same_file(slot, file.fileno(), shown, self.name)
                         self.left = slot.commit
         except BaseException:
             self.release()
@@ -133,20 +142,21 @@ class Journal:
         if sync:
             os.fsync(log)
         self._number += 1
-        slot = _Slot(self._number, _check(log, commit.length), commit)
+        slot = _Slot(self._number, _check(log, commit.length), os.fstat(log).st_ino, commit)
         offset = (self._number - 1) % 2 * SLOT_BYTES
         data = _encoded(slot)
-        while data:
-            written = os.pwrite(self._file, data, offset)
-            data, offset = data[written:], offset + written
-        if sync:
-            os.fsync(self._file)
+        with name_in_errors(self.name):
+            while data:
+                written = os.pwrite(self._file, data, offset)
+                data, offset = data[written:], offset + written
+            if sync:
+                os.fsync(self._file)
 
     def remove(self) -> None:
         """Remove the journal, since all of the log is committed, and release the lock."""
         if self._process == os.getpid():
             # Before the lock is released: the next writer creates its own.
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError), name_in_errors(self.name):
                 self.path.unlink()
         self.release()
 
@@ -210,9 +220,41 @@ def remove_stale(log: Path) -> None:
 
 
 def _applies(slot: _Slot, log: int) -> bool:
+    """Whether a log is the file that was appended to, and has the bytes that were committed."""
+    return _is_same_file(slot, log) and _begins_as_committed(slot, log)
+
+
+def _begins_as_committed(slot: _Slot, log: int) -> bool:
     """Whether a log has the bytes that were committed."""
     length = slot.commit.length
     return os.fstat(log).st_size >= length and _check(log, length) == slot.check
+
+
+def _is_same_file(slot: _Slot, log: int) -> bool:
+    """Whether a log is the file that was appended to, as far as the system knows.
+
+    The inode is compared without the device, whose number changes when a network file system is
+    mounted again, and differs between machines.
+    """
+    found = os.fstat(log).st_ino
+    return found == slot.inode or 0 in (found, slot.inode)
+
+
+def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
+    """Refuse another file that has the committed bytes and more, whose end may be incomplete.
+
+    Raises:
+        OptionError: It is another file. A copy may end with bytes that were not committed, and a
+            log that replaced the first one ends with messages: rdfm cannot tell which.
+    """
+    length = slot.commit.length
+    if os.fstat(log).st_size == length or _is_same_file(slot, log):
+        return
+    raise OptionError(
+        f"{journal} was left by a run that appended to another file: {name} was replaced or copied "
+        f"since then; if it was replaced, delete {journal}; if it was copied or restored from a "
+        f"backup, cut it to the {length} bytes that were committed (truncate -s {length})"
+    )
 
 
 def _check(log: int, length: int) -> int:
@@ -230,7 +272,9 @@ def _check(log: int, length: int) -> int:
 def _encoded(slot: _Slot) -> bytes:
     """Return a slot as a line of text."""
     length, end = slot.commit
-    text = f"{_HEAD} {slot.number:020} {length:020} {slot.check:08x} {end or '-':10}"
+    text = (
+        f"{_HEAD} {slot.number:020} {length:020} {slot.check:08x} {slot.inode:016x} {end or '-':10}"
+    )
     return f"{text} {zlib.crc32(text.encode()):08x}".ljust(SLOT_BYTES - 1).encode() + b"\n"
 
 
@@ -244,9 +288,10 @@ def _decoded(data: bytes) -> _Slot | None:
     """Return a slot, or None if it is empty or was written only in part."""
     text, _, check = data.decode("ascii", "replace").rstrip().rpartition(" ")
     fields = text.removeprefix(_HEAD).split()
-    if len(data) < SLOT_BYTES or len(fields) != 4 or not text.startswith(_HEAD):
+    if len(data) < SLOT_BYTES or len(fields) != 5 or not text.startswith(_HEAD):
         return None
     if check != f"{zlib.crc32(text.encode()):08x}":
         return None
-    number, length, last, end = fields
-    return _Slot(int(number), int(last, 16), Commit(int(length), "" if end == "-" else end))
+    number, length, last, inode, end = fields
+    commit = Commit(int(length), "" if end == "-" else end)
+    return _Slot(int(number), int(last, 16), int(inode, 16), commit)

@@ -21,7 +21,7 @@ from rdfm.errors import EncodeError, OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec
 from rdfm.logs import remedies
 from rdfm.logs.kinds import other_kind
-from rdfm.logs.parts import Part
+from rdfm.logs.parts import Namespaces, Part
 
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
@@ -92,7 +92,10 @@ class SplitBy(NamedTuple):
         Raises:
             OptionError: The predicate is not an IRI.
         """
-        return KeySplitter(self.kind, self.predicate, self.prefixes)
+        try:
+            return KeySplitter(self.kind, self.predicate, self.prefixes)
+        except OptionError as error:
+            raise OptionError(f"{spelled('split_by')}: {error}") from None
 
 
 class _File:
@@ -143,6 +146,7 @@ class KeyEncoder:
         self._has_read = False
         self._can_continue = False
         self._source: str | None = None  # the log read last
+        self._namespaces = Namespaces()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 
@@ -158,6 +162,7 @@ class KeyEncoder:
             raise other_kind(
                 source or "the log", batch.kind, "only messages can be divided by keys"
             )
+        self._namespaces.take(batch)
         keys, several = self._splitter.begin(batch)
         self._several += several
         self._has_read = True
@@ -188,6 +193,13 @@ class KeyEncoder:
                 start = stop
         except EncodeError as error:
             error.completed = parts  # type: ignore[assignment]  # as `encode` gives them
+            if error.lacks == "boundaries":
+                error.lacks = None  # files of one message are not divided by keys
+                error.remedies += (
+                    remedies.named_format(
+                        "to_format", ("nq", "jelly"), "writes files of several messages"
+                    ),
+                )
             raise
         return parts
 
@@ -214,7 +226,8 @@ class KeyEncoder:
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data left out so far, by name."""
-        return dict(sum((Counter(file.encoder.dropped()) for file in self._open), self._dropped))
+        dropped = sum((Counter(file.encoder.dropped()) for file in self._open), self._dropped)
+        return self._namespaces.counted_once(dropped)
 
     def notes(self) -> list[str]:
         """Return notes for readers of the logs, each note once."""

@@ -401,16 +401,15 @@ class Shape:
         self._appended: Appended | None = None
         self._split_by = split_by
         splits = split_messages is not None or split_bytes is not None
-        if split_by is not None and (append is not None or splits):
-            other = (
-                "append"
-                if append is not None
-                else "split_messages"
-                if split_messages is not None
-                else "split_bytes"
-            )
+        split = spelled("split_bytes" if split_messages is None else "split_messages")
+        if append is not None and splits:
             raise OptionError(
-                f"{spelled('split_by')} and {spelled(other)} cannot be combined; leave one of them out"
+                f"{spelled('append')} and {split} cannot be combined; leave one of them out"
+            )
+        if split_by is not None and (append is not None or splits):
+            other = split if append is None else spelled("append")
+            raise OptionError(
+                f"{spelled('split_by')} and {other} cannot be combined; leave one of them out"
             )
         if append is not None:
             check_appending(target, append, overwrite=overwrite)
@@ -419,7 +418,9 @@ class Shape:
             target = path = _local_target(os.fspath(target))
         for name, number in (("split_messages", split_messages), ("split_bytes", split_bytes)):
             if number is not None and not (isinstance(number, int) and number >= 1):
-                raise OptionError(f"{name} must be an integer of at least 1, not {number!r}")
+                raise OptionError(
+                    f"{spelled(name)} must be an integer of at least 1, not {number!r}"
+                )
         self.archive = path is not None and archives.stem(path) is not None
         # Only the slash marks a new folder: folder names may have suffixes, and file names may lack
         # one.
@@ -439,9 +440,11 @@ class Shape:
                 what = f"{path} is a file; use a folder such as out/"
             if split_by is not None:
                 raise OptionError(f"{spelled('split_by')} requires a folder, but {what}")
-            raise OptionError(f"split_messages and split_bytes require a folder, but {what}")
+            raise OptionError(f"{split} requires a folder, but {what}")
         if overwrite and not self.folder:
-            raise OptionError("overwrite applies to folders; files are always replaced")
+            raise OptionError(
+                f"{spelled('overwrite')} applies to folders; files are always replaced"
+            )
         if self.folder and path is not None and Path(path).is_file():
             raise OptionError(f"{path} is a file, not a folder")
         named = path is not None and not self.folder and compression is None
@@ -470,13 +473,19 @@ class Shape:
             # Readers that do not support messages reject a log of only `VERSION` and `MESSAGE`.
             make_empty = partial(make, dialect="comment")
         suffix = (format.suffixes or (f".{format.name}",))[0]
+        single: Callable[..., EncoderLike] = make
+        has_marks = "restart_bytes" in format.options("write")
+        is_single = self._split == (None, None) or self._split[0] == 1
+        if has_marks and is_single and options.get("restart_bytes") is None:
+            # Marks, for reading a log from the middle, are of no use in files of one message.
+            single = partial(make, restart_bytes=0)
         if self.archive:
-            return ArchiveEncoder(make, suffix, make_empty)
+            return ArchiveEncoder(single, suffix, make_empty)
         if self.folder:
             suffix += compressions.suffix_of(self._compression or "none")
             if self._split_by is not None:
                 return KeyEncoder(make, format, suffix, self._split_by)
-            return FolderEncoder(make, suffix, *self._split, make_empty)
+            return FolderEncoder(single, suffix, *self._split, make_empty)
         if self._appended is not None:
             self._appended.check(options)
             return self._appended.encoder(make())

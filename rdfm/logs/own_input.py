@@ -30,6 +30,8 @@ def refuse_own_input(
     output: Writable,
     options: Mapping[str, Any] | None = None,
     declared: Mapping[str, OptionSpec] | None = None,
+    *,
+    append: bool = False,
 ) -> None:
     """Reject an output that is an input, contains one or is in one.
 
@@ -41,6 +43,7 @@ def refuse_own_input(
         output: The output.
         options: The options as given, by name; `from_NAME` and `to_NAME` apply to one side.
         declared: The options besides those of the formats.
+        append: Whether the output is continued. It may then be the log whose options are used.
 
     Raises:
         OptionError: The output is rejected.
@@ -53,7 +56,7 @@ def refuse_own_input(
         shown = str(getattr(output, "name", "the output"))
     file = _file_status(target or output)
     read = list(inputs)
-    named = list(_named_files(options or {}, declared or {}))
+    named = list(_named_files(options or {}, declared or {}, logs=not append))
     opened = [given for given in (*read, *named) if not isinstance(given, (str, os.PathLike))]
     paths, named_paths = list(_local_paths(read)), list(_local_paths(named))
     for given in (*paths, *named_paths, *opened):
@@ -75,13 +78,15 @@ def refuse_own_input(
             )
 
 
-def _named_files(options: Mapping[str, Any], declared: Mapping[str, OptionSpec]) -> Iterator[Any]:
-    """Yield the files that are values of options."""
+def _named_files(
+    options: Mapping[str, Any], declared: Mapping[str, OptionSpec], *, logs: bool
+) -> Iterator[Any]:
+    """Yield the files that are values of options; with `logs` also those whose options are used."""
     for name, given in options.items():
         if given is None:
             continue
         kind = _kind(name, declared)
-        if kind in ("file", "log"):
+        if kind == "file" or (kind == "log" and logs):
             yield given
         elif kind == "context":
             from rdfm.storage.contexts import is_context_text  # costly to import

@@ -8,9 +8,10 @@ division into batches changes neither names nor bytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from rdfm._core import MessageBatch
 from rdfm.errors import EncodeError
 from rdfm.formats import EncoderLike
 from rdfm.logs.rotation import Rotation
@@ -19,7 +20,7 @@ from rdfm.storage import archive
 if TYPE_CHECKING:
     from rdfm.message import AnyBatch
 
-__all__ = ["ArchiveEncoder", "FolderEncoder", "Part"]
+__all__ = ["ArchiveEncoder", "FolderEncoder", "Namespaces", "Part"]
 
 _FILES_A_FOLDER = 1000
 
@@ -38,6 +39,34 @@ class Part(NamedTuple):
     data: bytes
     ended: bool
     again: bool = False
+
+
+class Namespaces:
+    """Counts the namespaces of a log, each declaration once.
+
+    Each file of a folder begins with the namespaces in force, so their encoders count them again.
+    """
+
+    def __init__(self) -> None:
+        """Initialize at the start of a log."""
+        self._count: int | None = None
+
+    def take(self, batch: AnyBatch) -> None:
+        """Count the namespaces of a batch."""
+        if not isinstance(batch, MessageBatch) or len(batch) == 0:
+            return
+        declared = batch.declarations()
+        if self._count is None:
+            here = {name for message, name, _ in declared if message == 0}
+            self._count = len(batch.namespaces(0).keys() - here)
+        self._count += len(declared)
+
+    def counted_once(self, dropped: Mapping[str, int]) -> dict[str, int]:
+        """Return the counts of data left out of all files, with each namespace counted once."""
+        counts = dict(dropped)
+        if "namespaces" in counts:
+            counts["namespaces"] = min(counts["namespaces"], self._count or 0)
+        return counts
 
 
 class FolderEncoder:
@@ -66,6 +95,7 @@ class FolderEncoder:
         self._single = messages is None and bytes is None
         self._rotation = Rotation(1 if self._single else messages, bytes)
         self._number = 0
+        self._namespaces = Namespaces()
         self._dropped: Counter[str] = Counter()
         self._notes: dict[str, None] = {}  # each once, in order
 
@@ -75,6 +105,7 @@ class FolderEncoder:
         Raises:
             EncodeError: A message cannot be written; `completed` contains the parts before it.
         """
+        self._namespaces.take(batch)
         parts: list[Part] = []
         for part in self._rotation.parts(batch):
             has_content = self._rotation.is_open or part.record_count or part.continues
@@ -98,7 +129,7 @@ class FolderEncoder:
 
     def dropped(self) -> dict[str, int]:
         """Return counts of the data left out so far, by name."""
-        return dict(self._dropped + Counter(self._encoder.dropped()))
+        return self._namespaces.counted_once(self._dropped + Counter(self._encoder.dropped()))
 
     def notes(self) -> list[str]:
         """Return notes for readers of the logs, each note once."""

@@ -89,7 +89,7 @@ def create_log(
         >>> file.getvalue()
         b'<http://ex/s> <http://ex/p> <http://ex/o> .\n'
     """
-    refuse_own_input((), target, options)
+    refuse_own_input((), target, options, append=append)
     found = output_format(target, format)
     given = {**suffix_options(target, found.spec), **options}
 

@@ -206,3 +206,20 @@ def test_joined_flat_jelly_files_have_a_note(rdfm, tmp_path):
     assert run.code == 0, run.out + run.err
     assert f"repeats the stream options at byte {len(data)}" in run.out + run.err
     assert "; --joins new reads one message per file" in run.out + run.err
+
+
+def test_large_frames_are_reported(rdfm, tmp_path):
+    small, large = ('<http://e/s> <http://e/p> "%s" .\n' % ("x" * size) for size in (1, 1_000_000))
+    (tmp_path / "log.nq").write_text("# @message\n".join([small, large, small, large]))
+    assert rdfm("convert", "log.nq", "log.jelly").code == 0
+    command = ("patch", "from-log", "log.nq", "log.jellyp", "--stream-type", "frame")
+    assert rdfm(*command).code == 0
+    for name in ("log.jelly", "log.jellyp"):
+        run = rdfm("validate", name)
+        assert run.code == 0
+        assert run.out.count("is larger than the recommended 1 MB") == 2
+        assert "(frame 1, byte " in run.out
+        run = rdfm("validate", name, "--max-warnings", "1")
+        assert run.out.count("[large-frame]") == 1
+        assert "1 more finding [large-frame]" in run.err
+    assert "no warnings" in rdfm("validate", "log.nq").err

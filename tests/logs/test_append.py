@@ -3,7 +3,9 @@
 import gzip
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,7 +113,7 @@ def test_a_patch_with_an_open_transaction_is_continued(tmp_path):
     path = tmp_path / "log.rdfp"
     append(path, rdfm.Patch([("TX",), ("A", None, S, P, S)]))
     append(path, rdfm.Patch([("A", None, S, P, P)]))
-    assert path.read_text().count("Z .\n") == 2
+    assert path.read_text().count("Z .\n") == 1
     with rdfm.open_log(path) as log:
         assert [len(found) for found in log] == [2, 1]
 
@@ -222,6 +224,161 @@ def test_a_log_of_one_incomplete_message_is_not_repaired(tmp_path):
     assert path.read_bytes() == LINE % 0 + b"<http://e"
 
 
+# --- logs that are cut off, or broken at their end ---
+
+
+QUADS = [
+    rdfm.Quad(S, P, rdfm.Literal("é\n'''\"\"\"")),
+    rdfm.Quad(rdfm.Bnode("b"), P, rdfm.Literal("x", language="en")),
+    rdfm.Quad(S, P, rdfm.Literal("5", datatype=rdfm.Iri("http://e/dt"))),
+]
+APPENDABLE = [
+    format.name
+    for format in formats.specs()
+    if format.append != "never" and set(format.kinds) & {"messages", "patches"}
+]
+TEXT_FORMATS = [name for name in APPENDABLE if not formats.find(name).spec.binary]
+CUT_DELIMITERS = tuple(b"\nMESSAGE"[:length] for length in range(2, 8))
+
+
+def several(name, number):
+    """Returns a message, or in formats of patches a patch, with different kinds of terms."""
+    quads = [*message(number), *QUADS]
+    if "messages" in formats.find(name).spec.kinds:
+        return quads
+    return rdfm.Patch([("TX",), *(("A", None, *quad) for quad in quads), ("TC",)])
+
+
+def read_if_valid(path):
+    """Returns the messages; None if the log is broken."""
+    try:
+        with rdfm.open_log(path) as log:
+            return [list(each) for each in log]
+    except rdfm.DecodeError:
+        return None
+
+
+def log_of(folder, name):
+    return folder / f"log{formats.find(name).spec.suffixes[0]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in APPENDABLE),
+        *((name, {"dialect": "directive"}) for name in ("nt", "nq", "ttl", "trig")),
+    ],
+)
+def test_a_log_that_is_cut_at_any_byte_is_repaired(tmp_path, name, options):
+    path = log_of(tmp_path, name)
+    sizes = []
+    for count in (2, 3):
+        with rdfm.create_log(path, **options) as log:
+            for number in range(count):
+                log.write(several(name, number))
+        sizes.append(path.stat().st_size)
+    whole, messages = path.read_bytes(), read_if_valid(path)
+    for length in range(sizes[0] + 1, sizes[1]):
+        path.write_bytes(whole[:length])
+        expected = read_if_valid(path)
+        try:
+            append(path, several(name, 9))
+        except rdfm.TruncatedError:
+            assert path.read_bytes() == whole[:length]
+            append(path, several(name, 9), repair=True)
+            expected = messages[: len(read_if_valid(path)) - 1]
+            # In Turtle, the start of a delimiter could also be that of a name.
+            assert len(expected) >= 2 or whole[:length].endswith(CUT_DELIMITERS)
+        assert read_if_valid(path)[:-1] == expected, length
+
+
+def test_a_delimiter_inside_a_string_does_not_end_a_log(tmp_path):
+    """The start of the string is before the part that is searched for the last line."""
+    inside = b"text\n" * (ending.TAIL_BYTES // 4)
+    begun = LINE % 0 + DELIMITED + b'<http://e/s> <http://e/p> """' + inside + DELIMITED
+    patches = b"A " + LINE % 0 + b'Z .\nA <http://e/s> <http://e/p> """' + inside + b"Z .\n"
+    for suffix, data in {"ttl": begun, "trig": begun, "rdfp": patches}.items():
+        path = tmp_path / f"log.{suffix}"
+        path.write_bytes(data)
+        more = patch(5) if suffix == "rdfp" else message(5)
+        with pytest.raises(rdfm.TruncatedError, match="ends inside a message"):
+            append(path, more)
+        assert path.read_bytes() == data
+        append(path, more, repair=True)
+        assert len(read_if_valid(path)) == 2
+
+
+@pytest.mark.parametrize("name", ["rdfxml", "rdf-protobuf", "jelly", "ndjsonld", "trig"])
+def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, name):
+    path = log_of(tmp_path, name)
+    with rdfm.create_log(path) as log:
+        log.write(message(0, " " + "x" * 200))
+    whole = path.read_bytes()
+    for length in (1, 2, 5, len(whole) // 2, len(whole) - 4):
+        path.write_bytes(whole[:length])
+        with pytest.raises(rdfm.TruncatedError, match="the log ends inside a message"):
+            append(path, message(1))
+        with pytest.raises(rdfm.TruncatedError, match="would remove the entire log"):
+            append(path, message(1), repair=True)
+        assert path.read_bytes() == whole[:length]
+
+
+def test_an_xml_document_of_several_lines_is_not_cut(tmp_path):
+    path = tmp_path / "log.rdf"
+    append(path, message(0))
+    first = path.read_bytes()
+    data = first + first.replace(b"><", b">\n<", 1)[:-4]
+    path.write_bytes(data)
+    with pytest.raises((rdfm.OptionError, rdfm.DecodeError), match=r"several lines|not a message"):
+        append(path, message(1), repair=True)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n", b" \n\n"])
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+def test_a_log_of_only_white_space_is_empty(tmp_path, name, content):
+    path = log_of(tmp_path, name)
+    path.write_bytes(content)
+    append(path, several(name, 0))
+    append(path, several(name, 1))
+    assert len(read_if_valid(path)) == 2
+
+
+@pytest.mark.parametrize("start", [b"", b'VERSION "1.2"\n'])
+@pytest.mark.parametrize("end", [b"MESSAGE\n", b"MESSAGE\n" + LINE % 1])
+@pytest.mark.parametrize("suffix", ["nt", "nq", "ttl", "trig"])
+def test_delimiters_without_an_announcement_are_refused(tmp_path, suffix, start, end):
+    path = tmp_path / f"log.{suffix}"
+    data = start + LINE % 0 + end
+    path.write_bytes(data)
+    with pytest.raises(rdfm.OptionError, match=r"does not announce messages.*lenient=True first"):
+        append(path, message(2))
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "line", ['{"@id": 5}', '{"@id": "http://e/s", "http://e/p": {"@value": 1, "@list": []}}']
+)
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("first", ["", '{"@id": "http://e/s", "http://e/p": 1}\n'])
+def test_a_last_line_that_is_not_json_ld_is_refused(tmp_path, first, line, end):
+    path = tmp_path / "log.ndjsonld"
+    path.write_text(first + line + end)
+    with pytest.raises(rdfm.DecodeError, match=r"@id must be a string|an object with @value"):
+        append(path, message(1))
+    assert path.read_text() == first + line + end
+
+
+def test_the_last_line_may_have_another_context_than_the_first(tmp_path):
+    path = tmp_path / "log.ndjsonld"
+    path.write_text(
+        '{"@context": {"n": "@id", "p": "http://e/p"}}\n{"n": "http://e/s", "p": 1}\n'
+        '{"@context": {"n": "http://e/n"}}\n{"n": 5}\n'
+    )
+    append(path, message(1))
+    assert len(read_if_valid(path)) == 3
+
+
 # --- refusals ---
 
 
@@ -291,13 +448,13 @@ CONTRADICTIONS = [
     ("nq", {}, {"dialect": "directive"}, "dialect is directive, but the log .* has comment"),
     ("trig", {"dialect": "directive"}, {"dialect": "comment"}, "has directive"),
     ("nq", {}, {"dialect": "plain"}, "dialect is plain"),
-    ("nq", {}, {"flat": True}, "cannot be appended without delimiters"),
+    ("nq", {}, {"flat": True}, "flat makes one message of all"),
     ("nq", {}, {"compression": "gzip"}, "compression is gzip, but .* has none"),
     ("rpb", {}, {"framing": "rows"}, "cannot be appended as rows"),
-    ("jelly", {}, {"name_table": 64}, "other stream options, which cannot change"),
+    ("jelly", {}, {"name_table": 64}, "has name_table=4000, and these options need name_table=64"),
     ("jelly", {}, {"delimited": False}, "only as frames with length prefixes"),
-    ("jelly", {}, {"flat": True}, "other stream options|only as frames"),
-    ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "other stream options"),
+    ("jelly", {}, {"flat": True}, "flat makes one message of all"),
+    ("jelly", {"jelly_version": 1}, {"prefixes": {"e": "http://e/"}}, "need jelly_version=2;"),
 ]
 
 
@@ -340,7 +497,11 @@ def test_an_xml_document_of_several_lines(tmp_path):
     ("first", "then", "reason"),
     [
         ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "does not allow graph names"),
-        ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
+        (
+            {"rdf_star": False},
+            [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))],
+            "a triple term, and the header",
+        ),
     ],
 )
 def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
@@ -350,6 +511,71 @@ def test_data_that_the_header_cannot_represent(tmp_path, first, then, reason):
     with pytest.raises(rdfm.EncodeError, match=reason):
         append(path, message(1), then)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "remedy"),
+    [
+        ({"physical_type": "triples"}, [rdfm.Quad(S, P, S, S)], "physical_type"),
+        ({"rdf_star": False}, [rdfm.Quad(S, P, rdfm.TripleTerm(S, P, S))], "rdf_star"),
+        ({"datatype_table": 0}, [QUADS[2]], "datatype_table"),
+    ],
+)
+def test_remedies_that_would_change_the_header_are_not_recommended(tmp_path, first, then, remedy):
+    path = tmp_path / "log.jelly"
+    iris = [rdfm.Quad(S, P, S)]
+    append(path, iris, **first)
+    with pytest.raises(rdfm.EncodeError, match="write these messages to a new log") as error:
+        append(path, then)
+    assert f"{remedy}=" not in str(error.value)
+    with pytest.raises(rdfm.EncodeError, match=f"{remedy}"):
+        append(tmp_path / "new.jelly", iris, then, **first)
+
+
+def test_an_unknown_logical_type_is_refused(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0))
+    data = path.read_bytes().replace(b"\x70\x04", b"\x70\x18")
+    path.write_bytes(data)
+    assert numbers(path) == [0]
+    with pytest.raises(rdfm.OptionError, match="logical type 24, which rdfm does not write"):
+        append(path, message(1))
+    assert path.read_bytes() == data
+
+
+def test_the_options_of_the_log_itself_may_be_a_template(tmp_path):
+    path, other = tmp_path / "log.jelly", tmp_path / "other.jelly"
+    append(path, message(0))
+    append(other, message(0), name_table=64)
+    given = {"from_format": "nq", "append": True}
+    rdfm.convert(LINE % 1, path, options_from=path, **given)
+    assert numbers(path) == [0, 1]
+    with pytest.raises(rdfm.OptionError, match=r"has name_table=4000.*options_from has name_tabl"):
+        rdfm.convert(LINE % 2, path, options_from=other, **given)
+    assert numbers(path) == [0, 1]
+
+
+def test_a_log_is_not_divided_into_files_when_appending(tmp_path):
+    for option in ("split_messages", "split_bytes"):
+        with pytest.raises(rdfm.OptionError, match=f"append and {option} cannot be combined"):
+            append(tmp_path / "log.nq", message(0), **{option: 5})
+
+
+def test_a_single_byte_after_the_last_message(tmp_path):
+    path = tmp_path / "log.jelly"
+    append(path, message(0))
+    path.write_bytes(path.read_bytes() + b"\x05")
+    with pytest.raises(rdfm.TruncatedError, match="1 byte follows the last complete one"):
+        append(path, message(1))
+
+
+def test_patches_of_several_runs_equal_those_of_one(tmp_path):
+    patches = [patch(0), rdfm.Patch([]), patch(2), rdfm.Patch([])]
+    path, once = tmp_path / "log.rdfp", tmp_path / "once.rdfp"
+    for each in patches:
+        append(path, each)
+    append(once, *patches)
+    assert path.read_bytes() == once.read_bytes()
 
 
 def test_namespaces_in_version_1_are_refused_or_left_out(tmp_path):
@@ -510,6 +736,64 @@ def test_replacing_a_log_removes_the_journal_of_a_killed_run(tmp_path):
     assert numbers(path) == [0, 1, 2]
 
 
+def test_the_journal_of_a_replaced_file_hides_nothing(tmp_path):
+    path = tmp_path / "log.nq"
+    left_by_a_killed_run(path)
+    other = tmp_path / "other.nq"
+    append(other, *(message(number) for number in range(4)))
+    other.replace(path)
+    before = path.read_bytes()
+    assert numbers(path) == [0, 1, 2, 3]
+    with pytest.raises(rdfm.OptionError, match=r"replaced or copied.*delete .*log\.nq\.append"):
+        append(path, message(4))
+    assert path.read_bytes() == before
+    journal_of(path).unlink()
+    append(path, message(4))
+    assert numbers(path) == [0, 1, 2, 3, 4]
+
+
+def test_a_copied_log_is_cut_to_its_committed_length(tmp_path):
+    path = tmp_path / "copy" / "log.nq"
+    path.parent.mkdir()
+    left_by_a_killed_run(tmp_path / "log.nq")
+    for file in ("log.nq", "log.nq.append"):
+        shutil.copy2(tmp_path / file, path.parent)
+    with pytest.raises(rdfm.OptionError, match="replaced or copied") as error:
+        append(path, message(2))
+    length = int(re.search(r"truncate -s (\d+)", str(error.value))[1])
+    os.truncate(path, length)
+    append(path, message(2))
+    assert numbers(path) == [0, 2]
+    assert not journal_of(path).exists()
+
+
+def test_a_file_system_without_inodes_identifies_a_log_by_its_bytes(tmp_path, monkeypatch):
+    path = tmp_path / "log.nq"
+    fstat = os.fstat
+
+    def without_inode(file):
+        found = list(fstat(file))
+        found[1] = 0
+        return os.stat_result(found)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.os, "fstat", without_inode)
+        patched.setattr(journal.os.path, "samestat", lambda one, other: True)
+        left_by_a_killed_run(path)
+    assert numbers(path) == [0]
+    append(path, message(2))
+    assert numbers(path) == [0, 2]
+
+
+def test_errors_about_the_journal_name_it(tmp_path):
+    path = tmp_path / "log.nq"
+    append(path, message(0))
+    journal_of(path).mkdir()
+    with pytest.raises(IsADirectoryError) as error:
+        append(path, message(1))
+    assert error.value.filename == str(journal_of(path))
+
+
 def test_removed_bytes_of_a_killed_run_are_reported(tmp_path):
     path = tmp_path / "log.nq"
     left_by_a_killed_run(path)
@@ -561,13 +845,18 @@ with rdfm.create_log(path, append=True, sync=sync) as log:
 """
 
 
-def killed(path, first, delay, *, sync=True, size=100):
-    """Appends messages from `first` on until it is killed; returns the last one that was written."""
+def killed(path, first, delay, *, sync=True, size=100, lines=0):
+    """Appends messages from `first` on until it is killed; returns the last one that was written.
+
+    It is killed `delay` seconds after it wrote `lines` lines.
+    """
     command = [sys.executable, "-c", WRITER, str(path), str(first)]
     with subprocess.Popen(
         [*command, "sync" if sync else "", str(size)], stdout=subprocess.PIPE
     ) as run:
         assert run.stdout.readline() == b"begun\n"
+        for _ in range(lines):
+            run.stdout.readline()
         time.sleep(delay)
         run.send_signal(signal.SIGKILL)
         said = run.stdout.read().split()
@@ -607,7 +896,7 @@ def test_many_killed_writers_lose_and_repeat_nothing(tmp_path, suffix):
 def test_without_sync_a_killed_writer_appends_nothing(tmp_path):
     path = tmp_path / "log.nq"
     append(path, message(0))
-    assert killed(path, 1, 0.3, sync=False) > 1
+    assert killed(path, 1, 0.1, sync=False, lines=4) > 1
     assert journal_of(path).exists()
     assert path.stat().st_size > len(LINE % 0)
     assert numbers(path) == [0]

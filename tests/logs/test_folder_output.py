@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import rdfm
 from rdfm.logs import output
 from rdfm.logs.output import FolderOutput
 from rdfm.logs.parts import Part
@@ -137,3 +138,23 @@ def test_files_added_to_an_empty_folder_meanwhile_are_kept(tmp_path):
         made.commit()
     assert content(target) == {"other": b"other"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "marks"),
+    [
+        ("out/", {}, 0),
+        ("out.tar", {}, 0),
+        ("out/", {"split_messages": 1}, 0),
+        ("out/", {"split_messages": 2}, 1),
+        ("out/", {"restart_bytes": 100}, 2),
+    ],
+)
+def test_jelly_files_of_one_message_have_no_restart_mark(tmp_path, target, options, marks):
+    log = b"<http://e/s> <http://e/p> 1 .\n# @message\n<http://e/s> <http://e/p> 2 .\n"
+    path = f"{tmp_path}/{target}"
+    rdfm.convert(log, path, from_format="ttl", to_format="jelly", **options)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert sum(file.read_bytes().count(b"rdfm.restart") for file in files) == marks
+    with rdfm.open_log(path) as found:
+        assert [len(message) for message in found] == [1, 1]

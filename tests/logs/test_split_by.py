@@ -191,6 +191,26 @@ def test_an_error_leaves_the_messages_before_it(tmp_path):
     assert partial == {"x.nt": messages[0], "y.nt": messages[1]}
 
 
+def test_a_format_of_one_message_has_a_remedy_that_helps(tmp_path):
+    messages = [value("a", '"x"'), value("b", '"x"')]
+    with pytest.raises(
+        EncodeError, match=r'format="nq" or "jelly".*writes files of several'
+    ) as error:
+        split(tmp_path, messages, "value:<http://e/p>", "jsonld")
+    assert "split_messages" not in str(error.value)
+
+
+@pytest.mark.parametrize("options", [{"split_by": "value:<http://e/p>"}, {"split_messages": 1}, {}])
+def test_namespaces_that_are_left_out_are_counted_once(tmp_path, options):
+    prefixes = "PREFIX e: <http://e/>\nPREFIX f: <http://f/>\n"
+    log = prefixes + "# @message\n".join(f'e:s e:p "{key}" .\n' for key in "abac")
+    log += "# @message\nPREFIX f: <http://g/>\ne:s e:p e:o .\n"
+    given = {"from_format": "trig", "to_format": "nq"}
+    expected = convert(log.encode(), tmp_path / "log.nq", **given).dropped
+    assert expected == {"namespaces": 3}
+    assert convert(log.encode(), f"{tmp_path}/out/", **given, **options).dropped == expected
+
+
 @pytest.mark.parametrize(
     ("target", "options", "text"),
     [
@@ -203,8 +223,9 @@ def test_an_error_leaves_the_messages_before_it(tmp_path):
         ("out/", {"split_by": "value"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "graph:x"}, "must be graph, value:PREDICATE"),
         ("out/", {"split_by": "year"}, "must be graph, value:PREDICATE"),
-        ("out/", {"split_by": 'value:"a"'}, "is not an IRI"),
-        ("out/", {"split_by": "value:5"}, "is not an IRI"),
+        ("out/", {"split_by": 'value:"a"'}, "split_by: .* is not an IRI"),
+        ("out/", {"split_by": "value:5"}, "split_by: .* is not an IRI"),
+        ("out/", {"split_by": "value:a b"}, "split_by: 'a b' is not an IRI"),
         ("out/", {"split_by": "day", "max_open": 0}, "max_open"),
     ],
 )  # fmt: skip

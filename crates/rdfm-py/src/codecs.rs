@@ -266,6 +266,8 @@ impl Decoder {
     ///   `dropped_key` is the first of them, quoted.
     /// - `look_alikes`: number of comments that look like delimiters but are not;
     ///   `look_alike_offsets` are the offsets of the first of them.
+    /// - `large_frames`: number of frames that are larger than their specification recommends;
+    ///   `first_large_frames` are the offset, index and size of the first of them.
     /// - `notes`: notes for readers of the log.
     /// - `joined`: the note if Jelly logs may have been joined into one message.
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
@@ -416,6 +418,10 @@ fn header_dict<'py>(
     if noticed.look_alikes > 0 {
         dict.set_item("look_alikes", noticed.look_alikes)?;
         dict.set_item("look_alike_offsets", &noticed.look_alike_offsets)?;
+    }
+    if noticed.large_frames.count > 0 {
+        dict.set_item("large_frames", noticed.large_frames.count)?;
+        dict.set_item("first_large_frames", &noticed.large_frames.first)?;
     }
     let notes = noticed.joined.iter().chain(&noticed.notes);
     let notes = notes.map(|note| errors::note(py, note));

@@ -307,6 +307,8 @@ pub struct Noticed {
     pub look_alikes: u64,
     /// Offsets of the first such comments in the log.
     pub look_alike_offsets: Vec<u64>,
+    /// Frames that are larger than their specification recommends.
+    pub large_frames: LargeFrames,
     /// Notes for readers of the log, one sentence each.
     pub notes: Vec<Reason>,
     /// The note if Jelly logs may have been joined into one message. It is not in `notes`.
@@ -315,6 +317,28 @@ pub struct Noticed {
     pub end: Option<LogEnd>,
     /// Why no message can follow those of the log, if none can.
     pub closed: Option<&'static str>,
+}
+
+/// Frames of a log that are larger than recommended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LargeFrames {
+    /// Number of these frames.
+    pub count: u64,
+    /// The first of them: offset in the log, index and size in bytes.
+    pub first: Vec<(u64, u64, u64)>,
+}
+
+impl LargeFrames {
+    /// Maximum number of frames in `first`.
+    const LISTED: usize = 100;
+
+    /// Adds a frame.
+    pub fn add(&mut self, offset: u64, index: u64, size: u64) {
+        self.count += 1;
+        if self.first.len() < Self::LISTED {
+            self.first.push((offset, index, size));
+        }
+    }
 }
 
 /// Counts the delimiters of a split without decoding it, so that its messages can be numbered. In a

@@ -3,6 +3,8 @@
 //! - In: values from users, of any type, often strings. Out: values that fit their [`OptionSpec`]s.
 //! - Law: the error for an invalid value says which values are valid.
 
+use std::fmt;
+
 use super::spec::{Default, OptionSpec, ValueKind};
 
 /// A value from a user.
@@ -31,6 +33,17 @@ pub enum Value {
     Text(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(on) => write!(out, "{on}"),
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Text(text) => out.write_str(text),
+            Self::Pairs(pairs) => write!(out, "{pairs:?}"),
+        }
+    }
 }
 
 impl From<bool> for GivenValue {

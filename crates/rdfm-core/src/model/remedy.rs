@@ -96,6 +96,12 @@ impl Remedy {
     }
 }
 
+/// Returns an encoder option for the middle of a text. The marks around it let every interface use
+/// its own notation.
+pub fn spelled(option: &str, value: &str) -> String {
+    format!("\u{1f}write {option} {value}\u{1f}")
+}
+
 /// A missing feature. The registry knows which formats have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {

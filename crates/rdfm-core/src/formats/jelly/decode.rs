@@ -25,7 +25,7 @@ use super::term_reader::TermReader;
 use crate::codec::batch::KindOf;
 use crate::codec::input::{Buffer, ReadError, Reader};
 use crate::codec::values::Value;
-use crate::codec::{LogEnd, LogHeader, Noticed, Parts, Split};
+use crate::codec::{LargeFrames, LogEnd, LogHeader, Noticed, Parts, Split};
 use crate::model::batch::LogBatch;
 use crate::model::builder::LogBuilder;
 use crate::model::error::ErrorClass;
@@ -193,12 +193,7 @@ fn other_options<H: RowHandler + ?Sized>(first: &OptionsRow, here: &OptionsRow) 
     let shown = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
         let differing = values.iter().filter(|value| !others.contains(value));
         let parts: Vec<String> = differing
-            .map(|(name, value)| match value {
-                Value::Switch(on) => format!("{name}={on}"),
-                Value::Number(number) => format!("{name}={number}"),
-                Value::Text(text) => format!("{name}={text}"),
-                Value::Pairs(pairs) => format!("{name}={pairs:?}"),
-            })
+            .map(|(name, value)| format!("{name}={value}"))
             .collect();
         parts.join(", ")
     };
@@ -242,6 +237,7 @@ pub(super) struct FrameReader<H: RowHandler> {
     /// Bytes of the frames held before the first row.
     held: u64,
     dropped_metadata: u64,
+    large_frames: LargeFrames,
     header: Arc<LogHeader>,
     /// How a log with marks ends, at its end.
     end: Option<LogEnd>,
@@ -270,6 +266,7 @@ impl<H: RowHandler> FrameReader<H> {
             repeated: None,
             held: 0,
             dropped_metadata: 0,
+            large_frames: LargeFrames::default(),
             header: LogHeader::none(),
             end: None,
             marks: MarkFinder::default(),
@@ -307,6 +304,18 @@ impl<H: RowHandler> FrameReader<H> {
         let options = self.rows.terms_read().options.as_ref();
         let name = H::FLAT_TYPE.filter(|_| found)?;
         options.map(name)
+    }
+
+    /// Counts a frame that is larger than advised. The only frame of a log without length prefixes
+    /// cannot be divided.
+    #[inline]
+    fn note_size(&mut self, input: &Buffer, frame: &Frame) {
+        let size = frame.end - frame.at;
+        if size > ADVISED_FRAME_BYTES && !self.frames.is_bare() {
+            let offset = input.offset_of(frame.at);
+            self.large_frames
+                .add(offset, self.frames.index, size as u64);
+        }
     }
 
     /// Returns a note if logs may have been joined into one message.
@@ -437,6 +446,7 @@ impl<H: RowHandler> FrameReader<H> {
                 }
                 match self.frames.next_frame(input)? {
                     NextFrame::Frame(frame) => {
+                        self.note_size(input, &frame);
                         self.check_marks(input, &frame)?;
                         self.begin_frame(input, &frame)?;
                         frame
@@ -735,6 +745,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         self.repeated = None;
         self.held = 0;
         self.dropped_metadata = 0;
+        self.large_frames = LargeFrames::default();
         self.end = None;
         self.seeking = inner;
         self.done = false;
@@ -794,6 +805,7 @@ impl<H: RowHandler> Reader for FrameReader<H> {
         };
         Noticed {
             dropped_metadata: self.dropped_metadata,
+            large_frames: self.large_frames.clone(),
             end: self.end,
             closed: self.closed(),
             notes: continued
@@ -807,6 +819,8 @@ impl<H: RowHandler> Reader for FrameReader<H> {
     }
 }
 
+/// Largest size of a frame that the specifications recommend.
+const ADVISED_FRAME_BYTES: usize = 1_000_000;
 /// The option that reads each frame as a message.
 const FRAME_A_MESSAGE: Remedy = Remedy::read("frames", "message", "reads each as one");
 /// The option that separates joined logs.

@@ -9,13 +9,14 @@
 use super::options::{
     FrameMeaning, JELLY_VERSION, LOGICAL_TYPE, LOGICAL_TYPES, NAMESPACES, OptionsRow,
     PHYSICAL_TYPE, PhysicalType, RESTART_BYTES, STREAM_NAME, WRITE_DELIMITED, WRITE_FRAMES,
+    logical_name,
 };
 use super::term_writer::FrameSize;
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS, prefixes};
-use crate::codec::values::{GivenValue, Values};
-use crate::model::remedy::{Reason, Remedy};
+use crate::codec::values::{GivenValue, Value, Values};
+use crate::model::remedy::{Reason, Remedy, spelled};
 
 /// Settings for writing a log.
 #[derive(Clone, Debug)]
@@ -87,9 +88,16 @@ impl StreamSettings {
         set_types(&mut options, values, template.is_some(), asked, frames);
         if let Some(source) = source
             && source.continued
-            && options != from_source(source)
         {
-            return Err(CONTINUED.into());
+            let found = from_source(source);
+            if logical_name(found.logical_type).is_empty() {
+                let number = found.logical_type;
+                return Err(format!(
+                    "the log has logical type {number}, which rdfm does not write; convert the log to a new one"
+                )
+                .into());
+            }
+            check_continued(&found.values(), &options.values())?;
         }
         Ok(Self {
             options,
@@ -104,9 +112,29 @@ impl StreamSettings {
     }
 }
 
-/// The error if options would change the header of a log that is continued.
-pub(super) const CONTINUED: &str =
-    "the log has other stream options, which cannot change; leave these options out";
+/// Checks that a log that is continued keeps its stream options.
+///
+/// # Errors
+/// Names the options that differ, with the values of the log and those that were given.
+pub(super) fn check_continued(
+    found: &[(&'static str, Value)],
+    given: &[(&'static str, Value)],
+) -> Result<(), Reason> {
+    let differing = |values: &[(&'static str, Value)], others: &[(&'static str, Value)]| {
+        let parts = values.iter().filter(|value| !others.contains(value));
+        let parts = parts.map(|(name, value)| spelled(name, &value.to_string()));
+        parts.collect::<Vec<_>>().join(" and ")
+    };
+    let (before, after) = (differing(found, given), differing(given, found));
+    if before.is_empty() && after.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "the log has {before}, and these options need {after}; the stream options of a log cannot change, so leave \
+         these options out or write a new log"
+    )
+    .into())
+}
 
 /// Sets the physical and the logical type. A type that is not given is chosen to fit the other.
 fn set_types(

@@ -28,6 +28,8 @@ pub(super) struct Patches {
     changes: bool,
     /// Whether the open patch has operations.
     any: bool,
+    /// Whether the open patch is inside a transaction.
+    in_transaction: bool,
     /// Number of headers moved to the front.
     moved: u64,
 }
@@ -50,6 +52,7 @@ impl Patches {
             empty_before: false,
             changes: false,
             any: false,
+            in_transaction: false,
             moved: 0,
         }
     }
@@ -61,6 +64,7 @@ impl Patches {
         }
         self.begun += 1;
         self.changes = false;
+        self.in_transaction = false;
         self.empty_before = !std::mem::take(&mut self.any);
     }
 
@@ -84,9 +88,12 @@ impl Patches {
         self.any = self.begun > 0;
     }
 
-    /// Completes the log with a segment, which also shows that a transaction without an end is not
-    /// cut off.
+    /// Completes the log. A segment ends a patch without operations, and a transaction without an
+    /// end, which would look cut off.
     pub fn pause(&mut self, out: &mut Vec<u8>) -> LogEnd {
+        if self.begun > 0 && self.any && !self.in_transaction {
+            return LogEnd::Content;
+        }
         if self.begun > 0 {
             out.extend_from_slice(self.segment);
         }
@@ -100,6 +107,14 @@ impl Patches {
     /// # Errors
     /// If a header is in a position where it cannot be written.
     pub fn order(&mut self, operations: &[Operation]) -> Refused<Order> {
+        let code = |operation: &Operation| match operation.code {
+            OperationCode::Begin => Some(true),
+            OperationCode::Commit | OperationCode::Abort => Some(false),
+            _ => None,
+        };
+        if let Some(begins) = operations.iter().rev().find_map(code) {
+            self.in_transaction = begins;
+        }
         let header = |operation: &&Operation| operation.code == OperationCode::Header;
         if !operations.iter().any(|operation| header(&operation)) {
             self.changes |= !operations.is_empty();
@@ -145,6 +160,7 @@ impl Patches {
     pub fn reset(&mut self) {
         (self.begun, self.moved) = (0, 0);
         (self.empty_before, self.changes, self.any) = (false, false, false);
+        self.in_transaction = false;
     }
 }
 

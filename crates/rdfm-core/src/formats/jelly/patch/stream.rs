@@ -8,9 +8,9 @@
 use super::super::options::{
     DATATYPE_TABLE, NAME_TABLE, OptionsRow, PREFIX_TABLE, WRITE_DELIMITED,
 };
-use super::super::stream::CONTINUED;
+use super::super::stream::check_continued;
 use super::super::term_writer::FrameSize;
-use super::options::{FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
+use super::options::{self, FRAME_BYTES, STATEMENT_TYPE, STREAM_TYPE, StatementType, StreamType};
 use crate::codec::Source;
 use crate::codec::carries::TripleTerms;
 use crate::codec::options::{FLAT, MERGE_GRAPHS};
@@ -82,9 +82,10 @@ impl PatchStreamSettings {
             found.follow(source);
             found.options.statement_type = found.statements as u32;
             found.options.physical_type = found.kind as u32;
-            if found.options != stream.options {
-                return Err(CONTINUED.into());
-            }
+            check_continued(
+                &options::values(&found.options),
+                &options::values(&stream.options),
+            )?;
         }
         Ok(stream)
     }
