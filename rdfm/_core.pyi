@@ -676,7 +676,7 @@ class LengthChain:
 
 @final
 class Encoder:
-    # source: carries, dialect, options, asked, namespaces, flat and continued of the log from which the messages come
+    # source: carries, dialect, options, requested, namespaces, flat and continued of the log from which the messages come
     def __new__(
         cls,
         format: str,

@@ -15,7 +15,7 @@ use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
-use crate::codec::spec::Made;
+use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::MessageBatch;
@@ -54,7 +54,7 @@ pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
 ///
 /// # Errors
 /// If options contradict each other.
-pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
+pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
     let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {
