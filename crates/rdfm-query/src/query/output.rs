@@ -14,11 +14,11 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::evaluate::Triples;
 use super::parse::Query;
-use super::rows::{Copied, SolutionRows};
+use super::rows::{CopiedTerms, SolutionRows};
 
 /// Builder of row batches.
 pub struct RowOutput {
-    copied: Copied<TermId>,
+    copied: CopiedTerms<TermId>,
     head: Arc<ResultHead>,
 }
 
@@ -34,7 +34,7 @@ impl RowOutput {
         let mut builder = ResultBuilder::within_2_gib();
         builder.set_head(Arc::clone(&head));
         Self {
-            copied: Copied::new(builder),
+            copied: CopiedTerms::new(builder),
             head,
         }
     }
@@ -68,7 +68,7 @@ impl RowOutput {
 
 /// Builder of message batches.
 pub struct MessageOutput {
-    copied: Copied<Quad>,
+    copied: CopiedTerms<Quad>,
     in_force: InForce,
     begun: bool,
 }
@@ -76,7 +76,7 @@ pub struct MessageOutput {
 impl Default for MessageOutput {
     fn default() -> Self {
         Self {
-            copied: Copied::new(BatchBuilder::within_2_gib()),
+            copied: CopiedTerms::new(BatchBuilder::within_2_gib()),
             in_force: InForce::default(),
             begun: false,
         }
