@@ -222,7 +222,7 @@ impl Comparer {
 
     /// Compare the metadata and namespaces of a pair of messages; returns the differences as in
     /// `run`.
-    fn rest(
+    fn metadata_and_namespaces(
         &self,
         py: Python<'_>,
         a: &Bound<'_, PyAny>,

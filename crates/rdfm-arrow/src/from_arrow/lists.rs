@@ -24,7 +24,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records that a row contains a list of.
+/// Records of which a row contains a list.
 pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;

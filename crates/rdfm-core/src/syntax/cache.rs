@@ -16,12 +16,12 @@ const PREDICATES: usize = 1024;
 
 /// A term, possibly of an earlier batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CachedTerm {
+pub(crate) struct RecentTerm {
     serial: u32,
     pub id: TermId,
 }
 
-impl CachedTerm {
+impl RecentTerm {
     /// No term. Serial numbers of batches begin with 1.
     pub const NONE: Self = Self {
         serial: 0,
@@ -93,30 +93,30 @@ pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastTerms {
     /// The predicate of the next line.
-    pub next: CachedTerm,
-    pub object: CachedTerm,
-    pub datatype: CachedTerm,
+    pub next: RecentTerm,
+    pub object: RecentTerm,
+    pub datatype: RecentTerm,
 }
 
 impl LastTerms {
     const NONE: Self = Self {
-        next: CachedTerm::NONE,
-        object: CachedTerm::NONE,
-        datatype: CachedTerm::NONE,
+        next: RecentTerm::NONE,
+        object: RecentTerm::NONE,
+        datatype: RecentTerm::NONE,
     };
 }
 
 /// Slots of recent terms and by_predicate of predicates. An empty cache finds nothing and costs nothing.
 #[derive(Default)]
 pub(crate) struct Cache {
-    slots: Box<[CachedTerm]>,
+    slots: Box<[RecentTerm]>,
     by_predicate: Box<[LastTerms]>,
 }
 
 impl Cache {
     pub fn new() -> Self {
         Self {
-            slots: vec![CachedTerm::NONE; SLOTS].into(),
+            slots: vec![RecentTerm::NONE; SLOTS].into(),
             by_predicate: vec![LastTerms::NONE; PREDICATES].into(),
         }
     }
@@ -147,12 +147,12 @@ impl Cache {
     }
 
     #[inline]
-    pub fn get(&self, slot: usize) -> CachedTerm {
-        self.slots.get(slot).copied().unwrap_or(CachedTerm::NONE)
+    pub fn get(&self, slot: usize) -> RecentTerm {
+        self.slots.get(slot).copied().unwrap_or(RecentTerm::NONE)
     }
 
     #[inline]
-    pub fn set(&mut self, slot: usize, known: CachedTerm) {
+    pub fn set(&mut self, slot: usize, known: RecentTerm) {
         if let Some(entry) = self.slots.get_mut(slot) {
             *entry = known;
         }

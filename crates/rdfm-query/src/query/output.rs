@@ -1,7 +1,7 @@
 //! Batches of rows and of messages, built from the results of a query.
 //!
 //! - In: rows or triples, as cells. Out: batches with their own terms, numbered consecutively.
-//! - Law: messages that a query makes use the namespaces of their source, and those that the query
+//! - Law: messages created by a query use the namespaces of their source, and those that the query
 //!   declares.
 
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl MessageOutput {
         source: &MessageBatch,
         from: usize,
         rows: &SolutionRows,
-        made: &Triples,
+        triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
         if from == 0 {
@@ -105,7 +105,7 @@ impl MessageOutput {
         }
         self.declare(query)?;
         let mut start = 0;
-        for (at, &end) in made.ends.iter().enumerate() {
+        for (at, &end) in triples.ends.iter().enumerate() {
             for change in source.namespace_changes_of(from + at) {
                 let (name, iri) = (change.name, change.iri);
                 let table = source.table();
@@ -116,7 +116,7 @@ impl MessageOutput {
             self.copied
                 .builder
                 .begin_message(source.position(from + at));
-            self.add(source, rows, &made.triples[start..end])?;
+            self.add(source, rows, &triples.triples[start..end])?;
             self.copied.builder.end_message();
             start = end;
         }
@@ -133,14 +133,14 @@ impl MessageOutput {
         query: &Query,
         source: &LogBatch<R>,
         rows: &SolutionRows,
-        made: &Triples,
+        triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
         self.declare(query)?;
         let mut start = 0;
-        for &end in &made.ends {
+        for &end in &triples.ends {
             self.copied.builder.begin_message(0);
-            self.add(source, rows, &made.triples[start..end])?;
+            self.add(source, rows, &triples.triples[start..end])?;
             self.copied.builder.end_message();
             start = end;
         }

@@ -1,6 +1,6 @@
 //! Encodes logs of RDF Protobuf and RDF Thrift.
 //!
-//! - In: batches, cut anywhere between messages or (parts) inside one.
+//! - In: batches, which may begin and end inside messages.
 //! - Out: one `RDF_Stream` per message, or only rows.
 //! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a
 //!   batch and one `RDF_Stream`. A batch may not become longer than [`MAX_BYTES`], however often

@@ -16,7 +16,7 @@ use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
 use crate::codec::values::Values;
 use crate::codec::{Dialect, LogEnd, LogHeader, Noticed};
 use crate::model::remedy::{Reason, Remedy};
-use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
+use crate::syntax::text::look_alikes::{LookAlikes, resembles_delimiter};
 
 /// The option to read directives in a log that is read in another dialect.
 const READ_MESSAGES: Remedy = Remedy::read("dialect", "directive", "reads its messages");
@@ -93,7 +93,7 @@ pub struct Dialects {
     /// The result of [`shown`](Self::shown) at the end of the first message.
     first: Option<Dialect>,
     header: Arc<LogHeader>,
-    alikes: LookAlikes,
+    look_alikes: LookAlikes,
     /// How the log ends, at its end.
     end: Option<LogEnd>,
 }
@@ -108,7 +108,7 @@ impl Dialects {
             last_delimiter: None,
             first: None,
             header: LogHeader::none(),
-            alikes: LookAlikes::default(),
+            look_alikes: LookAlikes::default(),
             end: None,
         };
         if let Some(label) = &options.announced {
@@ -220,13 +220,13 @@ impl Dialects {
     /// Records a comment that [`resembles`](Self::resembles) a delimiter, with its offset in the
     /// log.
     pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
-        self.alikes.add(comment, offset, line, self.in_force());
+        self.look_alikes.add(comment, offset, line, self.in_force());
     }
 
     /// Determines the missing lines of recorded comments.
     #[inline]
     pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
-        self.alikes.locate(line);
+        self.look_alikes.locate(line);
     }
 
     /// Whether a reader can continue at this delimiter after an error.
@@ -296,11 +296,16 @@ impl Dialects {
 
     /// Observations for readers of the log.
     pub fn noticed(&self) -> Noticed {
-        let (look_alikes, look_alike_offsets) = self.alikes.positions();
+        let (look_alikes, look_alike_offsets) = self.look_alikes.positions();
         Noticed {
             look_alikes,
             look_alike_offsets,
-            notes: self.alikes.note().map(Reason::from).into_iter().collect(),
+            notes: self
+                .look_alikes
+                .note()
+                .map(Reason::from)
+                .into_iter()
+                .collect(),
             end: self.end,
             ..Noticed::default()
         }
