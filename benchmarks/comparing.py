@@ -31,20 +31,20 @@ def reordered(text: bytes) -> bytes:
 
 
 def comparing(
-    log: str, folder: Path, messages: int, *, turn: bool = False, unordered: bool = False
+    log: str, folder: Path, messages: int, *, reorder: bool = False, unordered: bool = False
 ) -> Work:
     """Compares two logs in memory: N-Quads and Jelly, or the same quads in another order."""
     import rdfm
 
     text = as_nquads(log, folder, messages)
-    other = reordered(text) if turn else translated(log, "jelly", folder, messages)
+    other = reordered(text) if reorder else translated(log, "jelly", folder, messages)
 
     def run() -> int:
         found = rdfm.diff(
             text,
             other,
             format_a="nq",
-            format_b="nq" if turn else "jelly",
+            format_b="nq" if reorder else "jelly",
             unordered=unordered,
         )
         assert found.same
@@ -86,7 +86,7 @@ def rows() -> list[Row[Task]]:
             Row(f"diff of nq and jelly ({name})", partial(comparing, log), peer, 5),
             Row(
                 f"diff, quads in another order ({name})",
-                partial(comparing, log, turn=True),
+                partial(comparing, log, reorder=True),
                 peer,
                 5,
             ),

@@ -35,7 +35,7 @@ RDFM = Path(sys.executable).with_name("rdfm")
 
 
 def best(seconds: list[float]) -> float:
-    """The minimum of several times, since noise only adds time."""
+    """The shortest of several times, since noise only adds time."""
     return min(seconds)
 
 
@@ -89,7 +89,7 @@ def child(row: Row[Task], side: str, quick: bool) -> None:
 
 
 def folder(quick: bool) -> Path:
-    """The folder of the data."""
+    """The folder that contains the data."""
     return HERE / "data" / ("quick" if quick else "full")
 
 
@@ -212,7 +212,7 @@ def single(measurement: Any, *arguments: Any) -> dict[str, Any]:
 
 
 def environment(*more: str) -> dict[str, str]:
-    """The environment of the measurements, including the versions of `more` packages."""
+    """The environment of the measurements; `more` are further packages whose versions it includes."""
     names = ("rdfm", "pyjelly", "pyoxigraph", "rdflib", "pyarrow", *more)
     versions = {}
     for name in names:
@@ -238,7 +238,7 @@ def processor() -> str:
 
 
 def print_compared(result: dict[str, Any]) -> None:
-    """One line of the table of rates."""
+    """Prints a row of the table of rates."""
     ours, peer = result["rdfm"], result["peer"]
     line = f"{result['task']:<44} "
     if "error" in ours:
@@ -259,7 +259,7 @@ def print_compared(result: dict[str, Any]) -> None:
 
 
 def print_single(result: dict[str, Any]) -> None:
-    """One line of the measurements of the command line."""
+    """Prints a measurement of the command line."""
     if "error" in result:
         print(f"{result['task']}: failed: {result['error']}", flush=True)
         return

@@ -167,7 +167,7 @@ def to_oxigraph(message: Message) -> pyoxigraph.Dataset:
 
 
 def from_oxigraph(dataset: Iterable[pyoxigraph.Quad | pyoxigraph.Triple]) -> Message:
-    """Return a message of pyoxigraph quads or triples.
+    """Return a message with pyoxigraph quads or triples.
 
     They can be a dataset, or the result of `pyoxigraph.parse` or a CONSTRUCT query.
 
@@ -491,8 +491,8 @@ class _Document:
             if piece is None:
                 return b""
             self._left = memoryview(piece)
-        given, self._left = self._left[:size], self._left[size:]
-        return bytes(given)
+        piece, self._left = self._left[:size], self._left[size:]
+        return bytes(piece)
 
 
 def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:

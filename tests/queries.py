@@ -39,7 +39,7 @@ predicates = st.sampled_from([f"<{value}>" for _, value in PREDICATES])
 
 
 def plain_expressions(variable):
-    """Returns tests of a variable that all libraries evaluate alike."""
+    """Returns tests of a variable that all libraries evaluate in the same way."""
     forms = ["isIRI({})", "isNumeric({0}) && {0} > 1", "!isLiteral({})", "bound({})", "!bound({})"]
     return st.sampled_from(forms).map(lambda form: form.format(variable))
 

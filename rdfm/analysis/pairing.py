@@ -308,7 +308,9 @@ class Comparison:
         self.only_namespaces += found == NAMESPACES
         one, other = self.a.message(), self.b.message()
         if found & (RECORDS | UNDECIDED):  # otherwise the comparer has already compared the rest
-            found |= self.comparer.rest(one.batch, one.number, other.batch, other.number)
+            found |= self.comparer.metadata_and_namespaces(
+                one.batch, one.number, other.batch, other.number
+            )
         if self.left:
             self.left -= 1
             self.formatter.pair(

@@ -107,15 +107,15 @@ def command(
     if html is not None and html != "-":
         check_report(html, logs, options)
     options_by_log = _options_by_log(logs, from_format, options)
-    counting: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
+    list_options: dict[str, Any] = {"top": TOP if top is None and not as_rdf else top}
     if as_rdf:
-        counting["checksum"] = True
+        list_options["checksum"] = True
     for index, log in enumerate(logs):
         bar = Bar.on_terminal()
         source = standard_input() if log == "-" else log
         try:
-            found: Any = (statistics if stats else inspect)(
-                source, from_format, progress=bar, **counting, **options_by_log[log]
+            report: Any = (statistics if stats else inspect)(
+                source, from_format, progress=bar, **list_options, **options_by_log[log]
             )
         except (OSError, UnknownFormatError) as error:
             if len(logs) == 1 or isinstance(error, BrokenPipeError):
@@ -129,21 +129,21 @@ def command(
         finally:
             if bar is not None:
                 bar.close()
-        broken |= found.error is not None
+        broken |= report.error is not None
         if as_json:
-            click.echo(json_line(found.to_dict()))
+            click.echo(json_line(report.to_dict()))
         elif as_rdf:
-            click.echo(found.to_rdf(iri), nl=False)
+            click.echo(report.to_rdf(iri), nl=False)
         elif html is not None:
             if html == "-":
-                click.echo(found.to_html(), nl=False)
+                click.echo(report.to_html(), nl=False)
             else:
-                write_report(found.to_html(), html)
+                write_report(report.to_html(), html)
         else:
-            shown = (statistics_lines if stats else _lines)(found)
+            shown = (statistics_lines if stats else _lines)(report)
             click.echo(("\n" if index else "") + "\n".join(shown))
-        if stats and found.error and (as_rdf or html is not None):
-            click.echo(f"rdfm: error: {safe(found.error)}", err=True)
+        if stats and report.error and (as_rdf or html is not None):
+            click.echo(f"rdfm: error: {safe(report.error)}", err=True)
     return 1 if broken else 0
 
 
@@ -155,8 +155,8 @@ def _refuse_conflicts(logs: tuple[str, ...], as_json: bool, as_rdf: bool, html: 
     """
     forms = [
         name
-        for name, given in (("--json", as_json), ("--rdf", as_rdf), ("--html", html is not None))
-        if given
+        for name, is_set in (("--json", as_json), ("--rdf", as_rdf), ("--html", html is not None))
+        if is_set
     ]
     if len(forms) > 1:
         raise click.UsageError(f"{' and '.join(forms)} cannot be combined")
@@ -175,11 +175,11 @@ def _options_by_log(
     from rdfm import formats
     from rdfm.errors import OptionError
 
-    found = {
+    formats_by_log = {
         log: formats.find(from_format) if from_format else formats.by_path(log) for log in logs
     }
-    specs = [format.spec for format in found.values() if format is not None]
-    if len(specs) == len(found):
+    specs = [format.spec for format in formats_by_log.values() if format is not None]
+    if len(specs) == len(formats_by_log):
         for name in options:
             if not any(name in spec.options("read") for spec in specs):
                 raise OptionError(specs[0].refusal("read", name))
@@ -189,7 +189,7 @@ def _options_by_log(
             for name, value in options.items()
             if len(logs) == 1 or format is None or name in format.spec.options("read")
         }
-        for log, format in found.items()
+        for log, format in formats_by_log.items()
     }
 
 

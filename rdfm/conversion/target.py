@@ -78,7 +78,7 @@ class Target:
         """
         found: dict[str, Any] | None = None if known is None else dict(known)
         if self.template:
-            found = {**(found or {}), "options": self.template, "asked": True}
+            found = {**(found or {}), "options": self.template, "requested": True}
         elif found is not None and (source is None or source.format.name != self.format.name):
             found.pop("options", None)
         if continued := self._shape.continued:

@@ -205,7 +205,7 @@ class _Group:
         if (bound := self._sum()) <= GROUP_BYTES:
             return bound
         share = GROUP_BYTES // max(len(self._columns), 1)
-        suspects = [found for found in self._columns if found[0].bound > share]
+        suspects = [column for column in self._columns if column[0].bound > share]
         for column, compression in suspects:
             self._scan_dictionary(column, compression)
         if (bound := self._sum()) <= GROUP_BYTES:

@@ -456,7 +456,7 @@ class RowEncoder(Encoder):
             )
         self._quads = rows == "quads"
         self._terms = terms
-        self._asked = namespaces
+        self._namespaces_option = namespaces
         self._flat = flat
         self._max_message_bytes = max_message_bytes
         self.reset()
@@ -544,7 +544,7 @@ class RowEncoder(Encoder):
         """
         requested = {
             "flat": self._flat,
-            "namespaces": self._asked,
+            "namespaces": self._namespaces_option,
             "rows": self._quads,
             "terms": self._terms != "ntriples",
         }
@@ -616,7 +616,7 @@ class RowEncoder(Encoder):
             elif isinstance(empty, MessageBatch):
                 columns = self._message_columns(cast("MessageBatch | None", first))
                 schema = empty.to_arrow(columns, **how)
-            elif self._asked:
+            elif self._namespaces_option:
                 raise self._refused(
                     empty,
                     f"the option namespaces applies to messages; {empty.kind} have no such column",
@@ -631,7 +631,7 @@ class RowEncoder(Encoder):
 
     def _message_columns(self, first: MessageBatch | None) -> list[str]:
         declares = first is not None and first.has_namespaces(0)
-        self._namespaces = declares if self._asked is None else self._asked
+        self._namespaces = declares if self._namespaces_option is None else self._namespaces_option
         if not self._namespaces:
             self._count_before(first)
         return [*COLUMNS, NAMESPACES] if self._namespaces else [*COLUMNS]

@@ -564,7 +564,7 @@ def _source(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a header says, for the encoder that continues the log."""
     source: dict[str, Any] = {"dialect": header.get("dialect") or "comment", "continued": True}
     if "options" in header:
-        source |= {"options": dict(header["options"]), "asked": True}
+        source |= {"options": dict(header["options"]), "requested": True}
     return source
 
 

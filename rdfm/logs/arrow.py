@@ -73,7 +73,7 @@ def arrow_reader(
     """Return a pyarrow reader over batches.
 
     It acquires the interpreter's lock in whichever thread asks for rows. Nothing is read before
-    rows are taken: DuckDB requests one stream for its schema, and then another one.
+    rows are requested: DuckDB requests one stream for its schema, and then another one.
 
     Args:
         table: The form of the rows.

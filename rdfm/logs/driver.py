@@ -213,7 +213,7 @@ class Skipped(NamedTuple):
     Attributes:
         source: The log.
         data: The bytes skipped, at most the first MiB of them.
-        abandoned: Whether the rest of the log was given up.
+        abandoned: Whether the log was not read to the end.
         errors: Number of errors that a stage skipped.
         error: The first of these errors.
     """

@@ -1,7 +1,7 @@
 """Filtering messages by pattern, for `rdfm filter` and `LogReader.filter`.
 
 In: messages as they are read, and the criteria. Out: slices of them.
-Cost: each distinct term of a batch is tested once, and each quad is looked at.
+Cost: each distinct term of a batch is tested once, and each quad is examined.
 Law: one quad matches all criteria; only a time may be in another quad of the same message.
 """
 

@@ -49,7 +49,7 @@ class Tabular(ABC):
         """Return a pyarrow reader of the rows, which reads on demand."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Pass the rows to Arrow; they are read as the consumer takes them.
+        """Pass the rows to Arrow; they are read as the consumer requests them.
 
         This lets `pyarrow.table(reader)`, `polars.DataFrame(reader)` and DuckDB take the reader
         directly, in bounded memory.

@@ -493,7 +493,7 @@ class Shape:
 
     @property
     def continued(self) -> Mapping[str, Any]:
-        """What the header of the log that is continued says, once it is open."""
+        """The header of the log that is continued, once it is open."""
         return {} if self._appended is None else self._appended.source
 
     def output(self) -> Output | FolderOutput | Appended:

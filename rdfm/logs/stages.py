@@ -197,7 +197,7 @@ class Tally:
     Attributes:
         skipped: Number of errors that were skipped.
         errors: Texts of the first `MAX_LISTED_ERRORS` of these errors.
-        abandoned: Names of the logs whose rest was given up.
+        abandoned: Names of the logs that were not read to the end.
         dropped: Counts of dropped namespaces, metadata entries and JSON-LD keys.
         dropped_key: The first of these keys, quoted.
     """

@@ -58,17 +58,17 @@ CHANGING = declare(
 )
 
 
-def _stages(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
-    """Return the options that all changes share, and the given ones of `CHANGING`."""
+def _options(*names: str, inputs: str = "inputs") -> dict[str, OptionSpec]:
+    """Return the options that all changes share, and the named options of `CHANGING`."""
     reading = {option.name: option for option in READING}["from_format"]
     reading = replace(reading, help=reading.help.replace("inputs", inputs))
-    own = {option.name: option for option in CHANGING}
-    options = (reading, *WRITING, *(own[name] for name in names))
+    changing = {option.name: option for option in CHANGING}
+    options = (reading, *WRITING, *(changing[name] for name in names))
     return {option.name: option for option in options}
 
 
-APPLY = _stages("patch_format", "chain", inputs="dataset")
-FROM_LOG = _stages(inputs="log")
-TO_LOG = _stages("separate_blank_nodes", inputs="patches")
-DIFF = _stages("per_message", "snapshots", "canonical")
-REVERT = _stages("chain", inputs="patches")
+APPLY = _options("patch_format", "chain", inputs="dataset")
+FROM_LOG = _options(inputs="log")
+TO_LOG = _options("separate_blank_nodes", inputs="patches")
+DIFF = _options("per_message", "snapshots", "canonical")
+REVERT = _options("chain", inputs="patches")

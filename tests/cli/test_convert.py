@@ -332,8 +332,8 @@ def test_every_option_of_convert_is_an_option_of_the_command():
         "quiet",
         "_click_default_help",
     }
-    taken = set(package.ConvertOptions.__annotations__)
-    assert offered == {name for name in taken if not re.match("(from_|to_)?batch_", name)}
+    accepted = set(package.ConvertOptions.__annotations__)
+    assert offered == {name for name in accepted if not re.match("(from_|to_)?batch_", name)}
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_json_lines_on_standard_output_are_self_contained(rdfm, words):
     for name in ("t", "every"):
         rdfm("convert", f"{name}.ndjsonld", f"{name}.nq")
     assert Path("t.nq").read_text() == Path("every.nq").read_text()
-    # Other formats have no special default there.
+    # Other formats have no special default on standard output.
     assert rdfm(*words, "--to", "yamlld").out.startswith('"@context":\n  ex: http://e/\n---\n')
     assert "(first; on standard output every)" in re.sub(r"\s+", " ", rdfm("help", words[0]).out)
 
@@ -458,7 +458,7 @@ def test_inputs_without_logs_are_noted_among_others(rdfm, without_logs):
     run = rdfm("convert", *["empty"] * 12, "-o", "out.nq")
     assert run.err.splitlines()[-1] == "rdfm: note: 2 more inputs contain no logs"
     assert "note" not in rdfm("convert", "empty", "out.nq", "-q").err
-    # A file without messages is a log, and inputs after the last message taken are not opened.
+    # A file without messages is a log, and inputs after the last selected message are not opened.
     Path("none.nq").touch()
     assert "note" not in rdfm("convert", "none.nq", "out.nq").err
     assert "note" not in rdfm("convert", "a.nq", "empty", "-o", "out.nq", "--take", "1").err

@@ -393,12 +393,12 @@ EMPTY = b"# @message\n# @message\n"
 @pytest.mark.parametrize(
     ("name", "options", "remedy"),
     [
-        ("nq", {"flat": True}, "message_per_file=true"),
-        ("nt", {"dialect": "plain"}, "message_per_file=true"),
-        ("trig", {"flat": True}, "message_per_file=true"),
-        ("ttl", {"flat": True, "prefixes": {"e": "http://e/"}}, "message_per_file=true"),
-        ("rdf-protobuf", {"flat": True}, "framing=rows"),
-        ("rdf-protobuf", {"framing": "rows"}, "framing=rows"),
+        ("nq", {"flat": True}, "message_per_file=True"),
+        ("nt", {"dialect": "plain"}, "message_per_file=True"),
+        ("trig", {"flat": True}, "message_per_file=True"),
+        ("ttl", {"flat": True, "prefixes": {"e": "http://e/"}}, "message_per_file=True"),
+        ("rdf-protobuf", {"flat": True}, 'framing="rows"'),
+        ("rdf-protobuf", {"framing": "rows"}, 'framing="rows"'),
     ],
 )
 def test_an_unreadable_empty_message_is_counted_and_noted(name, options, remedy):
@@ -441,7 +441,7 @@ def test_empty_files_of_frames_are_counted_and_read_with_the_noted_options(tmp_p
     written = convert(log, output, from_format="nq", to_format="rdf-protobuf", framing="rows")
     assert (written.messages, written.dropped) == (4, {"empty messages": 2})
     (note,) = written.notes
-    assert "framing=rows" in note
+    assert 'framing="rows"' in note
     for options, messages in (({}, 2), ({"framing": "rows"}, 4), ({"message_per_file": True}, 4)):
         assert convert(output, io.BytesIO(), to_format="nq", **options).messages == messages
     thrift = f"{tmp_path}/thrift-{target}"

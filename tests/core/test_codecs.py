@@ -109,7 +109,7 @@ def test_options_are_checked(name, side):
 
 
 def test_contradictory_options_are_refused():
-    with pytest.raises(OptionError, match=r"flat .*framing=messages"):
+    with pytest.raises(OptionError, match=r'flat .*framing="rows"'):
         formats.rdf_protobuf.Encoder(flat=True, framing="messages")
 
 

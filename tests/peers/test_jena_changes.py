@@ -52,9 +52,9 @@ def theirs(jvm, name, data):
 
 
 def folded(log):
-    """Removes differences that Jena makes.
+    """Changes a log as Jena does.
 
-    It lowercases language tags, and its Thrift lacks base directions.
+    Jena lowercases language tags, and its Thrift lacks base directions.
     """
     return [
         [

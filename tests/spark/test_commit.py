@@ -69,7 +69,7 @@ def stage(target, job="job", names=NEW):
     return tuple(f"0/{name}" for name in names)
 
 
-def do(target, kind="append", job="job", names=NEW, watched=None, **more):
+def write(target, kind="append", job="job", names=NEW, watched=None, **more):
     """Runs a write from the beginning; `watched` is called at the steps of the commit."""
     commit = FolderCommit(job, stage(target, job, names), **more)
     storage = Watched(target.storage, watched) if watched else target.storage
@@ -102,7 +102,7 @@ def left_behind(target):
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
 def test_a_commit_shows_all_parts_and_leaves_no_other_files(target, kind):
-    assert do(target, kind)
+    assert write(target, kind)
     assert seen(target) == expected(kind)
     assert target.storage.exists(f"{target.folder}/_SUCCESS")
     assert left_behind(target) == []
@@ -126,7 +126,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
                 raise Crash
 
         try:
-            do(target, kind, watched=step, **more)
+            write(target, kind, watched=step, **more)
         except Crash:
             pass
         else:
@@ -140,7 +140,7 @@ def test_a_crash_at_any_step_leaves_all_parts_or_none(target, kind, more):
         # The same write from the beginning.
         if more:
             target.remove_abandoned(0)
-            assert do(target, kind, "again", **more) is (shown == OLD)
+            assert write(target, kind, "again", **more) is (shown == OLD)
             assert seen(target) == expected(kind)
             assert left_behind(target) == []
     assert outcomes == {tuple(OLD), tuple(expected(kind))}
@@ -157,19 +157,19 @@ def test_another_process_may_finish_the_commit_at_any_step(target, kind):
         for name in OLD:
             target.storage.write_whole(f"{target.folder}/{name}", b"old")
         steps = itertools.count()
-        met = []
+        interruptions = []
 
-        def step(*_, count=count, steps=steps, met=met):
+        def step(*_, count=count, steps=steps, interruptions=interruptions):
             if next(steps) == count:
-                met.append(1)
+                interruptions.append(1)
                 target.settle()
                 following = FolderCommit(
                     "next", stage(target, "next", ["x.nq"]), query="q", batch=9999
                 )
                 target.commit(following)
 
-        assert do(target, kind, watched=step, query="q", batch=count * 2) or met
-        if not met:
+        assert write(target, kind, watched=step, query="q", batch=count * 2) or interruptions
+        if not interruptions:
             break
         after = sorted([*expected(kind), "x.nq"])
         decided = seen(target)
@@ -188,7 +188,7 @@ def test_a_reader_during_a_commit_sees_all_parts_or_none(target, kind):
     def step(name, arguments):
         views.append(seen(target))
 
-    do(target, kind, watched=step)
+    write(target, kind, watched=step)
     assert views[0] == OLD
     assert views[-1] == expected(kind)
     assert all(view in (OLD, expected(kind)) for view in views)
@@ -209,7 +209,7 @@ def test_a_commit_during_a_listing_is_seen_completely(tmp_path, monkeypatch):
             yield file
             if not done and folder == str(tmp_path):
                 done.append(1)
-                do(target, "overwrite")
+                write(target, "overwrite")
 
     stage(target, "before")  # so that the folder is already known to contain commits
     monkeypatch.setattr(LocalStorage, "files", files)
@@ -299,17 +299,17 @@ def test_one_of_two_concurrent_overwrites_replaces_the_other(target):
     for count in itertools.count():
         steps = itertools.count()
         first, second = [f"{count}-{name}" for name in NEW], [f"{count}-other.nq"]
-        met = []
+        interruptions = []
 
-        def step(*_, count=count, steps=steps, met=met, second=second):
+        def step(*_, count=count, steps=steps, interruptions=interruptions, second=second):
             if next(steps) == count:
-                met.append(1)
-                assert do(target, "overwrite", f"other{count}", second)
+                interruptions.append(1)
+                assert write(target, "overwrite", f"other{count}", second)
 
-        assert do(target, "overwrite", f"job{count}", first, step)
+        assert write(target, "overwrite", f"job{count}", first, step)
         assert seen(target) in (first, second)
         assert left_behind(target) == []
-        if not met:
+        if not interruptions:
             break
     assert seen(target) == first
     assert count > 12
@@ -335,7 +335,7 @@ def test_a_failure_before_the_commit_is_undone(target):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        do(target, "overwrite", watched=step)
+        write(target, "overwrite", watched=step)
     target.drop("job")  # as Spark aborts after a failed commit
     assert seen(target) == OLD
     assert left_behind(target) == []
@@ -347,7 +347,7 @@ def test_a_failure_after_the_commit_is_reported_and_kept(target):
             raise OSError(errno.EIO, "broken wire")
 
     with pytest.raises(OSError, match=r"committed.*do not repeat the write.*broken wire"):
-        do(target, "overwrite", watched=step)
+        write(target, "overwrite", watched=step)
     target.drop("job")
     assert seen(target) == NEW
 
@@ -376,7 +376,7 @@ def crash_at(target, point, kind="append"):
             raise Crash
 
     with pytest.raises(Crash):
-        do(target, kind, watched=step)
+        write(target, kind, watched=step)
 
 
 def refuse_here(monkeypatch, target, names, error):
@@ -530,14 +530,14 @@ def test_staging_folders_of_finished_batches_are_removed(target):
 @pytest.mark.skipif(os.name == "nt", reason="no such names")
 def test_an_overwrite_removes_names_with_backslashes_too(tmp_path):
     (tmp_path / "a\\b.nq").write_bytes(b"")
-    do(CommitTarget.of(str(tmp_path)), "overwrite")
+    write(CommitTarget.of(str(tmp_path)), "overwrite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["_SUCCESS", "_rdfm", *NEW]
 
 
 def test_hidden_and_foreign_files_are_kept(target):
     target.storage.write_whole(f"{target.folder}/_hidden", b"x")
     target.storage.write_whole(f"{target.folder}/.hidden", b"x")
-    do(target, "overwrite")
+    write(target, "overwrite")
     assert {"_hidden", ".hidden"} <= set(target.storage.names(target.folder))
 
 
@@ -564,12 +564,12 @@ def test_globs_ignore_unfinished_commits(tmp_path):
 
 
 def test_only_folders_are_checked_for_running_commits(tmp_path, monkeypatch):
-    asked = []
+    checked = []
     real = CommitTarget.is_ours
-    monkeypatch.setattr(CommitTarget, "is_ours", lambda it: asked.append(it.folder) or real(it))
+    monkeypatch.setattr(CommitTarget, "is_ours", lambda it: checked.append(it.folder) or real(it))
     paths = [tmp_path / f"{number}.nq" for number in range(20)]
     for path in paths:
         path.write_bytes(b"")
     (tmp_path / "empty").mkdir()
     find_settled([*map(str, paths), f"{tmp_path}/", f"{tmp_path}/*.nq", str(tmp_path / "empty")])
-    assert sorted(asked) == [str(tmp_path), str(tmp_path / "empty")]
+    assert sorted(checked) == [str(tmp_path), str(tmp_path / "empty")]

@@ -7,7 +7,8 @@
 )]
 
 use rdfm_analysis::comparison::{
-    Comparer, Exhausted, Found, Limits, Mode, NamespaceUse, Reached, Settled, Side, isomorphism,
+    Comparer, Exhausted, Limits, Mode, MultisetResult, NamespaceUse, PairDifferences, Reached,
+    Side, isomorphism,
 };
 use rdfm_core::codec::Opening;
 use rdfm_core::codec::batch::NextOf as _;
@@ -59,9 +60,9 @@ fn differ(mode: Mode, a: &str, b: &str) -> bool {
         Some(found) => {
             assert_eq!(
                 found,
-                Found {
+                PairDifferences {
                     records: true,
-                    ..Found::default()
+                    ..PairDifferences::default()
                 }
             );
             true
@@ -78,7 +79,7 @@ fn signed_apart(a: &str, b: &str) -> bool {
         comparer.next_batch(side);
     }
     comparer.settle()
-        != Settled {
+        != MultisetResult {
             same: 1,
             only: [0, 0],
         }
@@ -257,7 +258,7 @@ fn surplus_messages_are_picked_in_order() {
     let settled = comparer.settle();
     assert_eq!(
         settled,
-        Settled {
+        MultisetResult {
             same: 3,
             only: [3, 1]
         }

@@ -193,7 +193,7 @@ impl ResultColumns {
             }
         }
         let mut found = vec![Type::Term; variables.len()];
-        for (name, asked) in types {
+        for (name, type_name) in types {
             let name = name.trim_start_matches(['?', '$']);
             let Some(at) = variables.iter().position(|known| &**known == name) else {
                 let known: Vec<String> = variables.iter().map(|name| format!("?{name}")).collect();
@@ -208,12 +208,12 @@ impl ResultColumns {
                 )
                 .into());
             };
-            found[at] =
-                Type::named(asked.strip_prefix("xsd:").unwrap_or(asked)).ok_or_else(|| {
+            found[at] = Type::named(type_name.strip_prefix("xsd:").unwrap_or(type_name))
+                .ok_or_else(|| {
                     let known: Vec<&str> = Type::NAMES.iter().map(|(name, _)| *name).collect();
                     format!(
                         "unknown type {} for ?{name}; expected one of {}",
-                        quote(asked.as_bytes()),
+                        quote(type_name.as_bytes()),
                         known.join(", ")
                     )
                 })?;
@@ -556,7 +556,7 @@ fn date_time(literal: Literal<'_>) -> Option<i64> {
     }
     moment::micros(literal.text.as_bytes()).or_else(|| {
         let found = DateTime::from_str(literal.text).ok()?;
-        // A value without a time zone is taken as UTC.
+        // A value without a time zone is treated as UTC.
         let ahead = found
             .timezone()
             .map_or(Decimal::default(), DayTimeDuration::as_seconds);

@@ -14,7 +14,7 @@ use rdfm_core::model::remedy::Reason;
 /// Error of a conversion to or from Arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Class of the error, which says what a caller can do.
+    /// Class of the error, which tells callers how to react.
     pub class: ErrorClass,
     /// Row, counted from the index of the first message; `None` if no single row is at fault.
     pub row: Option<u64>,

@@ -33,7 +33,7 @@ const FIELDS: [&str; 6] = ["op", "name", "subject", "predicate", "object", "grap
 type OperationTexts = [&'static str; 6];
 
 const S: &str = "<http://e/s>";
-const EVERY: [OperationTexts; 11] = [
+const ALL_OPERATIONS: [OperationTexts; 11] = [
     ["H", "id", "", "", "<urn:uuid:1>", ""],
     ["H", "note", "", "", "\"text\"@en", ""],
     ["TX", "", "", "", "", ""],
@@ -83,9 +83,9 @@ fn patches(rows: &[&[OperationTexts]]) -> PatchBatch {
 
 #[test]
 fn operations_round_trip() {
-    let given: [&[OperationTexts]; 3] = [&EVERY, &[], &EVERY[2..5]];
+    let given: [&[OperationTexts]; 3] = [&ALL_OPERATIONS, &[], &ALL_OPERATIONS[2..5]];
     let batch = patches(&given);
-    assert_eq!(batch.records().len(), EVERY.len() + 3);
+    assert_eq!(batch.records().len(), ALL_OPERATIONS.len() + 3);
     let columns = Column::default_of(Kind::Patches);
     let rows = to_arrow::record_batch(&[&batch], &columns, Some("a")).unwrap();
     assert_eq!(rows.schema(), schema(&columns, &[]));
@@ -141,7 +141,7 @@ fn invalid_operations_are_rejected() {
     ] {
         let rows = record_batch(vec![(
             "operations",
-            operations(&[&EVERY[..2], &[EVERY[0], operation]]),
+            operations(&[&ALL_OPERATIONS[..2], &[ALL_OPERATIONS[0], operation]]),
         )]);
         let mut rows = RowReader::<_, Operation>::new(reader(vec![rows]), 0, DEPTH);
         assert_eq!(rows.next_batch().unwrap().unwrap().len(), 1);
@@ -289,7 +289,7 @@ fn result_rows_are_regrouped_independently_of_batches() {
 fn a_batch_of_another_kind_is_rejected() {
     let columns = Column::default_of(Kind::Messages);
     let mut rows = coalescer(Kind::Messages, columns, 10, 10).unwrap();
-    let batch = patches(&[&EVERY]);
+    let batch = patches(&[&ALL_OPERATIONS]);
     let error = rows.push_any((&batch).into(), None).unwrap_err();
     assert_eq!(
         error.reason.to_string(),
@@ -307,7 +307,7 @@ fn values_without_text_count_towards_the_size() {
     let mut tables =
         Coalescer::<TermId>::new(vec![Column::Variables], usize::MAX, 10 * 4000).unwrap();
     assert_eq!(tables.push(&wide, None).unwrap().len(), 10);
-    let bare = vec![EVERY[2]; 1000];
+    let bare = vec![ALL_OPERATIONS[2]; 1000];
     let columns = vec![Column::Operations];
     let mut lists = Coalescer::<Operation>::new(columns, usize::MAX, 26_000).unwrap();
     let batch = patches(&[&bare[..]; 10]);

@@ -24,7 +24,7 @@ const OM: &str = "http://www.ontology-of-units-of-measure.org/resource/om-2/";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const OSM: &str = "https://www.openstreetmap.org/";
 
-/// A pseudorandom number for a counter.
+/// A pseudorandom number computed from a counter.
 fn mix(number: u32, salt: u32) -> u32 {
     let x = number
         .wrapping_mul(0x9E37_79B1)

@@ -171,7 +171,7 @@ fn best(mut run: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let asked: Vec<String> = std::env::args()
+    let selected: Vec<String> = std::env::args()
         .skip(1)
         .filter(|arg| !arg.starts_with('-'))
         .collect();
@@ -181,7 +181,7 @@ fn main() {
         ("nanopubs", nanopublications()),
         ("escapes", escapes()),
     ] {
-        if !asked.is_empty() && !asked.iter().any(|ask| ask == name) {
+        if !selected.is_empty() && !selected.iter().any(|each| each == name) {
             continue;
         }
         let log = log.as_bytes();

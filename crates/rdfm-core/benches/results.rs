@@ -79,14 +79,14 @@ fn best(mut run: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let asked = std::env::args()
+    let selected = std::env::args()
         .skip(1)
         .find(|word| !word.starts_with("--"));
     let source = registry::find("results-tsv").unwrap();
     let mut batches = Vec::new();
     read(source, tsv().as_bytes(), |batch| batches.push(batch));
     for format in registry::FORMATS {
-        let skipped = asked.as_ref().is_some_and(|name| name != format.name);
+        let skipped = selected.as_ref().is_some_and(|name| name != format.name);
         if format.kinds != [Kind::Results] || skipped {
             continue;
         }

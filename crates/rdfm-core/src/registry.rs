@@ -1,7 +1,7 @@
 //! The formats and their codecs. Only this file knows all of them.
 
 use crate::codec::options::{FLAT, LARGEST_MESSAGE};
-use crate::codec::spec::{Continuable, FormatSpec, Kind, Made};
+use crate::codec::spec::{CodecResult, Continuable, FormatSpec, Kind};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, DelimiterCounter, Encoder, Opening, Source};
 use crate::formats::{jelly, jsonld, nquads, rdf_binary, rdf_patch, rdfxml, results, turtle};
@@ -42,7 +42,7 @@ pub fn find(name: &str) -> Option<&'static FormatSpec> {
 ///
 /// # Errors
 /// If an option does not fit; the text names it.
-pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> Made<dyn Decoder> {
+pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     (spec.decoder)(values, opening)
 }
 
@@ -50,7 +50,11 @@ pub fn decoder(spec: &FormatSpec, values: &Values, opening: &Opening) -> Made<dy
 ///
 /// # Errors
 /// If an option does not fit; the text names it.
-pub fn encoder(spec: &FormatSpec, values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+pub fn encoder(
+    spec: &FormatSpec,
+    values: &Values,
+    source: Option<&Source>,
+) -> CodecResult<dyn Encoder> {
     let made = (spec.encoder)(values, source)?;
     let whole = spec.carries.boundaries && spec.continuable == Continuable::Never;
     if whole && values.switch(&FLAT) {
@@ -71,7 +75,7 @@ pub fn counter(
     spec: &FormatSpec,
     values: &Values,
     opening: &Opening,
-) -> Made<dyn DelimiterCounter> {
+) -> CodecResult<dyn DelimiterCounter> {
     match spec.splitter {
         Some(splitter) => Ok(splitter(values, opening)),
         None => Err(format!("{} logs cannot be split", spec.name).into()),

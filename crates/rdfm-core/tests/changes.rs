@@ -488,9 +488,9 @@ fn labels_of_several_logs_are_distinct() {
 }
 
 /// Messages, the error, and what was dropped.
-type Made = (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>);
+type Converted = (Vec<Vec<String>>, Option<String>, Vec<(&'static str, u64)>);
 
-fn to_messages(log: &str, size: u64, separate: bool) -> Made {
+fn to_messages(log: &str, size: u64, separate: bool) -> Converted {
     let mut made = ToMessages::new(separate, 1 << 26);
     let mut found = Vec::new();
     let mut error = None;

@@ -144,11 +144,15 @@ fn the_first_delimiter_determines_an_unknown_dialect() {
     }
     assert_eq!(trig(&format!("] \n \t @message\n.\n{Q}"))[1..], ["<a:o>"]);
     // A dialect given as an option applies.
-    let asked = |dialect: &str, log: &str| trig_with(&Options::with("dialect", dialect), log).len();
+    let count_with =
+        |dialect: &str, log: &str| trig_with(&Options::with("dialect", dialect), log).len();
     let log = format!("]\nMESSAGE {Q}{COMMENT}{Q}\nMESSAGE {Q}");
-    assert_eq!(asked("directive", &log), 3);
-    assert_eq!(asked("comment", &format!("]\nMESSAGE {Q}{COMMENT}{Q}")), 2);
-    assert_eq!(asked("plain", &log), 1);
+    assert_eq!(count_with("directive", &log), 3);
+    assert_eq!(
+        count_with("comment", &format!("]\nMESSAGE {Q}{COMMENT}{Q}")),
+        2
+    );
+    assert_eq!(count_with("plain", &log), 1);
 }
 
 #[test]

@@ -20,7 +20,7 @@ struct Case {
     result: Option<String>,
 }
 
-/// The tests of a manifest, found by its words: a type, followed by action and result.
+/// The tests of a manifest, recognized by keywords: a type, followed by action and result.
 fn cases(manifest: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let text = manifest

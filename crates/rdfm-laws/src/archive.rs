@@ -12,7 +12,7 @@ use crate::mutate::Random;
 
 const BLOCK: usize = 512;
 /// More blocks than a small member has bytes.
-const MORE: usize = 20;
+const MORE_BLOCKS: usize = 20;
 const MORE_BYTES: usize = 1 << 16;
 
 /// A member of an archive.
@@ -60,7 +60,7 @@ fn goes_on(data: &[u8]) {
     let mut reader = Reader::default();
     reader.feed(data);
     let more = vec![0; MORE_BYTES];
-    for _ in 0..MORE {
+    for _ in 0..MORE_BLOCKS {
         reader.feed(&more);
     }
 }

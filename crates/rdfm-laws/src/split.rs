@@ -200,12 +200,12 @@ fn head(reading: &Reading, data: &[u8]) -> Option<Dialect> {
     decoder.feed(data);
     decoder.finish();
     drop(decoder.next_batch());
-    let met = decoder.header().dialect?;
-    let asked = reading
+    let found = decoder.header().dialect?;
+    let requested = reading
         .values()
         .text(&READ_DIALECT)
         .and_then(Dialect::named);
-    Some(asked.unwrap_or(met))
+    Some(requested.unwrap_or(found))
 }
 
 fn read(reading: &Reading, data: &[u8], piece: usize) -> Vec<Event> {

@@ -64,9 +64,9 @@ pub fn requested_columns<R: Rowed>(
     if let Some(found) = Column::of_schema(R::KIND, &wanted) {
         return Ok((found, true));
     }
-    let asked = wanted.fields().iter().map(|field| field.name().as_str());
+    let names = wanted.fields().iter().map(|field| field.name().as_str());
     let variables = R::variables(head).iter().map(AsRef::as_ref);
-    let follow = R::KIND == Kind::Results && asked.eq(variables);
+    let follow = R::KIND == Kind::Results && names.eq(variables);
     Ok((usual, follow))
 }
 

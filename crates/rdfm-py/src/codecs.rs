@@ -566,7 +566,7 @@ impl Encoder {
     ///     options: Options by name; see `format_spec`.
     ///     source: Properties of the log that the messages come from, as known when the first one
     ///         is written: `carries` (of its format), `dialect`, `options` (its stream options, if
-    ///         it has the same format), `asked` (whether these were requested), `namespaces`
+    ///         it has the same format), `requested` (whether these were requested), `namespaces`
     ///         (whether its first message declares any), `flat` (whether it is one message of many
     ///         frames that remains one).
     /// Raises:

@@ -7,7 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use rdfm_analysis::comparison::{
-    self, ComparableRecord, Comparer as Core, Found, Limits, Mode, NamespaceUse, Run, Side, blocks,
+    self, ComparableRecord, Comparer as Core, Limits, Mode, NamespaceUse, PairDifferences, Run,
+    Side, blocks,
 };
 use rdfm_core::model::batch::LogBatch;
 
@@ -69,7 +70,7 @@ impl ComparisonState {
 }
 
 /// Returns the bits that report the differences to Python.
-fn bits(found: Found) -> u8 {
+fn bits(found: PairDifferences) -> u8 {
     u8::from(found.records)
         | u8::from(found.metadata) << 1
         | u8::from(found.namespaces) << 2
@@ -221,7 +222,7 @@ impl Comparer {
 
     /// Compare the metadata and namespaces of a pair of messages; returns the differences as in
     /// `run`.
-    fn rest(
+    fn metadata_and_namespaces(
         &self,
         py: Python<'_>,
         a: &Bound<'_, PyAny>,

@@ -124,7 +124,7 @@ pub fn source(known: &Bound<'_, PyDict>) -> PyResult<Source> {
         carries,
         dialect: dialect.as_deref().and_then(Dialect::named),
         options,
-        asked: flag("asked")?,
+        requested: flag("requested")?,
         namespaces: flag("namespaces")?,
         flat: flag("flat")?,
         continued: flag("continued")?,

@@ -21,7 +21,7 @@ use crate::errors;
 use crate::records::ResultBatch;
 
 /// Maximum number of buffered pieces of an entire dataset's result.
-const WAITING: usize = 2;
+const MAX_BUFFERED_PIECES: usize = 2;
 /// Interval between checks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -275,7 +275,7 @@ impl Query {
     /// Evaluate the query on a dataset; returns an iterator of batches of rows or messages, or a
     /// bool.
     fn whole(&self, dataset: &Bound<'_, QueryDataset>) -> PyResult<WholeResult> {
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(MAX_BUFFERED_PIECES);
         let evaluation = Arc::clone(&self.evaluation);
         evaluation.cancel.reset();
         let data = dataset.get().taken();

@@ -1,6 +1,6 @@
 //! Keys of messages, by which a log is divided among files.
 //!
-//! - In: what the key is, and batches of messages.
+//! - In: the definition of the key, and batches of messages.
 //! - Out: for each message its key: the first value in the order of its quads.
 //! - Cost: that of a filter for each predicate, and each distinct value is read once per batch.
 //! - Law: batch boundaries do not change the result.

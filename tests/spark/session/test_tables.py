@@ -98,7 +98,7 @@ def test_unknown_columns_and_fields_are_refused_at_once(spark, log):
     for given, reason in (
         (
             {"rows": "quads", "columns": ["offset"]},
-            "these rows have no column 'offset'; know",
+            "these rows have no column 'offset'; known",
         ),
         (
             {"columns": ["message"]},

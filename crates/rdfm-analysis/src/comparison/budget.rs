@@ -50,7 +50,7 @@ pub struct Reached {
     pub total: bool,
 }
 
-/// The limits, and the rest of the total.
+/// The limits, and the remaining steps of the total.
 #[derive(Debug)]
 pub struct Budget {
     limits: Limits,

@@ -12,7 +12,7 @@ use super::budget::{Budget, Exhausted, Limits, Reached};
 use super::graph::{ComparableRecord, Graph};
 use super::hashing::{Keys, TermHashes};
 use super::matching;
-use super::multiset::{Multiset, Settled};
+use super::multiset::{Multiset, MultisetResult};
 use super::namespaces::{self, Redeclared};
 use super::order::EqualTerms;
 use super::signature;
@@ -50,7 +50,7 @@ pub enum Side {
 
 /// The differences in a pair of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct PairDifferences {
     /// The records differ.
     pub records: bool,
     /// It is unknown whether the records differ, because `max_steps` was reached.
@@ -61,7 +61,7 @@ pub struct Found {
     pub namespaces: bool,
 }
 
-impl Found {
+impl PairDifferences {
     const NOTHING: Self = Self {
         records: false,
         undecided: false,
@@ -78,7 +78,7 @@ pub struct Run {
     /// Number of records in these pairs, counted on the first side.
     pub records: u64,
     /// The differences in the next pair; `None` at the end of a batch.
-    pub found: Option<Found>,
+    pub found: Option<PairDifferences>,
 }
 
 /// Compares the messages of two logs.
@@ -148,7 +148,7 @@ impl Comparer {
             if !found.records && !found.undecided {
                 found = self.metadata_and_namespaces((a, i), (b, j));
             }
-            if found != Found::NOTHING {
+            if found != PairDifferences::NOTHING {
                 run.found = Some(found);
                 return run;
             }
@@ -163,7 +163,7 @@ impl Comparer {
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
-    ) -> Found {
+    ) -> PairDifferences {
         let metadata = self.metadata
             && !(a.all_metadata().is_empty() && b.all_metadata().is_empty())
             && metadata(a, i) != metadata(b, j);
@@ -176,10 +176,10 @@ impl Comparer {
                 self.namespaces = None;
             }
         }
-        Found {
+        PairDifferences {
             metadata,
             namespaces: !self.redeclared_names.is_empty(),
-            ..Found::NOTHING
+            ..PairDifferences::NOTHING
         }
     }
 
@@ -207,7 +207,7 @@ impl Comparer {
         &mut self,
         (a, i): (&LogBatch<R>, usize),
         (b, j): (&LogBatch<R>, usize),
-    ) -> Found {
+    ) -> PairDifferences {
         let tables = [a.table(), b.table()];
         let mut buffers = [Vec::new(), Vec::new()];
         let (ours, theirs) = match &self.columns {
@@ -218,7 +218,7 @@ impl Comparer {
                 (&buffers[0][..], &buffers[1][..])
             }
         };
-        let mut found = Found::NOTHING;
+        let mut found = PairDifferences::NOTHING;
         if self.equal_terms.identical(tables, ours, theirs) {
             return found;
         }
@@ -268,7 +268,7 @@ impl Comparer {
 
     /// Compares the multisets. To get the messages that only one side has, call [`Self::pick`] for each batch
     /// afterwards, starting again with the first one.
-    pub fn settle(&mut self) -> Settled {
+    pub fn settle(&mut self) -> MultisetResult {
         self.budgets.iter_mut().for_each(Budget::renew);
         self.multiset.settle()
     }

@@ -17,7 +17,7 @@ pub trait ComparableRecord: Record {
     /// A missing record: an unbound cell.
     const ABSENT: Self;
 
-    /// A number for what the record does, besides its terms.
+    /// Number of the record's operation; its terms are separate.
     fn tag(self) -> u8 {
         0
     }

@@ -88,7 +88,7 @@ fn same_labels(left: &Graph, right: &Graph, tables: [&TermTable; 2]) -> Option<V
     is_mapping(left, right, &found).then(|| (0..).zip(found).collect())
 }
 
-/// Whether renaming the blank nodes of one message as given yields the other.
+/// Whether the given renaming of one message's blank nodes yields the other.
 fn is_mapping(left: &Graph, right: &Graph, found: &[u32]) -> bool {
     left.renamed(|node| found[node as usize]) == right.renamed(|node| node)
 }

@@ -19,9 +19,9 @@ mod sequence;
 mod signature;
 
 pub use budget::{Exhausted, Limits, Reached};
-pub use comparer::{Comparer, Found, Mode, NamespaceUse, Run, Side};
+pub use comparer::{Comparer, Mode, NamespaceUse, PairDifferences, Run, Side};
 pub use graph::ComparableRecord;
 pub use matching::isomorphism;
-pub use multiset::Settled;
+pub use multiset::MultisetResult;
 pub use namespaces::Redeclared;
 pub use sequence::blocks;

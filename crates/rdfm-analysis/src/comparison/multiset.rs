@@ -17,7 +17,7 @@ pub struct Multiset {
 
 /// The result of comparing the multisets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
+pub struct MultisetResult {
     /// Number of messages that both logs have.
     pub same: u64,
     /// Number of messages that one log has more often than the other.
@@ -31,7 +31,7 @@ impl Multiset {
     }
 
     /// Compares the sides and removes their common messages.
-    pub fn settle(&mut self) -> Settled {
+    pub fn settle(&mut self) -> MultisetResult {
         let [a, b] = &mut self.sides;
         a.sort_unstable();
         b.sort_unstable();
@@ -58,7 +58,7 @@ impl Multiset {
             side.truncate(left[number] + rest);
         }
         let only = [0, 1].map(|side| self.sides[side].len() as u64);
-        Settled { same, only }
+        MultisetResult { same, only }
     }
 
     /// Whether only this side has a message. Returns true once for each such message.

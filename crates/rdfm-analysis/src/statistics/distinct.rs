@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub const EXACT: usize = 1 << 16;
 
 /// Maximum number of distinct values of one series that are counted exactly in any case.
-const EXACT_APART: usize = 1 << 12;
+const EXACT_PER_SERIES: usize = 1 << 12;
 
 /// Number of distinct values at which the full table is allocated.
 const FEW: usize = 1 << 13;
@@ -147,7 +147,7 @@ impl Distinct {
     /// Separates the series.
     #[cold]
     fn part(&mut self) {
-        let few = self.limit.min(EXACT_APART);
+        let few = self.limit.min(EXACT_PER_SERIES);
         self.counts[bits::LITERAL.trailing_zeros() as usize] = 0; // counted by kind
         let mut apart = Box::new(self.counts.map(|count| Counter::of(count as usize, few)));
         for (hash, series) in std::mem::take(&mut self.seen) {
@@ -237,7 +237,7 @@ impl Counter {
         match self {
             Self::Sketch(sketch) => sketch.update_with_coupon(coupon),
             Self::Exact(seen) => {
-                if seen.insert(hash) && seen.len() > EXACT_APART {
+                if seen.insert(hash) && seen.len() > EXACT_PER_SERIES {
                     let mut sketch = Self::of(usize::MAX, 0);
                     for hash in seen.drain() {
                         sketch.add(hash, Coupon::from_value(hash));

@@ -17,7 +17,7 @@ use super::names::{Names, NamesReport};
 /// A term that has not occurred in the batch.
 const NOT_SEEN: u32 = u32::MAX - 1;
 /// A term that has no name in the list.
-const WITHOUT: u32 = u32::MAX - 2;
+const UNNAMED: u32 = u32::MAX - 2;
 
 /// Counts the names of a log.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Listing {
             &mut self.slots,
             table,
             objects,
-            |names, id| datatype(table, id).map_or(WITHOUT, |name| names.slot(name)),
+            |names, id| datatype(table, id).map_or(UNNAMED, |name| names.slot(name)),
         );
         self.add_metadata(batch);
     }
@@ -122,7 +122,7 @@ fn count(
         if *known == NOT_SEEN {
             *known = slot_of(names, id);
         }
-        if *known != WITHOUT {
+        if *known != UNNAMED {
             names.count(*known, 1);
         }
     }

@@ -8,9 +8,9 @@ use super::distinct::{Distinct, EXACT, bits};
 use super::report::VariableReport;
 
 /// Maximum number of variables whose distinct terms are counted.
-const COUNTED: usize = 256;
+const MAX_COUNTED_VARIABLES: usize = 256;
 /// Maximum number of variables whose bound rows are counted.
-const NAMED: usize = 1 << 14;
+const MAX_VARIABLES: usize = 1 << 14;
 
 /// Counts by variable.
 #[derive(Debug, Default)]
@@ -32,13 +32,13 @@ impl Variables {
             return Some(*known);
         }
         let column = self.names.len();
-        if column >= NAMED {
+        if column >= MAX_VARIABLES {
             return None;
         }
         self.names.push(name.into());
         self.by_name.insert(name.into(), column);
         self.bound.push(0);
-        if column < COUNTED {
+        if column < MAX_COUNTED_VARIABLES {
             self.distinct.push(Distinct::with_limit(EXACT / 16));
         }
         Some(column)

@@ -10,7 +10,7 @@ const EXACT_BITS: u32 = 12;
 /// The percentiles in reports.
 pub const PERCENTILES: [u8; 6] = [5, 25, 50, 75, 95, 99];
 
-/// A series of integers. A number is added when a different one follows, because consecutive messages are often alike.
+/// A series of integers. A number is added when a different one follows, because consecutive numbers are often equal.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     last: u64,

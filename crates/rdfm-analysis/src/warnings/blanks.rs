@@ -36,13 +36,13 @@ struct LabelSlot {
 
 /// The most recent labels.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RecentLabels {
     slots: Vec<LabelSlot>,
     /// The labels of the current message: hash and term.
     current: Vec<(u64, TermId)>,
 }
 
-impl Seen {
+impl RecentLabels {
     pub fn clear(&mut self) {
         self.slots.clear();
     }

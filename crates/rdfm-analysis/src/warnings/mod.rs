@@ -77,7 +77,7 @@ pub struct Checker {
     counts: [u64; Rule::ALL.len()],
     found: Vec<Finding>,
     terms: terms::TermChecker,
-    labels: blanks::Seen,
+    labels: blanks::RecentLabels,
     prefixes: prefixes::Prefixes,
 }
 
@@ -108,7 +108,7 @@ impl Checker {
             counts: [0; Rule::ALL.len()],
             found: Vec::new(),
             terms: terms::TermChecker::default(),
-            labels: blanks::Seen::default(),
+            labels: blanks::RecentLabels::default(),
             prefixes: prefixes::Prefixes::default(),
         }
     }

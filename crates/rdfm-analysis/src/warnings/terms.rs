@@ -19,13 +19,13 @@ use super::{Finding, FindingSink, Rule};
 #[derive(Debug, Default)]
 pub(super) struct TermChecker {
     /// By term: the problem with the term or its parts.
-    wrong: Vec<Problem>,
+    problems: Vec<Problem>,
     /// Datatypes of the batch, by term.
     datatypes: FxHashMap<u32, Option<Datatype>>,
     /// Terms that were reported for the current message.
     reported: FxHashSet<(u8, Box<[u8]>)>,
     /// Prefix of IRIs that were resolved against the log's own address; empty if there are none.
-    own: Vec<u8>,
+    own_prefix: Vec<u8>,
 }
 
 /// The problem with a term.
@@ -38,10 +38,10 @@ enum Problem {
 }
 
 impl TermChecker {
-    /// Starts a log. `own` is the prefix of its resolved relative IRIs.
-    pub fn begin_log(&mut self, own: &[u8]) {
-        self.own.clear();
-        self.own.extend_from_slice(own);
+    /// Starts a log. `own_prefix` is the prefix of its resolved relative IRIs.
+    pub fn begin_log(&mut self, own_prefix: &[u8]) {
+        self.own_prefix.clear();
+        self.own_prefix.extend_from_slice(own_prefix);
     }
 
     /// Reports suspicious terms. Returns whether the batch has blank nodes.
@@ -52,7 +52,7 @@ impl TermChecker {
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate() {
             has_bnodes |= term.kind == TermKind::Bnode;
-            if wrong_itself(table, term, &mut datatypes, &self.own).is_some() {
+            if rule_broken_by(table, term, &mut datatypes, &self.own_prefix).is_some() {
                 first.get_or_insert(index);
             }
         }
@@ -68,12 +68,12 @@ impl TermChecker {
 
     /// Marks terms with problems, from the first one on.
     fn mark(&mut self, table: &TermTable, first: usize) {
-        self.wrong.clear();
-        self.wrong.resize(table.terms().len(), Problem::Nothing);
+        self.problems.clear();
+        self.problems.resize(table.terms().len(), Problem::Nothing);
         let mut datatypes = Datatypes::new(&mut self.datatypes);
         for (index, &term) in table.terms().iter().enumerate().skip(first) {
-            if let Some(rule) = wrong_itself(table, term, &mut datatypes, &self.own) {
-                self.wrong[index] = Problem::Itself(rule);
+            if let Some(rule) = rule_broken_by(table, term, &mut datatypes, &self.own_prefix) {
+                self.problems[index] = Problem::Itself(rule);
             }
         }
         // A term usually follows the terms that it refers to, but this is not required.
@@ -81,12 +81,12 @@ impl TermChecker {
         while changed {
             changed = false;
             for (index, &term) in table.terms().iter().enumerate() {
-                if self.wrong[index] == Problem::Nothing
+                if self.problems[index] == Problem::Nothing
                     && parts(table, term)
                         .iter()
-                        .any(|part| self.wrong[part.index()] != Problem::Nothing)
+                        .any(|part| self.problems[part.index()] != Problem::Nothing)
                 {
-                    self.wrong[index] = Problem::Part;
+                    self.problems[index] = Problem::Part;
                     changed |= term.kind == TermKind::TripleTerm;
                 }
             }
@@ -95,13 +95,13 @@ impl TermChecker {
 
     fn report<R: Record>(&mut self, batch: &LogBatch<R>, sink: &mut FindingSink) {
         let Self {
-            wrong,
+            problems,
             reported,
-            own,
+            own_prefix,
             ..
         } = self;
         let table = batch.table();
-        let mut open = Vec::new();
+        let mut pending = Vec::new();
         for message in 0..batch.len() {
             if message > 0 {
                 reported.clear();
@@ -109,18 +109,18 @@ impl TermChecker {
             let index = batch.index(message);
             for &record in batch.message(message) {
                 record.each(|id| {
-                    if wrong[id.index()] != Problem::Nothing {
-                        open.push(id);
+                    if problems[id.index()] != Problem::Nothing {
+                        pending.push(id);
                     }
                 });
-                while let Some(id) = open.pop() {
+                while let Some(id) = pending.pop() {
                     let term = table.term(id);
-                    open.extend(
+                    pending.extend(
                         parts(table, term)
                             .iter()
-                            .filter(|part| wrong[part.index()] != Problem::Nothing),
+                            .filter(|part| problems[part.index()] != Problem::Nothing),
                     );
-                    let Problem::Itself(rule) = wrong[id.index()] else {
+                    let Problem::Itself(rule) = problems[id.index()] else {
                         continue;
                     };
                     // Findings may repeat for a message that arrives in many parts.
@@ -129,7 +129,14 @@ impl TermChecker {
                     }
                     if reported.insert((rule as u8, table.text_of(term).into())) {
                         sink.add(rule, || {
-                            finding(rule, table, term, own, index, batch.position(message))
+                            finding(
+                                rule,
+                                table,
+                                term,
+                                own_prefix,
+                                index,
+                                batch.position(message),
+                            )
                         });
                     }
                 }
@@ -147,7 +154,7 @@ fn parts(table: &TermTable, term: Term) -> Parts {
     }
 }
 
-/// A few terms.
+/// Up to three terms.
 struct Parts([TermId; 3], usize);
 
 impl Parts {
@@ -186,16 +193,16 @@ impl<'a> Datatypes<'a> {
 
 /// The problem with a term, regardless of the terms that it refers to.
 #[inline]
-fn wrong_itself(
+fn rule_broken_by(
     table: &TermTable,
     term: Term,
     datatypes: &mut Datatypes,
-    own: &[u8],
+    own_prefix: &[u8],
 ) -> Option<Rule> {
     match term.kind {
         TermKind::Iri => {
             let iri = table.text_of(term);
-            (!is_absolute(iri) || is_own(iri, own)).then_some(Rule::RelativeIri)
+            (!is_absolute(iri) || is_own(iri, own_prefix)).then_some(Rule::RelativeIri)
         }
         TermKind::TypedLiteral => {
             let datatype = datatypes.of(table, term.aux)?;
@@ -226,8 +233,8 @@ pub(super) fn is_absolute(iri: &[u8]) -> bool {
 
 /// Whether an IRI was resolved against the log's own address, judging by its prefix.
 #[inline]
-fn is_own(iri: &[u8], own: &[u8]) -> bool {
-    !own.is_empty() && iri.starts_with(own)
+fn is_own(iri: &[u8], own_prefix: &[u8]) -> bool {
+    !own_prefix.is_empty() && iri.starts_with(own_prefix)
 }
 
 /// Whether a tag is well-formed according to BCP 47. Most tags need only a quick check.
@@ -237,7 +244,7 @@ fn is_well_formed_tag(tag: &[u8]) -> bool {
         || std::str::from_utf8(tag).is_ok_and(|tag| LanguageTag::parse(tag).is_ok())
 }
 
-/// A term as in text formats, followed by `after`.
+/// A term in the syntax of text formats, followed by `after`.
 fn written(write: impl FnOnce(&mut Vec<u8>), after: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out);
@@ -249,7 +256,7 @@ fn finding(
     rule: Rule,
     table: &TermTable,
     term: Term,
-    own: &[u8],
+    own_prefix: &[u8],
     message: u64,
     position: u64,
 ) -> Finding {
@@ -269,8 +276,8 @@ fn finding(
             format!("{} is not a well-formed language tag (BCP 47)", quote(text)),
             [b"\"@", text].concat(),
         ),
-        Rule::RelativeIri if is_own(text, own) => {
-            let relative = &text[own.len()..];
+        Rule::RelativeIri if is_own(text, own_prefix) => {
+            let relative = &text[own_prefix.len()..];
             (
                 format!(
                     "the IRI {} is relative to the file: its meaning changes if the file is moved; set a fixed one with the option base",

@@ -2,7 +2,7 @@
 //!
 //! - In: a record batch with a column `quads` and optional columns `metadata` and `namespaces`, or
 //!   with a column `operations`; other columns are ignored.
-//! - Out: what a row adds to a message besides its records.
+//! - Out: the parts of a message, other than its records, that a row adds.
 
 use std::ops::Range;
 

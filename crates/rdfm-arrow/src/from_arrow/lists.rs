@@ -24,7 +24,7 @@ use super::strings::Strings;
 use crate::error::Error;
 use crate::schema::PARTS;
 
-/// Records that a row contains a list of.
+/// Records of which a row contains a list.
 pub trait InputListed: KindOf {
     /// Name of the column.
     const COLUMN: &'static str;
@@ -56,7 +56,7 @@ pub trait InputItems<R: KindOf>: Sized {
 pub struct ItemError {
     /// The field at fault, if there is a single one.
     pub part: Option<&'static str>,
-    /// Class of the error, which says what a caller can do.
+    /// Class of the error, which tells callers how to react.
     pub class: ErrorClass,
     /// The problem.
     pub reason: Reason,

@@ -25,7 +25,7 @@ use super::terms::{TermColumns, TermPlaces};
 use super::texts::{Texts, like, nulls};
 use crate::schema::{TermLayout, item_field, operation_fields, quad_fields};
 
-/// Records that a row contains a list of.
+/// Records of which a row contains a list.
 pub trait OutputListed: KindOf {
     /// Builder of the structs.
     type Items: OutputItems<Self> + Send;

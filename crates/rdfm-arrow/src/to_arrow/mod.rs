@@ -33,7 +33,7 @@ use self::terms::TermPlaces;
 use crate::error::Error;
 use crate::schema::Layout;
 
-const TOO_LARGE: &str = "the strings of the messages pass the 2 GiB of an Arrow batch; use smaller batches \
+const TOO_LARGE: &str = "the strings of the messages exceed the 2 GiB limit of an Arrow batch; use smaller batches \
     (batch_quads, batch_bytes), or smaller messages (max_message_bytes)";
 
 /// Converts several batches of a log to one record batch.

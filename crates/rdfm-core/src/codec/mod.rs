@@ -190,7 +190,7 @@ pub struct Source {
     /// Stream options of a source log in the output format, by the names of the encoder's options.
     pub options: Vec<(String, GivenValue)>,
     /// Whether the options were requested, not taken from the source log.
-    pub asked: bool,
+    pub requested: bool,
     /// Whether its first message declares namespaces.
     pub namespaces: bool,
     /// Whether it is one message of many frames that should stay one.

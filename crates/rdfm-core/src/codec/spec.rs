@@ -11,7 +11,7 @@ use crate::model::error::quote;
 use crate::model::remedy::Reason;
 
 /// A codec made from options, or why the options do not fit.
-pub type Made<T> = Result<Box<T>, Reason>;
+pub type CodecResult<T> = Result<Box<T>, Reason>;
 /// Returns the index of the last marked frame in a part of a log.
 pub type LastMark = fn(&[u8]) -> Option<usize>;
 /// Creates a counter of the delimiters of a split.
@@ -51,9 +51,9 @@ pub struct FormatSpec {
     /// The options of the encoder.
     pub writes: &'static [&'static [OptionSpec]],
     /// Creates a decoder at the start of a log.
-    pub decoder: fn(&Values, &Opening) -> Made<dyn Decoder>,
+    pub decoder: fn(&Values, &Opening) -> CodecResult<dyn Decoder>,
     /// Creates an encoder at the start of a log, given the origin of the messages if known.
-    pub encoder: fn(&Values, Option<&Source>) -> Made<dyn Encoder>,
+    pub encoder: fn(&Values, Option<&Source>) -> CodecResult<dyn Encoder>,
     /// Creates counters if logs can be read from any byte offset, starting at the next message
     /// boundary.
     pub splitter: Option<Splitter>,

@@ -1,7 +1,8 @@
 //! Better errors at the start of a binary log that may be in another format.
 //!
-//! - In: an error before anything of the log was read, and the format that its first bytes suggest.
-//! - Out: the error, worded for somebody who passed a file of another format.
+//! - In: an error that occurred before any of the log was read, and the format that its first bytes
+//!   suggest.
+//! - Out: the error, worded for a user who passed a file of another format.
 //! - Law: the position does not change. If the bytes match the format, the error does not change
 //!   either.
 

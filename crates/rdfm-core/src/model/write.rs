@@ -17,9 +17,9 @@ use crate::model::term::{TermId, TermKind, flags};
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Prefix of labels with a message number, see [`set_apart`].
-const APART_LABEL: &[u8] = b"_gm";
+const MESSAGE_LABEL: &[u8] = b"_gm";
 /// Prefix of tags that [`write_language`] escapes.
-const MADE_TAG: &[u8] = b"x-gx";
+const ESCAPED_TAG: &[u8] = b"x-gx";
 
 /// Appends a term as canonical N-Triples 1.2, except that language tags keep their case. The
 /// default graph has no text.
@@ -232,12 +232,12 @@ pub fn write_label_of(message: u64, text: &[u8], plain: bool, out: &mut Vec<u8>)
 /// one-to-one over the entire log and needs no state.
 #[inline]
 pub fn set_apart(message: u64, label: &[u8]) -> bool {
-    message != 0 || label.starts_with(APART_LABEL)
+    message != 0 || label.starts_with(MESSAGE_LABEL)
 }
 
 /// Appends `_gm<message>_`.
 pub fn write_apart(message: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(APART_LABEL);
+    out.extend_from_slice(MESSAGE_LABEL);
     out.extend_from_slice(message.to_string().as_bytes());
     out.push(b'_');
 }
@@ -255,10 +255,10 @@ fn is_label(text: &[u8]) -> bool {
 pub fn write_language(text: &[u8], plain: bool, out: &mut Vec<u8>) {
     out.push(b'@');
     let held = plain || chars::is_language_tag(text);
-    if held && !(text.starts_with(MADE_TAG) && read_language(text).is_some()) {
+    if held && !(text.starts_with(ESCAPED_TAG) && read_language(text).is_some()) {
         out.extend_from_slice(text);
     } else {
-        out.extend_from_slice(MADE_TAG);
+        out.extend_from_slice(ESCAPED_TAG);
         for subtag in text.chunks(4) {
             out.push(b'-');
             write_hex(subtag, out);
@@ -273,7 +273,7 @@ pub(crate) fn read_language(tag: &[u8]) -> Option<Vec<u8>> {
 
 /// Decodes any tag in the form of [`write_language`].
 fn made_tag(tag: &[u8]) -> Option<Vec<u8>> {
-    let rest = tag.strip_prefix(MADE_TAG)?;
+    let rest = tag.strip_prefix(ESCAPED_TAG)?;
     let mut digits = Vec::with_capacity(rest.len());
     for subtag in rest.chunks(9) {
         match subtag {

@@ -16,12 +16,12 @@ const PREDICATES: usize = 1024;
 
 /// A term, possibly of an earlier batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct RecentTerm {
     serial: u32,
     pub id: TermId,
 }
 
-impl Known {
+impl RecentTerm {
     /// No term. Serial numbers of batches begin with 1.
     pub const NONE: Self = Self {
         serial: 0,
@@ -91,33 +91,33 @@ pub(crate) fn begins(text: &[u8], with: &[u8]) -> bool {
 
 /// The terms last used with a predicate. Logs often repeat lines of the same shape.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habit {
+pub(crate) struct LastTerms {
     /// The predicate of the next line.
-    pub next: Known,
-    pub object: Known,
-    pub datatype: Known,
+    pub next: RecentTerm,
+    pub object: RecentTerm,
+    pub datatype: RecentTerm,
 }
 
-impl Habit {
+impl LastTerms {
     const NONE: Self = Self {
-        next: Known::NONE,
-        object: Known::NONE,
-        datatype: Known::NONE,
+        next: RecentTerm::NONE,
+        object: RecentTerm::NONE,
+        datatype: RecentTerm::NONE,
     };
 }
 
-/// Slots of recent terms and habits of predicates. An empty cache finds nothing and costs nothing.
+/// Slots of recent terms and by_predicate of predicates. An empty cache finds nothing and costs nothing.
 #[derive(Default)]
 pub(crate) struct Cache {
-    slots: Box<[Known]>,
-    habits: Box<[Habit]>,
+    slots: Box<[RecentTerm]>,
+    by_predicate: Box<[LastTerms]>,
 }
 
 impl Cache {
     pub fn new() -> Self {
         Self {
-            slots: vec![Known::NONE; SLOTS].into(),
-            habits: vec![Habit::NONE; PREDICATES].into(),
+            slots: vec![RecentTerm::NONE; SLOTS].into(),
+            by_predicate: vec![LastTerms::NONE; PREDICATES].into(),
         }
     }
 
@@ -147,27 +147,33 @@ impl Cache {
     }
 
     #[inline]
-    pub fn get(&self, slot: usize) -> Known {
-        self.slots.get(slot).copied().unwrap_or(Known::NONE)
+    pub fn get(&self, slot: usize) -> RecentTerm {
+        self.slots.get(slot).copied().unwrap_or(RecentTerm::NONE)
     }
 
     #[inline]
-    pub fn set(&mut self, slot: usize, known: Known) {
+    pub fn set(&mut self, slot: usize, known: RecentTerm) {
         if let Some(entry) = self.slots.get_mut(slot) {
             *entry = known;
         }
     }
 
     #[inline]
-    pub fn habit(&self, predicate: TermId) -> Habit {
+    pub fn last_terms(&self, predicate: TermId) -> LastTerms {
         let at = predicate.index() & (PREDICATES - 1);
-        self.habits.get(at).copied().unwrap_or(Habit::NONE)
+        self.by_predicate
+            .get(at)
+            .copied()
+            .unwrap_or(LastTerms::NONE)
     }
 
     #[inline]
-    pub fn set_habit(&mut self, predicate: TermId, set: impl Fn(&mut Habit)) {
-        if let Some(habit) = self.habits.get_mut(predicate.index() & (PREDICATES - 1)) {
-            set(habit);
+    pub fn set_last_terms(&mut self, predicate: TermId, set: impl Fn(&mut LastTerms)) {
+        if let Some(last_terms) = self
+            .by_predicate
+            .get_mut(predicate.index() & (PREDICATES - 1))
+        {
+            set(last_terms);
         }
     }
 }

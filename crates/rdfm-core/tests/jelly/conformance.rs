@@ -78,19 +78,19 @@ fn header(data: &[u8]) -> Vec<(&'static str, Value)> {
 /// Writes with the stream options of a log.
 fn as_in(header: Vec<(&'static str, Value)>) -> Options {
     let options = header.into_iter();
-    let mut asked = Options::default();
-    asked.source = Some(Source {
+    let mut writing = Options::default();
+    writing.source = Some(Source {
         carries: Carries::ALL,
         dialect: None,
         options: options
             .map(|(name, value)| (name.to_owned(), value.into()))
             .collect(),
-        asked: true,
+        requested: true,
         namespaces: false,
         flat: false,
         continued: false,
     });
-    asked
+    writing
 }
 
 #[test]

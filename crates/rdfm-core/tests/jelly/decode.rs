@@ -455,12 +455,12 @@ fn the_logical_type_determines_the_meaning_of_frames() {
                 assert_eq!(counts(&decode_with(&parts_of(&auto), &log).0), messages);
                 let (_, found) = end(&auto, &log);
                 assert_eq!(found.notes.len(), 2 - messages.len());
-                for (asked, expected) in [("message", vec![1, 2]), ("flat", vec![3])] {
-                    let options = Options::with("frames", asked);
+                for (meaning, expected) in [("message", vec![1, 2]), ("flat", vec![3])] {
+                    let options = Options::with("frames", meaning);
                     assert_eq!(counts(&decode_with(&options, &log).0), expected);
                     let (said, noticed) = end(&options, &log);
                     assert_eq!(noticed.notes, []);
-                    assert_eq!(said.flat, Some(asked == "flat"));
+                    assert_eq!(said.flat, Some(meaning == "flat"));
                 }
             }
         }

@@ -105,7 +105,7 @@ impl Cancel {
 }
 
 /// Resources used by the evaluation on this thread.
-struct Taken {
+struct ResourceUse {
     steps: Cell<u32>,
     terms: Cell<u64>,
     /// Bytes of text that do not yet add up to a term.
@@ -123,8 +123,8 @@ struct Taken {
 }
 
 thread_local! {
-    static TAKEN: Taken = const {
-        Taken {
+    static RESOURCE_USE: ResourceUse = const {
+        ResourceUse {
             steps: Cell::new(0),
             terms: Cell::new(0),
             bytes: Cell::new(0),
@@ -148,7 +148,7 @@ pub fn within<T>(
     cancel: &Cancel,
     work: impl FnOnce() -> Result<T, Stop>,
 ) -> Result<T, Stop> {
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         let until = limits
             .timeout
             .and_then(|time| Instant::now().checked_add(time));
@@ -163,7 +163,7 @@ pub fn within<T>(
         taken.cancel.set(Some(cancel.clone()));
     });
     let done = catch_unwind(AssertUnwindSafe(work));
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         taken.most.set(u64::MAX);
         taken.until.set(None);
         taken.cancel.set(None);
@@ -177,7 +177,7 @@ pub fn within<T>(
 /// Counts a step. Unwinds to [`within`] if the time is up.
 #[inline]
 pub fn step() {
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         let steps = taken.steps.get() + 1;
         taken.steps.set(steps);
         if steps >= STEPS {
@@ -188,14 +188,14 @@ pub fn step() {
 
 /// Checks the clock immediately. Unwinds to [`within`] if the time is up.
 pub fn check_time() {
-    TAKEN.with(Taken::check_time);
+    RESOURCE_USE.with(ResourceUse::check_time);
 }
 
 /// Counts a step and terms that are in use from now on. Unwinds to [`within`] if there are too
 /// many.
 #[inline]
 pub fn acquire(terms: u64) {
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         let total = taken.terms.get() + terms;
         taken.terms.set(total);
         let steps = taken.steps.get() + 1;
@@ -208,7 +208,7 @@ pub fn acquire(terms: u64) {
 
 /// Counts bytes of text that are in use from now on, like [`acquire`].
 pub fn acquire_bytes(bytes: u64) {
-    let terms = TAKEN.with(|taken| {
+    let terms = RESOURCE_USE.with(|taken| {
         let total = taken.bytes.get() + bytes;
         taken.bytes.set(total % BYTES);
         total / BYTES
@@ -222,7 +222,7 @@ pub fn acquire_bytes(bytes: u64) {
 #[inline]
 pub fn copied(bytes: usize) {
     let terms = bytes as u64 / BYTES;
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         if taken.open.get() > 0 {
             taken.made.set(taken.made.get() + terms);
             taken.terms.set(taken.terms.get() + terms);
@@ -233,25 +233,25 @@ pub fn copied(bytes: usize) {
 
 /// Counts steps for bytes that are scanned. Unwinds to [`within`] if the time is up.
 pub fn scanned(bytes: usize) {
-    TAKEN.with(|taken| taken.advance(bytes as u64 / BYTES));
+    RESOURCE_USE.with(|taken| taken.advance(bytes as u64 / BYTES));
 }
 
 /// Counts terms that are part of a result, until [`forget_kept`]. Unwinds to [`within`] if there
 /// are too many.
 #[inline]
 pub fn keep(terms: u64) {
-    TAKEN.with(|taken| taken.kept.set(taken.kept.get() + terms));
+    RESOURCE_USE.with(|taken| taken.kept.set(taken.kept.get() + terms));
     acquire(terms);
 }
 
 /// Returns the number of terms that are part of a result.
 pub fn kept() -> u64 {
-    TAKEN.with(|taken| taken.kept.get())
+    RESOURCE_USE.with(|taken| taken.kept.get())
 }
 
 /// Releases the terms of a result that was passed on.
 pub fn forget_kept() {
-    release(TAKEN.with(|taken| taken.kept.take()));
+    release(RESOURCE_USE.with(|taken| taken.kept.take()));
 }
 
 /// Ends the evaluation by unwinding to [`within`].
@@ -265,7 +265,7 @@ pub fn end_by(stop: Stop) {
 /// Begins an expression that makes texts, which count until [`end`]. Returns the argument for
 /// `end`.
 pub fn begin() -> u64 {
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         taken.open.set(taken.open.get() + 1);
         taken.made.get()
     })
@@ -273,7 +273,7 @@ pub fn begin() -> u64 {
 
 /// Ends an expression that makes texts.
 pub fn end(before: u64) {
-    TAKEN.with(|taken| {
+    RESOURCE_USE.with(|taken| {
         taken.open.set(taken.open.get().saturating_sub(1));
         release(taken.made.get().saturating_sub(before));
         taken.made.set(before);
@@ -283,10 +283,10 @@ pub fn end(before: u64) {
 /// Releases terms that are no longer in use.
 #[inline]
 pub fn release(terms: u64) {
-    TAKEN.with(|taken| taken.terms.set(taken.terms.get().saturating_sub(terms)));
+    RESOURCE_USE.with(|taken| taken.terms.set(taken.terms.get().saturating_sub(terms)));
 }
 
-impl Taken {
+impl ResourceUse {
     fn advance(&self, steps: u64) {
         let more = u32::try_from(steps).unwrap_or(STEPS).min(STEPS);
         let steps = self.steps.get() + more;

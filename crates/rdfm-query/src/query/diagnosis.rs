@@ -192,7 +192,7 @@ fn begins(text: &str, parser: &SparqlParser) -> bool {
     located(&error).is_some_and(|(found, _)| found >= end)
 }
 
-/// Splits an error of the library into its position and what was expected.
+/// Splits an error of the library into its position and its expectation.
 fn located(error: &str) -> Option<((u64, u64), &str)> {
     let (position, expected) = error.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = position.split_once(':')?;

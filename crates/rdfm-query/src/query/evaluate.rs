@@ -14,7 +14,7 @@ use spareval::{QueryEvaluator, QueryResults};
 
 use super::budget::{self, Cancel, Limits, Stop};
 use super::dictionary::{Dictionary, UNBOUND};
-use super::fresh::Fresh;
+use super::fresh::FreshLabels;
 use super::functions::evaluator;
 use super::message::{Graphs, Message};
 use super::native::{Matcher, Plan};
@@ -34,7 +34,7 @@ const FEW_QUADS: usize = 16;
 /// Queries with more parts than this take too long to plan.
 const MANY_PARTS: usize = 100;
 /// Time limit for planning, which cannot be cancelled.
-const PLANNED: Duration = Duration::from_millis(100);
+const PLANNING_LIMIT: Duration = Duration::from_millis(100);
 /// Maximum number of triples for which duplicates are found by linear search.
 const FEW: usize = 16;
 
@@ -119,7 +119,12 @@ pub(super) struct Scene<'b> {
 
 impl Scene<'_> {
     /// Returns the cell for a term in a solution.
-    pub fn cell(&self, rows: &mut SolutionRows, fresh: &mut Fresh, term: Option<Term>) -> u32 {
+    pub fn cell(
+        &self,
+        rows: &mut SolutionRows,
+        fresh: &mut FreshLabels,
+        term: Option<Term>,
+    ) -> u32 {
         let Self {
             dictionary,
             message,
@@ -146,7 +151,11 @@ impl Evaluation {
         // Constant expressions are evaluated here. If one exceeds a limit, it is evaluated again
         // for each message and fails there.
         let short = Limits {
-            timeout: Some(limits.timeout.map_or(PLANNED, |time| time.min(PLANNED))),
+            timeout: Some(
+                limits
+                    .timeout
+                    .map_or(PLANNING_LIMIT, |time| time.min(PLANNING_LIMIT)),
+            ),
             ..limits.clone()
         };
         let plan = || Plan::of(query.pattern(), &query.variables);
@@ -188,7 +197,7 @@ impl Evaluation {
     /// Appends the rows of messages, starting at `from`, until there are enough rows.
     pub fn rows(&self, batch: &MessageBatch, from: usize, rows: &mut SolutionRows) -> Progress {
         let progress = self.each(batch, from, |scene, matcher, index| {
-            let count = self.message(scene, matcher, rows, &mut Fresh::default())?;
+            let count = self.message(scene, matcher, rows, &mut FreshLabels::default())?;
             let messages = std::iter::repeat_n(index as u32, count);
             rows.messages.extend(messages);
             Ok(rows.messages.len() < ENOUGH && budget::kept() < KEPT)
@@ -215,7 +224,7 @@ impl Evaluation {
         let mut constants = None;
         let progress = self.each(batch, from, |scene, matcher, _| {
             rows.cells.clear();
-            let mut fresh = Fresh::default();
+            let mut fresh = FreshLabels::default();
             let count = self.message(scene, matcher, rows, &mut fresh)?;
             let cells = std::mem::take(&mut rows.cells);
             let Scene {
@@ -244,7 +253,7 @@ impl Evaluation {
         let mut rows = SolutionRows::default();
         self.each(batch, from, |scene, matcher, _| {
             rows.clear();
-            let count = self.message(scene, matcher, &mut rows, &mut Fresh::default())?;
+            let count = self.message(scene, matcher, &mut rows, &mut FreshLabels::default())?;
             answers.push(count > 0);
             budget::forget_kept();
             Ok(true)
@@ -314,7 +323,7 @@ impl Evaluation {
         scene: &Scene<'_>,
         matcher: &mut Option<Matcher<'_>>,
         rows: &mut SolutionRows,
-        fresh: &mut Fresh,
+        fresh: &mut FreshLabels,
     ) -> Result<usize, Stop> {
         if let Some(matcher) = matcher {
             return self.matched(scene, matcher, rows);

@@ -12,7 +12,7 @@ use super::dictionary::{Dictionary, UNBOUND};
 
 /// Source of labels for new blank nodes in a message.
 #[derive(Default)]
-pub struct Fresh {
+pub struct FreshLabels {
     /// Prefix of the labels, set by the first request.
     prefix: Option<String>,
     made: u64,
@@ -20,7 +20,7 @@ pub struct Fresh {
     numbers: FxHashMap<BlankNode, u64>,
 }
 
-impl Fresh {
+impl FreshLabels {
     /// Returns a new node. Its label is `b`, any characters needed to differ from the labels in
     /// `classes`, and a number.
     pub fn node(

@@ -76,7 +76,7 @@ pub(super) fn evaluator(joins: &[Join], calls: &Calls) -> QueryEvaluator {
     for (number, join) in joins.iter().enumerate() {
         let join = join.clone();
         evaluator = evaluator.with_custom_aggregate_function(join_name(number), move || {
-            Box::new(Joining::new(join.clone()))
+            Box::new(GroupConcat::new(join.clone()))
         });
     }
     evaluator
@@ -300,14 +300,14 @@ fn counted(given: &[Term]) -> Option<Term> {
 
 /// Concatenated texts. The result has a language or direction only if all of them share it.
 #[derive(Default)]
-struct Joined {
+struct JoinedTexts {
     text: String,
     /// Whether a text has been added.
     has_text: bool,
     language: Option<(String, Option<BaseDirection>)>,
 }
 
-impl Joined {
+impl JoinedTexts {
     fn push(&mut self, literal: &Literal, separator: &str) {
         let language = literal.language().map(|tag| (tag, literal.direction()));
         if self.has_text {
@@ -350,7 +350,7 @@ fn text(term: &Term) -> Option<&Literal> {
 fn concatenated(given: &[Term]) -> Option<Term> {
     let texts: Vec<_> = given.iter().map(text).collect::<Option<_>>()?;
     budget::copied(texts.iter().map(|text| text.value().len()).sum());
-    let mut joined = Joined::default();
+    let mut joined = JoinedTexts::default();
     for text in texts {
         joined.push(text, "");
     }
@@ -358,19 +358,19 @@ fn concatenated(given: &[Term]) -> Option<Term> {
 }
 
 /// State of `GROUP_CONCAT` for one group.
-struct Joining {
+struct GroupConcat {
     join: Join,
-    joined: Option<Joined>,
+    joined: Option<JoinedTexts>,
     seen: FxHashSet<Term>,
     /// Bytes counted so far.
     counted: u64,
 }
 
-impl Joining {
+impl GroupConcat {
     fn new(join: Join) -> Self {
         Self {
             join,
-            joined: Some(Joined::default()),
+            joined: Some(JoinedTexts::default()),
             seen: FxHashSet::default(),
             counted: 0,
         }
@@ -386,7 +386,7 @@ impl Joining {
     }
 }
 
-impl AggregateFunctionAccumulator for Joining {
+impl AggregateFunctionAccumulator for GroupConcat {
     fn accumulate(&mut self, element: Term) {
         /// Estimated size of an entry in a set of terms, in bytes.
         const ENTRY: usize = 128;

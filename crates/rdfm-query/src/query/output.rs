@@ -1,7 +1,7 @@
 //! Batches of rows and of messages, built from the results of a query.
 //!
 //! - In: rows or triples, as cells. Out: batches with their own terms, numbered consecutively.
-//! - Law: messages that a query makes use the namespaces of their source, and those that the query
+//! - Law: messages created by a query use the namespaces of their source, and those that the query
 //!   declares.
 
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use rdfm_core::model::term::{Quad, TermId};
 
 use super::evaluate::Triples;
 use super::parse::Query;
-use super::rows::{Copied, SolutionRows};
+use super::rows::{CopiedTerms, SolutionRows};
 
 /// Builder of row batches.
 pub struct RowOutput {
-    copied: Copied<TermId>,
+    copied: CopiedTerms<TermId>,
     head: Arc<ResultHead>,
 }
 
@@ -34,7 +34,7 @@ impl RowOutput {
         let mut builder = ResultBuilder::within_2_gib();
         builder.set_head(Arc::clone(&head));
         Self {
-            copied: Copied::new(builder),
+            copied: CopiedTerms::new(builder),
             head,
         }
     }
@@ -68,7 +68,7 @@ impl RowOutput {
 
 /// Builder of message batches.
 pub struct MessageOutput {
-    copied: Copied<Quad>,
+    copied: CopiedTerms<Quad>,
     in_force: InForce,
     begun: bool,
 }
@@ -76,7 +76,7 @@ pub struct MessageOutput {
 impl Default for MessageOutput {
     fn default() -> Self {
         Self {
-            copied: Copied::new(BatchBuilder::within_2_gib()),
+            copied: CopiedTerms::new(BatchBuilder::within_2_gib()),
             in_force: InForce::default(),
             begun: false,
         }
@@ -95,7 +95,7 @@ impl MessageOutput {
         source: &MessageBatch,
         from: usize,
         rows: &SolutionRows,
-        made: &Triples,
+        triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
         if from == 0 {
@@ -105,7 +105,7 @@ impl MessageOutput {
         }
         self.declare(query)?;
         let mut start = 0;
-        for (at, &end) in made.ends.iter().enumerate() {
+        for (at, &end) in triples.ends.iter().enumerate() {
             for change in source.namespace_changes_of(from + at) {
                 let (name, iri) = (change.name, change.iri);
                 let table = source.table();
@@ -116,7 +116,7 @@ impl MessageOutput {
             self.copied
                 .builder
                 .begin_message(source.position(from + at));
-            self.add(source, rows, &made.triples[start..end])?;
+            self.add(source, rows, &triples.triples[start..end])?;
             self.copied.builder.end_message();
             start = end;
         }
@@ -133,14 +133,14 @@ impl MessageOutput {
         query: &Query,
         source: &LogBatch<R>,
         rows: &SolutionRows,
-        made: &Triples,
+        triples: &Triples,
     ) -> Result<Option<MessageBatch>, LimitExceeded> {
         self.copied.begin();
         self.declare(query)?;
         let mut start = 0;
-        for &end in &made.ends {
+        for &end in &triples.ends {
             self.copied.builder.begin_message(0);
-            self.add(source, rows, &made.triples[start..end])?;
+            self.add(source, rows, &triples.triples[start..end])?;
             self.copied.builder.end_message();
             start = end;
         }

@@ -57,14 +57,14 @@ impl SolutionRows {
 }
 
 /// Terms of rows, copied to a separate batch.
-pub struct Copied<R: Record> {
+pub struct CopiedTerms<R: Record> {
     /// Builder of the batch.
     pub builder: LogBuilder<R>,
     ids: FxHashMap<TermId, TermId>,
     others: Vec<Option<TermId>>,
 }
 
-impl<R: Record> Copied<R> {
+impl<R: Record> CopiedTerms<R> {
     /// Creates a copier to this builder.
     pub fn new(builder: LogBuilder<R>) -> Self {
         Self {

@@ -192,9 +192,9 @@ impl<'d> View<'d> {
         })
     }
 
-    fn find(&self, wanted: QuadSelection) -> Found<'_> {
+    fn find(&self, wanted: QuadSelection) -> MatchingQuads<'_> {
         let quads = self.message.quads.as_slice();
-        let all = || Found {
+        let all = || MatchingQuads {
             quads,
             numbers: None,
             range: 0..quads.len(),
@@ -230,7 +230,7 @@ impl<'d> View<'d> {
         };
         let start = numbers.partition_point(|&at| key(at).lt(target()));
         let end = start + numbers[start..].partition_point(|&at| key(at).eq(target()));
-        Found {
+        MatchingQuads {
             quads,
             numbers: Some(numbers),
             range: start..end,
@@ -270,14 +270,14 @@ impl QuadSelection {
 }
 
 /// Iterator over the quads that match a pattern.
-struct Found<'d> {
+struct MatchingQuads<'d> {
     quads: &'d [Quad],
     numbers: Option<&'d [u32]>,
     range: Range<usize>,
     wanted: QuadSelection,
 }
 
-impl Iterator for Found<'_> {
+impl Iterator for MatchingQuads<'_> {
     type Item = Quad;
 
     fn next(&mut self) -> Option<Quad> {

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use super::budget::{self, Stop};
 use super::dictionary::{ClassIndex, Content, Dictionary, UNBOUND, content};
 use super::evaluate::{Evaluation, Scene, Triples};
-use super::fresh::Fresh;
+use super::fresh::FreshLabels;
 use super::message::Message;
 use super::output::{MessageOutput, RowOutput};
 use super::parse::Form;
@@ -238,7 +238,7 @@ impl Evaluation {
         give: &mut impl FnMut(Piece) -> bool,
     ) -> Result<(), Stop> {
         let mut pieces = Pieces::new(self, data);
-        let mut fresh = Fresh::default();
+        let mut fresh = FreshLabels::default();
         let mut count = 0;
         let mut hand = |piece: Option<Piece>| {
             let goes_on = piece.is_none_or(&mut *give);
@@ -305,7 +305,7 @@ impl Evaluation {
             };
             cells.clear();
             cells.extend(columns.iter().map(cell));
-            let mut fresh = Fresh::default();
+            let mut fresh = FreshLabels::default();
             let node = || fresh.node(&dictionary, cells.iter().copied());
             made.add(|each| {
                 template.instantiate(&dictionary, &constants, &cells, &mut rows, node, each);

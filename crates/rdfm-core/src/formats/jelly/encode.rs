@@ -16,7 +16,7 @@ use super::stream::StreamSettings;
 use super::term_writer::{EntryTags, FrameSize, GRAPH, MAX_FRAME_BYTES, TermWriter};
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::Refused;
-use crate::codec::spec::Made;
+use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::MessageBatch;
@@ -45,7 +45,7 @@ const ENTRIES: EntryTags = EntryTags {
 ///
 /// # Errors
 /// Returns a message that names the invalid option.
-pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = JellyWriter::new(StreamSettings::of(values, source)?)?;
     Ok(Box::new(MessageLoop::new(&JELLY, values, writer)))
 }

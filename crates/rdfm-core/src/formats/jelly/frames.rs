@@ -51,7 +51,7 @@ pub(super) enum NextFrame {
 /// Splits a log into frames.
 pub(super) struct FrameSplitter {
     /// Whether frames are length-prefixed, if an option says so.
-    asked: Option<bool>,
+    requested: Option<bool>,
     delimited: Option<bool>,
     /// Whether a bare frame is cut before each options row.
     cuts_bare: bool,
@@ -71,7 +71,7 @@ impl FrameSplitter {
         let delimited = inner.or(options.delimited);
         let first_index = inner.and(options.first_index).unwrap_or_default();
         Self {
-            asked: delimited,
+            requested: delimited,
             delimited,
             cuts_bare: options.joins == JoinMode::New,
             max_bytes: options.max_frame_bytes,
@@ -88,7 +88,7 @@ impl FrameSplitter {
 
     /// Prepares for the next log.
     pub fn reset(&mut self) {
-        self.delimited = self.asked;
+        self.delimited = self.requested;
         self.index = self.first_index;
     }
 

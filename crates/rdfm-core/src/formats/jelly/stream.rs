@@ -44,7 +44,7 @@ impl StreamSettings {
     pub fn of(values: &Values, source: Option<&Source>) -> Result<Self, Reason> {
         let template = source.filter(|source| !source.options.is_empty());
         let mut options = template.map_or_else(preset, from_source);
-        let asked = template.is_some_and(|source| source.asked);
+        let requested = template.is_some_and(|source| source.requested);
         let mut namespaces = template.is_some() && options.version >= 2;
         if let (None, Some(source)) = (template, source) {
             if !source.carries.graphs || values.switch(&MERGE_GRAPHS) {
@@ -58,7 +58,7 @@ impl StreamSettings {
         namespaces = wanted.unwrap_or(namespaces);
         if namespaces {
             options.version = 2;
-        } else if wanted == Some(false) && !asked {
+        } else if wanted == Some(false) && !requested {
             options.version = 1;
         }
         if values.get(&JELLY_VERSION).is_some() {
@@ -85,7 +85,7 @@ impl StreamSettings {
             None if flat || source.is_some_and(|source| source.flat) => FrameMeaning::Flat,
             None => FrameMeaning::Message,
         };
-        set_types(&mut options, values, template.is_some(), asked, frames);
+        set_types(&mut options, values, template.is_some(), requested, frames);
         if let Some(source) = source
             && source.continued
         {
@@ -141,7 +141,7 @@ fn set_types(
     options: &mut OptionsRow,
     values: &Values,
     found: bool,
-    asked: bool,
+    requested: bool,
     frames: FrameMeaning,
 ) {
     let flat = frames == FrameMeaning::Flat;
@@ -184,7 +184,7 @@ fn set_types(
     });
     options.logical_type = match found {
         // Frames that are messages do not get a flat type, unless it was requested.
-        Some(number) if asked || flat == matches!(number % 10, 1 | 2) => number,
+        Some(number) if requested || flat == matches!(number % 10, 1 | 2) => number,
         _ => match (flat, options.physical_type == PhysicalType::Triples as u32) {
             (true, true) => 1,
             (true, false) => 2,

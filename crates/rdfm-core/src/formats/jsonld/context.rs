@@ -21,7 +21,7 @@ use super::process::{Origin, Processor};
 use super::table::{DefinitionTable, Seeded, TermName};
 use crate::model::limits::Limits;
 use crate::model::remedy::Reason;
-use crate::syntax::cache::Known;
+use crate::syntax::cache::RecentTerm;
 use crate::syntax::json::{JsonKind, View, write};
 
 /// Maximum bytes of contexts and keys that are kept for later messages.
@@ -83,7 +83,7 @@ pub(super) struct Property {
     /// The definition of the key, if it is a term.
     pub definition: Option<Arc<Definition>>,
     /// The term in the batch, and the message that was last charged for it.
-    pub known: Known,
+    pub known: RecentTerm,
     pub charged: u32,
 }
 
@@ -116,7 +116,7 @@ impl Property {
             datatype: DatatypeKind::Other,
             is_language_type: false,
             definition,
-            known: Known::NONE,
+            known: RecentTerm::NONE,
             charged: 0,
         }
     }
@@ -750,7 +750,7 @@ impl ContextState {
             is_language_type: super::is_language_type(iri),
             texts: texts.as_slice().into(),
             definition,
-            known: Known::NONE,
+            known: RecentTerm::NONE,
             charged: 0,
         })
     }

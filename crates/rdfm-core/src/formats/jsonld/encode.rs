@@ -22,7 +22,7 @@ use compact::CompactContext;
 use nodes::{Message, NodeWriter};
 
 use crate::codec::Encoder;
-use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::formats::jsonld::options::{ContextLines, DocumentWriting};
 use crate::formats::jsonld::sink::Sink;
@@ -41,7 +41,7 @@ pub(super) fn encoder<S: Sink + 'static>(
     format: &'static FormatSpec,
     values: &Values,
     sink: S,
-) -> Made<dyn Encoder> {
+) -> CodecResult<dyn Encoder> {
     let options = DocumentWriting::of(values);
     let single = !format.carries.boundaries;
     let contexts = match options.context_lines {

@@ -15,7 +15,7 @@ use crate::model::error::LimitExceeded;
 use crate::model::labels::Labels;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
 use crate::model::write;
-use crate::syntax::cache::{Cache, Known, SLOTS};
+use crate::syntax::cache::{Cache, RecentTerm, SLOTS};
 use crate::syntax::json::{JsonKind, View};
 
 /// From this length, each use of a term is charged a fraction of its length, because it is
@@ -32,7 +32,7 @@ pub(super) struct MessageTerms {
     used: Box<[u32]>,
     message: u32,
     /// `rdf:type`, and the message that was last charged for it.
-    kind: Known,
+    kind: RecentTerm,
     kind_charged: u32,
     labels: Labels,
     /// Finds labels that begin like generated ones.
@@ -49,7 +49,7 @@ impl MessageTerms {
             checker: IriChecker::default(),
             used: vec![0; SLOTS].into(),
             message: 0,
-            kind: Known::NONE,
+            kind: RecentTerm::NONE,
             kind_charged: 0,
             labels: Labels::default(),
             alike: Finder::new(b"_:_g"),
@@ -94,7 +94,7 @@ impl MessageTerms {
             return Ok(Some(known.id));
         }
         let id = push(builder, kind, text, flags);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(Some(id))
     }
 
@@ -146,7 +146,7 @@ impl MessageTerms {
         }
         if !property.known.is_current(builder) {
             let id = push(builder, TermKind::Iri, property.iri(), flags::PLAIN);
-            property.known = Known::new(builder, id);
+            property.known = RecentTerm::new(builder, id);
         }
         Ok(property.known.id)
     }
@@ -160,7 +160,7 @@ impl MessageTerms {
         }
         if !self.kind.is_current(builder) {
             let id = push(builder, TermKind::Iri, RDF_TYPE, flags::PLAIN);
-            self.kind = Known::new(builder, id);
+            self.kind = RecentTerm::new(builder, id);
         }
         Ok(self.kind.id)
     }

@@ -45,13 +45,16 @@ impl LineDelimiterCounter {
         let inner = split.start > 0;
         Self {
             split,
-            fixed: options.asked.dialect.unwrap_or(split.text_dialect()),
+            fixed: options
+                .dialect_options
+                .dialect
+                .unwrap_or(split.text_dialect()),
             lenient: options.lenient,
             max_line: options.limits.max_message_bytes,
             dialects: if inner {
-                Dialects::after_head(&options.asked, split.text_dialect())
+                Dialects::after_head(&options.dialect_options, split.text_dialect())
             } else {
-                Dialects::new(&options.asked)
+                Dialects::new(&options.dialect_options)
             },
             input: Buffer {
                 start: split.start.saturating_sub(1),

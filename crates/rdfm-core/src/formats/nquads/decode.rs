@@ -20,7 +20,7 @@ use crate::model::remedy::{Reason, Remedy};
 use crate::model::term::Quad;
 use crate::syntax::ntriples::lex::{self, LexError, Lexed, byte, expected, fail, skip_space};
 use crate::syntax::ntriples::{StatementGrammar, StatementReader};
-use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 use crate::syntax::text::position::LinePosition;
 
 use super::options::LineReading;
@@ -125,7 +125,7 @@ impl LineReader {
     pub(super) fn new(graphs: bool, options: LineReading) -> Self {
         Self {
             graphs,
-            dialects: Dialects::new(&options.asked),
+            dialects: Dialects::new(&options.dialect_options),
             statements: StatementReader::new(StatementGrammar {
                 graphs,
                 generalized: options.generalized,
@@ -158,7 +158,12 @@ impl LineReader {
     fn fixed_dialect(&self, offset: u64) -> Option<Dialect> {
         let split = self.options.split?;
         let fixed = split.start > 0 || offset >= split.stop;
-        fixed.then(|| self.options.asked.dialect.unwrap_or(split.text_dialect()))
+        fixed.then(|| {
+            self.options
+                .dialect_options
+                .dialect
+                .unwrap_or(split.text_dialect())
+        })
     }
 
     /// Whether the dialect in force at a line differs from that of the log's head.
@@ -453,8 +458,8 @@ fn ends_message(
     position: u64,
 ) -> Lexed<bool> {
     match dialects.delimiter(delimiter, builder.is_open()) {
-        Ok(Met::Nothing) => Ok(false),
-        Ok(Met::Ends) => {
+        Ok(DelimiterEffect::Nothing) => Ok(false),
+        Ok(DelimiterEffect::Ends) => {
             if !builder.is_open() {
                 builder.begin_message(position);
             }
@@ -535,8 +540,8 @@ impl Reader for LineReader {
         let options = &self.options;
         let split = options.split.filter(|split| split.start > 0);
         self.dialects = split.map_or_else(
-            || Dialects::new(&options.asked),
-            |split| Dialects::after_head(&options.asked, split.text_dialect()),
+            || Dialects::new(&options.dialect_options),
+            |split| Dialects::after_head(&options.dialect_options, split.text_dialect()),
         );
         self.builder
             .start_at(options.first_index.unwrap_or_default());

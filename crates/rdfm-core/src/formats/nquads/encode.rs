@@ -8,7 +8,7 @@
 use super::options::RDF_STAR_SYNTAX;
 use crate::codec::messages::MessageLoop;
 use crate::codec::options::LENIENT;
-use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
@@ -23,7 +23,7 @@ pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
-) -> Made<dyn Encoder> {
+) -> CodecResult<dyn Encoder> {
     Ok(Box::new(text_encoder(format, values, source)?))
 }
 

@@ -5,7 +5,7 @@ use crate::codec::spec::OptionSpec;
 use crate::codec::values::Values;
 use crate::codec::{Opening, Parts, Split};
 use crate::model::limits::Limits;
-use crate::syntax::text::dialect::Asked;
+use crate::syntax::text::dialect::DialectOptions;
 
 /// Generalized quads and RDF-star.
 pub const GENERALIZED: OptionSpec = OptionSpec::switch(
@@ -29,7 +29,7 @@ pub(super) struct LineReading {
     pub lenient: bool,
     pub generalized: bool,
     /// Options for the dialect.
-    pub asked: Asked,
+    pub dialect_options: DialectOptions,
     pub split: Option<Split>,
     pub first_index: Option<u64>,
 }
@@ -41,7 +41,7 @@ impl LineReading {
             parts: opening.parts == Parts::Always,
             lenient: values.switch(&LENIENT),
             generalized: values.switch(&GENERALIZED),
-            asked: Asked::of(values),
+            dialect_options: DialectOptions::of(values),
             split: opening.split,
             first_index: opening.first_index,
         }

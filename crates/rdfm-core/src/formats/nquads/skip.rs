@@ -22,8 +22,8 @@ pub(super) const KEPT: usize = 1 << 20;
 pub(super) struct LineSkip {
     bytes: Vec<u8>,
     /// Maximum number of bytes to keep.
-    most: usize,
-    /// Whether the current line is skipped unseen, because it is too long or belongs to the
+    max_bytes: usize,
+    /// Whether the rest of the current line is ignored, because it is too long or belongs to the
     /// previous split.
     inside: bool,
 }
@@ -56,7 +56,7 @@ impl LineSkip {
     pub fn after_error(before: &[u8]) -> Self {
         let mut skip = Self {
             bytes: Vec::new(),
-            most: KEPT,
+            max_bytes: KEPT,
             inside: false,
         };
         skip.add(before);
@@ -68,20 +68,20 @@ impl LineSkip {
     pub fn to_split() -> Self {
         Self {
             bytes: Vec::new(),
-            most: 0,
+            max_bytes: 0,
             inside: true,
         }
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        let room = self.most.saturating_sub(self.bytes.len());
+        let room = self.max_bytes.saturating_sub(self.bytes.len());
         self.bytes
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 
 impl LineReader {
-    /// [`Reader::skip`](crate::codec::input::Reader::skip).
+    /// Implements [`Reader::skip`](crate::codec::input::Reader::skip).
     pub(super) fn skip_on(&mut self, input: &mut Buffer) -> Result<Option<Vec<u8>>, ReadError> {
         let Some(mut skip) = self.skip.take() else {
             return Ok(None);
@@ -151,7 +151,7 @@ impl LineReader {
                 )
             };
             // While seeking a split, lines belong to the previous split.
-            if skip.most > 0
+            if skip.max_bytes > 0
                 && !inside
                 && let Some(comment) = lone_comment(line)
                 && self.dialects.resembles(comment, true)

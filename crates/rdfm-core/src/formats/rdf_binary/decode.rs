@@ -31,7 +31,7 @@ pub struct RdfBinaryReader {
     title: &'static str,
     /// Whether rows follow each other without lengths, as in RDF Thrift.
     bare: bool,
-    asked: Option<Framing>,
+    requested: Option<Framing>,
     parts: bool,
     most: u64,
     terms: BinaryTerms<Quad>,
@@ -74,7 +74,7 @@ impl RdfBinaryReader {
         Self {
             title,
             bare,
-            asked: options.framing,
+            requested: options.framing,
             parts: options.parts,
             most: options.limits.max_message_bytes,
             terms: BinaryTerms::new(&options.limits),
@@ -182,7 +182,7 @@ impl RdfBinaryReader {
         let rest = input.rest();
         let layout = match self.layout {
             Some(layout) => layout,
-            None => match (self.asked, looks_like_messages(rest)) {
+            None => match (self.requested, looks_like_messages(rest)) {
                 (Some(Framing::Messages), _) | (None, Some(true)) => RowLayout::Messages(0),
                 (None, None) if !input.finished => return Ok(BinaryItem::Wait),
                 (None, None) if rest.is_empty() => return Ok(BinaryItem::Done),

@@ -1,6 +1,6 @@
 //! Encodes logs of RDF Protobuf and RDF Thrift.
 //!
-//! - In: batches, cut anywhere between messages or (parts) inside one.
+//! - In: batches, which may begin and end inside messages.
 //! - Out: one `RDF_Stream` per message, or only rows.
 //! - Cost: each term is encoded once per batch and then copied. Memory is bounded by the terms of a
 //!   batch and one `RDF_Stream`. A batch may not become longer than [`MAX_BYTES`], however often
@@ -15,7 +15,7 @@ use super::spec::{PROTOBUF, THRIFT};
 use super::thrift::ThriftRows;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
-use crate::codec::spec::Made;
+use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd};
 use crate::model::batch::MessageBatch;
@@ -54,7 +54,7 @@ pub(super) fn thrift(values: &Values) -> Box<dyn Encoder> {
 ///
 /// # Errors
 /// If options contradict each other.
-pub(super) fn protobuf(values: &Values) -> Made<dyn Encoder> {
+pub(super) fn protobuf(values: &Values) -> CodecResult<dyn Encoder> {
     let options = BinaryWriting::of(values);
     let abbreviates = options.prefixed_names.unwrap_or(false);
     let in_message = match options.framing {

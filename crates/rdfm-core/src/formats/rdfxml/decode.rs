@@ -4,7 +4,7 @@
 use super::machine::RdfXmlMachine;
 use super::spec::RDFXML;
 use crate::codec::options::{BASE, LENIENT, limits};
-use crate::codec::spec::Made;
+use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
 use crate::codec::{Decoder, Opening, Parts};
 use crate::model::batch::MessageBatch;
@@ -16,7 +16,7 @@ use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 ///
 /// # Errors
 /// The base is not an absolute IRI.
-pub(super) fn decoder(values: &Values, opening: &Opening) -> Made<dyn Decoder> {
+pub(super) fn decoder(values: &Values, opening: &Opening) -> CodecResult<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
     let builder = BatchBuilder::new(limits(values));
     let machine = RdfXmlMachine::new(builder, values.text(&BASE), values.switch(&LENIENT), parts)?;

@@ -10,7 +10,7 @@ use crate::model::builder::BatchBuilder;
 use crate::model::error::LimitExceeded;
 use crate::model::labels::{self, Labels};
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
-use crate::syntax::cache::{Cache, Known};
+use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 use crate::syntax::xml::is_nc_name;
 
@@ -72,7 +72,7 @@ impl XmlTerms {
             split,
             scan::iri(text).unwrap_or(0),
         );
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
@@ -95,7 +95,7 @@ impl XmlTerms {
             return Ok(known.id);
         }
         let id = push(builder, TermKind::Bnode, text, 0, NO_SPLIT, flags);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
@@ -154,7 +154,7 @@ impl XmlTerms {
                 NO_SPLIT,
                 flags::PLAIN,
             );
-            self.cache.set(slot, Known::new(builder, id));
+            self.cache.set(slot, RecentTerm::new(builder, id));
             id
         };
         let flags = scan::lexical(text).unwrap_or(0) | direction;

@@ -22,7 +22,7 @@ use crate::syntax::text::grammar::{
 };
 
 /// Number of objects and arrays around a term.
-const AROUND: usize = 5;
+const ENCLOSING_LEVELS: usize = 5;
 
 /// Creates a decoder.
 pub(super) fn decoder(name: &'static str, values: &Values) -> Box<dyn Decoder> {
@@ -118,7 +118,7 @@ impl TermFrame {
 }
 
 /// Rows before the head.
-struct Held {
+struct BufferedRows {
     /// Start of the text after the bracket of `bindings`, and the tokenizer state there.
     from: usize,
     tokens: JsonTokenizer,
@@ -136,7 +136,7 @@ struct JsonResultMachine {
     has_head: bool,
     has_results: bool,
     boolean: Option<bool>,
-    held: Option<Held>,
+    buffered: Option<BufferedRows>,
     /// Whether the head will be read a second time, after the rows that were kept.
     again: bool,
     /// Column of the open cell, the open terms, and their texts.
@@ -167,7 +167,7 @@ impl JsonResultMachine {
         let max_depth = limits.max_depth as usize;
         Self {
             rows: RowBuilder::new(limits),
-            tokens: JsonTokenizer::new(AROUND + 2 * max_depth),
+            tokens: JsonTokenizer::new(ENCLOSING_LEVELS + 2 * max_depth),
             state: JsonState::Start,
             at: 0,
             offset: 0,
@@ -175,7 +175,7 @@ impl JsonResultMachine {
             has_head: false,
             has_results: false,
             boolean: None,
-            held: None,
+            buffered: None,
             again: false,
             column: 0,
             frames: Vec::new(),
@@ -220,7 +220,7 @@ impl JsonResultMachine {
             }
             debug_assert!(from <= start);
             self.token(text, token, start)?;
-            if self.held.is_some() {
+            if self.buffered.is_some() {
                 self.check_held(self.at)?;
             }
             if self.state == JsonState::Bindings && self.rows.builder.full() {
@@ -261,7 +261,7 @@ impl JsonResultMachine {
 
     /// Checks the limit of the text kept before the head.
     fn check_held(&self, at: usize) -> Read<()> {
-        let from = self.held.as_ref().map_or(at, |held| held.from);
+        let from = self.buffered.as_ref().map_or(at, |buffered| buffered.from);
         if (at - from) as u64 <= self.rows.most() {
             return Ok(());
         }
@@ -375,10 +375,10 @@ impl JsonResultMachine {
             (JsonState::Head, _) => {
                 self.has_head = true;
                 self.state = JsonState::Root;
-                if let Some(held) = self.held.take() {
+                if let Some(buffered) = self.buffered.take() {
                     self.again = true;
-                    self.at = held.from;
-                    self.tokens = held.tokens;
+                    self.at = buffered.from;
+                    self.tokens = buffered.tokens;
                     self.begin_rows();
                 }
             }
@@ -423,7 +423,7 @@ impl JsonResultMachine {
                 if self.has_head {
                     self.begin_rows();
                 } else {
-                    self.held = Some(Held {
+                    self.buffered = Some(BufferedRows {
                         from: self.at,
                         tokens: self.tokens.clone(),
                     });
@@ -693,13 +693,15 @@ impl Grammar for JsonResultMachine {
     }
 
     fn consumed(&self) -> usize {
-        self.held.as_ref().map_or(self.at, |held| held.from)
+        self.buffered
+            .as_ref()
+            .map_or(self.at, |buffered| buffered.from)
     }
 
     fn forget(&mut self, consumed: &[u8], offset: u64) {
         self.at -= consumed.len();
-        if let Some(held) = &mut self.held {
-            held.from -= consumed.len();
+        if let Some(buffered) = &mut self.buffered {
+            buffered.from -= consumed.len();
         }
         self.offset = offset;
     }
@@ -718,7 +720,7 @@ impl Grammar for JsonResultMachine {
 
     fn reset(&mut self) {
         self.rows.reset();
-        self.tokens = JsonTokenizer::new(AROUND + 2 * self.max_depth);
+        self.tokens = JsonTokenizer::new(ENCLOSING_LEVELS + 2 * self.max_depth);
         self.state = JsonState::Start;
         self.at = 0;
         self.offset = 0;
@@ -726,7 +728,7 @@ impl Grammar for JsonResultMachine {
         self.has_head = false;
         self.has_results = false;
         self.boolean = None;
-        self.held = None;
+        self.buffered = None;
         self.again = false;
         self.frames.clear();
         self.texts.clear();

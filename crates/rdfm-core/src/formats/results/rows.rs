@@ -16,7 +16,7 @@ use crate::model::error::LimitExceeded;
 use crate::model::limits::Limits;
 use crate::model::record::ResultHead;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING};
-use crate::syntax::cache::{Cache, Known};
+use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 
 /// Maximum length in bytes of the literals that are looked up; longer ones rarely recur.
@@ -184,7 +184,7 @@ impl RowBuilder {
             flags,
         });
         if let Some(slot) = slot {
-            self.cache.set(slot, Known::new(&self.builder, id));
+            self.cache.set(slot, RecentTerm::new(&self.builder, id));
         }
         id
     }

@@ -7,13 +7,13 @@ use super::machine::TurtleMachine;
 use super::terms::LogTerms;
 use crate::codec::input::Skipped;
 use crate::codec::options::{BASE, LENIENT, limits};
-use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::codec::{Decoder, LogHeader, Noticed, Opening, Parts};
 use crate::model::batch::MessageBatch;
 use crate::model::builder::BatchBuilder;
 use crate::model::term::Quad;
-use crate::syntax::text::dialect::{Asked, Dialects};
+use crate::syntax::text::dialect::{DialectOptions, Dialects};
 use crate::syntax::text::grammar::{self, Grammar, GrammarError, Pause, Reach};
 
 /// Returns a decoder of Turtle or TriG.
@@ -24,25 +24,25 @@ pub(super) fn decoder(
     format: &'static FormatSpec,
     values: &Values,
     opening: &Opening,
-) -> Made<dyn Decoder> {
+) -> CodecResult<dyn Decoder> {
     let parts = opening.parts == Parts::Always;
-    let asked = Asked::of(values);
+    let dialect_options = DialectOptions::of(values);
     let turtle = Turtle {
         machine: TurtleMachine::new(
             BatchBuilder::new(limits(values)),
-            Dialects::new(&asked),
+            Dialects::new(&dialect_options),
             LogTerms::new(values.text(&BASE), values.switch(&LENIENT))?,
             format.carries.graphs,
             parts,
         ),
-        asked,
+        dialect_options,
     };
     Ok(grammar::decoder(format.name, turtle, parts))
 }
 
 struct Turtle {
     /// Options for the dialect.
-    asked: Asked,
+    dialect_options: DialectOptions,
     machine: TurtleMachine,
 }
 
@@ -95,7 +95,7 @@ impl Grammar for Turtle {
     }
 
     fn reset(&mut self) {
-        self.machine.reset(Dialects::new(&self.asked));
+        self.machine.reset(Dialects::new(&self.dialect_options));
     }
 
     fn locate(&mut self, line: impl Fn(u64) -> u64) {

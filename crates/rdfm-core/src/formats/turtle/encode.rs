@@ -8,7 +8,7 @@
 //!   into batches. Terms cannot end their token.
 
 use crate::codec::options::LENIENT;
-use crate::codec::spec::{FormatSpec, Made};
+use crate::codec::spec::{CodecResult, FormatSpec};
 use crate::codec::values::Values;
 use crate::codec::{Encoder, Source};
 use crate::model::batch::MessageBatch;
@@ -34,7 +34,7 @@ pub(super) fn encoder(
     format: &'static FormatSpec,
     values: &Values,
     source: Option<&Source>,
-) -> Made<dyn Encoder> {
+) -> CodecResult<dyn Encoder> {
     let layout = TextLayout::of(values, source)?;
     let blocks = Blocks {
         graphs: format.carries.graphs,

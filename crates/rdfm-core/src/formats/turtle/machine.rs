@@ -31,7 +31,7 @@ use crate::model::chars::{SPACE, is};
 use crate::model::error::ErrorClass;
 use crate::model::remedy::Reason;
 use crate::model::term::{Quad, TermId};
-use crate::syntax::text::dialect::{Dialects, Met};
+use crate::syntax::text::dialect::{DelimiterEffect, Dialects};
 use crate::syntax::text::grammar::{GrammarError, Pause, Reach};
 
 /// The token that a frame expects.
@@ -189,7 +189,7 @@ pub(super) struct TurtleMachine {
     /// Whether the directive begins with `@` and so ends with a dot.
     dotted: bool,
     /// Effect and start of an `@message` whose dot is expected.
-    delimiter: (Met, u64),
+    delimiter: (DelimiterEffect, u64),
     unescaped: Vec<u8>,
     /// The search for the next delimiter after an error.
     search: Option<Box<skip::DelimiterSearch>>,
@@ -224,7 +224,7 @@ impl TurtleMachine {
             pending: Pending::EMPTY,
             prefix: Vec::new(),
             dotted: false,
-            delimiter: (Met::Nothing, 0),
+            delimiter: (DelimiterEffect::Nothing, 0),
             unescaped: Vec::new(),
             search: None,
         }
@@ -248,7 +248,7 @@ impl TurtleMachine {
         self.scanned = (0, 0);
         self.prefix.clear();
         self.dotted = false;
-        self.delimiter = (Met::Nothing, 0);
+        self.delimiter = (DelimiterEffect::Nothing, 0);
         self.unescaped.clear();
         self.search = None;
     }

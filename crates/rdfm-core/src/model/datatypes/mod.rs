@@ -106,7 +106,7 @@ impl Datatype {
     }
 }
 
-const fn known(name: &'static str, check: Check, expected: &'static str) -> DatatypeRule {
+const fn rule(name: &'static str, check: Check, expected: &'static str) -> DatatypeRule {
     DatatypeRule {
         name,
         check,
@@ -125,151 +125,151 @@ const fn moment(shape: &'static str) -> Check {
 
 /// The datatypes of XML Schema.
 static KNOWN: &[DatatypeRule] = &[
-    known(
+    rule(
         "xsd:integer",
         integer("", ""),
         "digits with an optional sign",
     ),
-    known(
+    rule(
         "xsd:decimal",
         Check::Decimal,
         "digits with an optional sign and decimal point",
     ),
-    known(
+    rule(
         "xsd:double",
         Check::Float,
         "a number such as 1.5E3, INF, -INF or NaN",
     ),
-    known(
+    rule(
         "xsd:float",
         Check::Float,
         "a number such as 1.5E3, INF, -INF or NaN",
     ),
-    known("xsd:boolean", Check::Boolean, "true, false, 1 or 0"),
-    known(
+    rule("xsd:boolean", Check::Boolean, "true, false, 1 or 0"),
+    rule(
         "xsd:dateTime",
         moment("YMDT"),
         "a date and time such as 2026-01-31T23:59:59Z",
     ),
-    known(
+    rule(
         "xsd:dateTimeStamp",
         moment("YMDTZ"),
         "a date and time with a time zone, such as 2026-01-31T23:59:59Z",
     ),
-    known("xsd:date", moment("YMD"), "a date such as 2026-01-31"),
-    known("xsd:time", moment("T"), "a time such as 23:59:59"),
-    known("xsd:gYear", moment("Y"), "a year such as 2026"),
-    known(
+    rule("xsd:date", moment("YMD"), "a date such as 2026-01-31"),
+    rule("xsd:time", moment("T"), "a time such as 23:59:59"),
+    rule("xsd:gYear", moment("Y"), "a year such as 2026"),
+    rule(
         "xsd:gYearMonth",
         moment("YM"),
         "a year and month such as 2026-01",
     ),
-    known("xsd:gMonth", moment("M"), "a month such as --01"),
-    known(
+    rule("xsd:gMonth", moment("M"), "a month such as --01"),
+    rule(
         "xsd:gMonthDay",
         moment("MD"),
         "a month and day such as --01-31",
     ),
-    known("xsd:gDay", moment("D"), "a day such as ---31"),
-    known(
+    rule("xsd:gDay", moment("D"), "a day such as ---31"),
+    rule(
         "xsd:duration",
         Check::Duration(times::DurationParts::All),
         "a duration such as P1Y2M3DT4H5M6.7S",
     ),
-    known(
+    rule(
         "xsd:yearMonthDuration",
         Check::Duration(times::DurationParts::YearsAndMonths),
         "a duration such as P1Y2M",
     ),
-    known(
+    rule(
         "xsd:dayTimeDuration",
         Check::Duration(times::DurationParts::DaysAndTimes),
         "a duration such as P3DT4H5M6.7S",
     ),
-    known(
+    rule(
         "xsd:long",
         integer("-9223372036854775808", "9223372036854775807"),
         "a 64-bit integer",
     ),
-    known(
+    rule(
         "xsd:int",
         integer("-2147483648", "2147483647"),
         "an integer from -2147483648 to 2147483647",
     ),
-    known(
+    rule(
         "xsd:short",
         integer("-32768", "32767"),
         "an integer from -32768 to 32767",
     ),
-    known(
+    rule(
         "xsd:byte",
         integer("-128", "127"),
         "an integer from -128 to 127",
     ),
-    known(
+    rule(
         "xsd:unsignedLong",
         integer("0", "18446744073709551615"),
         "an unsigned 64-bit integer",
     ),
-    known(
+    rule(
         "xsd:unsignedInt",
         integer("0", "4294967295"),
         "an integer from 0 to 4294967295",
     ),
-    known(
+    rule(
         "xsd:unsignedShort",
         integer("0", "65535"),
         "an integer from 0 to 65535",
     ),
-    known(
+    rule(
         "xsd:unsignedByte",
         integer("0", "255"),
         "an integer from 0 to 255",
     ),
-    known(
+    rule(
         "xsd:nonNegativeInteger",
         integer("0", ""),
         "an integer of at least 0",
     ),
-    known(
+    rule(
         "xsd:positiveInteger",
         integer("1", ""),
         "an integer of at least 1",
     ),
-    known(
+    rule(
         "xsd:nonPositiveInteger",
         integer("", "0"),
         "an integer of at most 0",
     ),
-    known(
+    rule(
         "xsd:negativeInteger",
         integer("", "-1"),
         "an integer of at most -1",
     ),
-    known(
+    rule(
         "xsd:hexBinary",
         Check::Hex,
         "an even number of hexadecimal digits",
     ),
-    known(
+    rule(
         "xsd:base64Binary",
         Check::Base64,
         "Base64 with padding, without line breaks",
     ),
-    known(
+    rule(
         "xsd:language",
         Check::Language,
         "a language tag such as de-CH",
     ),
-    known("xsd:Name", Check::Name, "an XML name"),
-    known("xsd:NCName", Check::NcName, "an XML name without a colon"),
-    known("xsd:NMTOKEN", Check::NmToken, "characters of XML names"),
-    known(
+    rule("xsd:Name", Check::Name, "an XML name"),
+    rule("xsd:NCName", Check::NcName, "an XML name without a colon"),
+    rule("xsd:NMTOKEN", Check::NmToken, "characters of XML names"),
+    rule(
         "xsd:token",
         Check::Token,
         "no line breaks or tabs, and no leading, trailing or consecutive spaces",
     ),
-    known(
+    rule(
         "xsd:normalizedString",
         Check::Normalized,
         "no line breaks and no tabs",
@@ -278,11 +278,15 @@ static KNOWN: &[DatatypeRule] = &[
 
 /// Datatypes of RDF that require a language tag.
 static TAGGED: &[DatatypeRule] = &[
-    known("rdf:langString", Check::Tagged, "it needs a language tag"),
-    known(
+    rule(
+        "rdf:langString",
+        Check::Tagged,
+        "a literal with a language tag",
+    ),
+    rule(
         "rdf:dirLangString",
         Check::Tagged,
-        "it needs a language tag and a direction",
+        "a literal with a language tag and a direction",
     ),
 ];
 

@@ -17,7 +17,7 @@ use crate::model::labels;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{TermId, TermKind, flags};
-use crate::syntax::cache::{Cache, Known};
+use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::text::scan;
 
 const INTEGER: &[u8] = b"http://www.w3.org/2001/XMLSchema#integer";
@@ -284,7 +284,7 @@ impl StatementReader {
             datatype.0,
             flags::PLAIN,
         );
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
@@ -330,7 +330,7 @@ impl StatementReader {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         let start = *at + 3;
         let token = iri(text, start)?;
@@ -371,7 +371,7 @@ impl StatementReader {
             return known.id;
         }
         let id = push(builder, kind, text, 0, flags);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         id
     }
 }

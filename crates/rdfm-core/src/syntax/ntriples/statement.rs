@@ -16,7 +16,7 @@ use crate::model::write;
 
 use super::lex::{self, LexError, Lexed, QuotedToken, byte, expected, fail, skip_space};
 use super::short;
-use crate::syntax::cache::{Cache, Known, begins};
+use crate::syntax::cache::{Cache, RecentTerm, begins};
 
 const RDF: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
@@ -30,7 +30,7 @@ pub(crate) struct StatementGrammar {
     pub graphs: bool,
     /// Any term in any position, and `<< s p o >>`.
     pub generalized: bool,
-    /// The deviations that the module lists.
+    /// The deviations that [`lex`] accepts in lenient mode.
     pub lenient: bool,
     /// Maximum nesting of triple terms.
     pub max_depth: u32,
@@ -80,12 +80,12 @@ impl TermPosition {
 pub(crate) struct StatementReader {
     pub(super) grammar: StatementGrammar,
     pub(super) cache: Cache,
-    subject: Known,
+    subject: RecentTerm,
     predicate: TermId,
-    next_predicate: Known,
-    datatype: Known,
-    graph: Known,
-    language: Known,
+    next_predicate: RecentTerm,
+    datatype: RecentTerm,
+    graph: RecentTerm,
+    language: RecentTerm,
     /// Buffer for an IRI with decoded escapes or an expanded prefixed name.
     pub(super) iri: Vec<u8>,
     /// Buffer for a decoded string.
@@ -115,12 +115,12 @@ impl StatementReader {
         Self {
             grammar,
             cache: Cache::default(),
-            subject: Known::NONE,
+            subject: RecentTerm::NONE,
             predicate: TermId::DEFAULT_GRAPH,
-            next_predicate: Known::NONE,
-            datatype: Known::NONE,
-            graph: Known::NONE,
-            language: Known::NONE,
+            next_predicate: RecentTerm::NONE,
+            datatype: RecentTerm::NONE,
+            graph: RecentTerm::NONE,
+            language: RecentTerm::NONE,
             iri: Vec::new(),
             string: Vec::new(),
             extra: 0,
@@ -175,22 +175,25 @@ impl StatementReader {
     ) -> Lexed<(usize, Quad)> {
         let mut at = start;
         self.extra = 0;
-        let subject = self.place(builder, text, &mut at, TermPosition::Subject, self.subject)?;
-        self.subject = Known::new(builder, subject);
+        let subject =
+            self.term_or_guess(builder, text, &mut at, TermPosition::Subject, self.subject)?;
+        self.subject = RecentTerm::new(builder, subject);
         at = skip_space(text, at);
         let guess = self.next_predicate;
-        let predicate = self.place(builder, text, &mut at, TermPosition::Predicate, guess)?;
+        let predicate =
+            self.term_or_guess(builder, text, &mut at, TermPosition::Predicate, guess)?;
         let guess = self.follow_predicate(builder, predicate);
         at = skip_space(text, at);
-        let object = self.place(builder, text, &mut at, TermPosition::Object, guess)?;
+        let object = self.term_or_guess(builder, text, &mut at, TermPosition::Object, guess)?;
         self.follow_object(builder, object, guess);
         at = skip_space(text, at);
         let mut graph = TermId::DEFAULT_GRAPH;
         if byte(text, at) != b'.' && self.grammar.graphs {
             at = self.space(text, at);
             if byte(text, at) != b'.' {
-                graph = self.place(builder, text, &mut at, TermPosition::Graph, self.graph)?;
-                self.graph = Known::new(builder, graph);
+                graph =
+                    self.term_or_guess(builder, text, &mut at, TermPosition::Graph, self.graph)?;
+                self.graph = RecentTerm::new(builder, graph);
                 at = self.space(text, at);
             }
         }
@@ -220,7 +223,13 @@ impl StatementReader {
         start: usize,
     ) -> Lexed<(usize, TermId)> {
         let mut at = self.space(text, start);
-        let id = self.term(builder, text, &mut at, TermPosition::Alone, Known::NONE)?;
+        let id = self.term(
+            builder,
+            text,
+            &mut at,
+            TermPosition::Alone,
+            RecentTerm::NONE,
+        )?;
         Ok((at, id))
     }
 
@@ -236,26 +245,35 @@ impl StatementReader {
 
     /// Records the predicate of a statement. Returns the guess of its object.
     #[inline]
-    fn follow_predicate<R: Record>(&mut self, builder: &LogBuilder<R>, predicate: TermId) -> Known {
-        let known = Known::new(builder, predicate);
+    fn follow_predicate<R: Record>(
+        &mut self,
+        builder: &LogBuilder<R>,
+        predicate: TermId,
+    ) -> RecentTerm {
+        let known = RecentTerm::new(builder, predicate);
         if known != self.next_predicate {
             self.cache
-                .set_habit(self.predicate, |habit| habit.next = known);
+                .set_last_terms(self.predicate, |last_terms| last_terms.next = known);
         }
-        let habit = self.cache.habit(predicate);
+        let last_terms = self.cache.last_terms(predicate);
         self.predicate = predicate;
-        self.next_predicate = habit.next;
-        self.datatype = habit.datatype;
-        habit.object
+        self.next_predicate = last_terms.next;
+        self.datatype = last_terms.datatype;
+        last_terms.object
     }
 
     /// Records the object used with the predicate.
     #[inline]
-    fn follow_object<R: Record>(&mut self, builder: &LogBuilder<R>, object: TermId, guess: Known) {
-        let known = Known::new(builder, object);
+    fn follow_object<R: Record>(
+        &mut self,
+        builder: &LogBuilder<R>,
+        object: TermId,
+        guess: RecentTerm,
+    ) {
+        let known = RecentTerm::new(builder, object);
         if known != guess {
             self.cache
-                .set_habit(self.predicate, |habit| habit.object = known);
+                .set_last_terms(self.predicate, |last_terms| last_terms.object = known);
         }
     }
 
@@ -265,7 +283,7 @@ impl StatementReader {
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         if guessed(builder, text, 0, guess) == Some(text.len()) {
             return Ok(guess.id);
@@ -291,13 +309,13 @@ impl StatementReader {
         reason = "most of a line is this comparison, four times; a call would cost as much"
     )]
     #[inline(always)]
-    fn place<R: Record>(
+    fn term_or_guess<R: Record>(
         &mut self,
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
         position: TermPosition,
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         if let Some(end) = guessed(builder, text, *at, guess) {
             *at = end;
@@ -320,7 +338,7 @@ impl StatementReader {
         text: &[u8],
         mut at: usize,
         position: TermPosition,
-        guess: Known,
+        guess: RecentTerm,
     ) -> (usize, TermId) {
         match self.term(builder, text, &mut at, position, guess) {
             Ok(id) => (at, id),
@@ -363,7 +381,7 @@ impl StatementReader {
         text: &[u8],
         at: &mut usize,
         position: TermPosition,
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         let anything = self.grammar.generalized;
         match byte(text, *at) {
@@ -461,7 +479,7 @@ impl StatementReader {
             return relative(raw, start);
         }
         let id = push(builder, TermKind::Iri, raw, 0, flags::PLAIN);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
@@ -500,7 +518,7 @@ impl StatementReader {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         if byte(text, *at + 1) != b':' {
             return expected(text, *at, "a blank node label that begins with '_:'");
@@ -524,7 +542,7 @@ impl StatementReader {
             return Ok(known.id);
         }
         let id = push(builder, TermKind::Bnode, label, 0, flags::PLAIN);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         Ok(id)
     }
 
@@ -533,7 +551,7 @@ impl StatementReader {
         builder: &mut LogBuilder<R>,
         text: &[u8],
         at: &mut usize,
-        guess: Known,
+        guess: RecentTerm,
     ) -> Lexed<TermId> {
         let start = *at + 1;
         let token = if self.grammar.short && short::is_other_string(text, *at) {
@@ -599,10 +617,10 @@ impl StatementReader {
             None if byte(text, start) == b'<' => self.iri(builder, text, at)?,
             None => self.name(builder, text, at)?,
         };
-        let known = Known::new(builder, datatype);
+        let known = RecentTerm::new(builder, datatype);
         if known != guess {
             self.cache
-                .set_habit(self.predicate, |habit| habit.datatype = known);
+                .set_last_terms(self.predicate, |last_terms| last_terms.datatype = known);
         }
         let iri = builder.table().text(datatype);
         if iri == XSD_STRING {
@@ -630,7 +648,7 @@ impl StatementReader {
             let plain = crate::model::chars::is_language_tag(tag);
             let flags = if plain { flags::PLAIN } else { 0 };
             let id = push(builder, TermKind::Language, tag, 0, flags);
-            known = Known::new(builder, id);
+            known = RecentTerm::new(builder, id);
             self.cache.set(slot, known);
         }
         self.language = known;
@@ -644,14 +662,14 @@ impl StatementReader {
         raw: &[u8],
         token: QuotedToken,
         record: LiteralRecord,
-        guess: Known,
+        guess: RecentTerm,
     ) -> TermId {
         if token.escaped {
             self.extra += raw.len();
             let (kind, text) = (record.kind, &self.string);
             return push(builder, kind, text, record.aux, record.flags);
         }
-        let same = |known: Known, builder: &LogBuilder<R>| {
+        let same = |known: RecentTerm, builder: &LogBuilder<R>| {
             known.get(builder, record.kind).is_some_and(|(term, text)| {
                 term.aux == record.aux
                     && term.flags == record.flags
@@ -671,7 +689,7 @@ impl StatementReader {
             return known.id;
         }
         let id = push(builder, record.kind, raw, record.aux, record.flags);
-        self.cache.set(slot, Known::new(builder, id));
+        self.cache.set(slot, RecentTerm::new(builder, id));
         id
     }
 
@@ -719,21 +737,21 @@ impl StatementReader {
                 }
                 stack.push(OpenTripleTerm::new(text, at));
             } else {
-                let id = self.term(builder, text, at, position, Known::NONE)?;
+                let id = self.term(builder, text, at, position, RecentTerm::NONE)?;
                 open.add(id);
             }
         }
     }
 }
 
-/// Position after the guessed IRI, if it is here.
-#[allow(clippy::inline_always, reason = "see `Statements::place`")]
+/// Position after the guessed IRI, if the text at `at` is this IRI.
+#[allow(clippy::inline_always, reason = "see `StatementReader::term_or_guess`")]
 #[inline(always)]
 fn guessed<R: Record>(
     builder: &LogBuilder<R>,
     text: &[u8],
     at: usize,
-    guess: Known,
+    guess: RecentTerm,
 ) -> Option<usize> {
     let (term, known) = guess.get(builder, TermKind::Iri)?;
     let rest = text.get(at..)?.strip_prefix(b"<")?;
@@ -906,7 +924,7 @@ pub fn parse_term<R: Record>(
     }
     let mut reader = StatementReader::uncached(StatementGrammar::of_terms(max_depth));
     let id = reader
-        .cell(builder, text, Known::NONE)
+        .cell(builder, text, RecentTerm::NONE)
         .map_err(|error| error.reason)?;
     match builder.charge(reader.extra) {
         Ok(()) => Ok(id),
@@ -956,7 +974,7 @@ impl CellReader {
         statements.extra = 0;
         let guess = statements.subject;
         let subject = at_part(0, statements.cell(builder, subject, guess))?;
-        statements.subject = Known::new(builder, subject);
+        statements.subject = RecentTerm::new(builder, subject);
         let guess = statements.next_predicate;
         let predicate = at_part(1, statements.cell(builder, predicate, guess))?;
         let guess = statements.follow_predicate(builder, predicate);
@@ -965,11 +983,11 @@ impl CellReader {
         let mut named = TermId::DEFAULT_GRAPH;
         if let Some(graph) = graph {
             named = at_part(3, statements.cell(builder, graph, statements.graph))?;
-            statements.graph = Known::new(builder, named);
+            statements.graph = RecentTerm::new(builder, named);
         }
         // As for a statement: an upper bound that does not depend on sharing.
         let length = length + graph.map_or(0, <[u8]>::len);
-        self.count(builder, 3, R::BYTES + length + 64)?;
+        self.charge(builder, 3, R::BYTES + length + 64)?;
         Ok(Quad {
             subject,
             predicate,
@@ -989,14 +1007,14 @@ impl CellReader {
         text: &[u8],
     ) -> Result<TermId, CellError> {
         self.statements.extra = 0;
-        let id = at_part(part, self.statements.cell(builder, text, Known::NONE))?;
-        self.count(builder, part, text.len() + 16)?;
+        let id = at_part(part, self.statements.cell(builder, text, RecentTerm::NONE))?;
+        self.charge(builder, part, text.len() + 16)?;
         Ok(id)
     }
 
     /// Charges these bytes and the additional bytes of the terms.
     #[inline]
-    fn count<R: Record>(
+    fn charge<R: Record>(
         &self,
         builder: &mut LogBuilder<R>,
         part: usize,

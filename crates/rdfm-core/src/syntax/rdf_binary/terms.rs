@@ -16,7 +16,7 @@ use crate::model::limits::Limits;
 use crate::model::record::Record;
 use crate::model::remedy::Reason;
 use crate::model::term::{NO_SPLIT, Term, TermId, TermKind, XSD_STRING, flags};
-use crate::syntax::cache::{Cache, Known};
+use crate::syntax::cache::{Cache, RecentTerm};
 use crate::syntax::iri::has_scheme;
 use crate::syntax::text::scan;
 use crate::syntax::wire::{Checked, invalid_utf8, limit, malformed, utf8};
@@ -38,7 +38,7 @@ pub(crate) struct BinaryTerms<L: Record> {
     pub builder: LogBuilder<L>,
     cache: Cache,
     /// The previous term in each position.
-    last: [Known; 4],
+    last: [RecentTerm; 4],
     prefixes: FxHashMap<Box<[u8]>, Box<[u8]>>,
     base: Option<Iri<String>>,
     max_depth: u32,
@@ -51,7 +51,7 @@ impl<L: Record> BinaryTerms<L> {
         Self {
             builder: LogBuilder::new(limits.clone()),
             cache: Cache::new(),
-            last: [Known::NONE; 4],
+            last: [RecentTerm::NONE; 4],
             prefixes: FxHashMap::default(),
             base: None,
             max_depth: limits.max_depth,
@@ -156,7 +156,7 @@ impl<L: Record> BinaryTerms<L> {
                 kind,
                 flags,
             });
-            known = Known::new(&self.builder, id);
+            known = RecentTerm::new(&self.builder, id);
             self.cache.set(slot, known);
         }
         if let Some(last) = self.last.get_mut(position) {

@@ -6,7 +6,7 @@
 //!   cut.
 //!
 //! The reader builds the messages. It opens one at a statement. If [`Dialects::delimiter`] returns
-//! [`Met::Ends`], it ends the open message or, if none is open, adds an empty one. At the end of
+//! [`DelimiterEffect::Ends`], it ends the open message or, if none is open, adds an empty one. At the end of
 //! the log it ends the open message. Therefore, in both dialects, a trailing delimiter adds nothing
 //! and two consecutive delimiters enclose an empty message.
 
@@ -16,7 +16,7 @@ use crate::codec::options::{ANNOUNCED, LENIENT, READ_DIALECT};
 use crate::codec::values::Values;
 use crate::codec::{Dialect, LogEnd, LogHeader, Noticed};
 use crate::model::remedy::{Reason, Remedy};
-use crate::syntax::text::alike::{LookAlikes, resembles_delimiter};
+use crate::syntax::text::look_alikes::{LookAlikes, resembles_delimiter};
 
 /// The option to read directives in a log that is read in another dialect.
 const READ_MESSAGES: Remedy = Remedy::read("dialect", "directive", "reads its messages");
@@ -54,7 +54,7 @@ pub enum Delimiter {
 
 /// The effect of a delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Met {
+pub enum DelimiterEffect {
     /// It ends the open message, or adds an empty one if none is open.
     Ends,
     /// None: an ordinary comment, or a leading delimiter of the comment dialect.
@@ -63,7 +63,7 @@ pub enum Met {
 
 /// Options for the dialect of a log.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct DialectOptions {
     /// The dialect, or `None` to detect it.
     pub dialect: Option<Dialect>,
     /// Whether `MESSAGE` delimits in a log that does not announce messages.
@@ -72,7 +72,7 @@ pub struct Asked {
     pub announced: Option<String>,
 }
 
-impl Asked {
+impl DialectOptions {
     /// Returns the options of a decoder.
     pub fn of(values: &Values) -> Self {
         Self {
@@ -86,40 +86,40 @@ impl Asked {
 /// The dialect in force in a log, and the header of the log.
 #[derive(Clone, Debug)]
 pub struct Dialects {
-    asked: Option<Dialect>,
+    requested: Option<Dialect>,
     lenient: bool,
     announced: bool,
-    met: Option<Delimiter>,
+    last_delimiter: Option<Delimiter>,
     /// The result of [`shown`](Self::shown) at the end of the first message.
     first: Option<Dialect>,
     header: Arc<LogHeader>,
-    alikes: LookAlikes,
+    look_alikes: LookAlikes,
     /// How the log ends, at its end.
     end: Option<LogEnd>,
 }
 
 impl Dialects {
     /// Starts at the beginning of a log.
-    pub fn new(asked: &Asked) -> Self {
+    pub fn new(options: &DialectOptions) -> Self {
         let mut made = Self {
-            asked: asked.dialect,
-            lenient: asked.lenient,
-            announced: asked.announced.as_deref().is_some_and(announces_messages),
-            met: None,
+            requested: options.dialect,
+            lenient: options.lenient,
+            announced: options.announced.as_deref().is_some_and(announces_messages),
+            last_delimiter: None,
             first: None,
             header: LogHeader::none(),
-            alikes: LookAlikes::default(),
+            look_alikes: LookAlikes::default(),
             end: None,
         };
-        if let Some(label) = &asked.announced {
+        if let Some(label) = &options.announced {
             made.rebuild_header(Some(label));
         }
         made
     }
 
     /// Starts after the head of a log, with a known dialect.
-    pub fn after_head(asked: &Asked, dialect: Dialect) -> Self {
-        let mut made = Self::new(asked);
+    pub fn after_head(options: &DialectOptions, dialect: Dialect) -> Self {
+        let mut made = Self::new(options);
         made.announced |= dialect == Dialect::Directive;
         made.rebuild_header(None);
         made
@@ -137,7 +137,7 @@ impl Dialects {
     /// The dialect in force.
     #[inline]
     pub fn in_force(&self) -> Dialect {
-        match self.asked {
+        match self.requested {
             Some(dialect) => dialect,
             None if self.announced => Dialect::Directive,
             None => Dialect::Comment,
@@ -149,39 +149,43 @@ impl Dialects {
     /// # Errors
     /// If a directive is not allowed here. The reader adds the position of the delimiter's first
     /// byte to the reason.
-    pub fn delimiter(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, Reason> {
-        let before = (self.first.is_none(), self.met, self.announced);
-        let met = self.meet(delimiter, open);
-        if self.first.is_none() && met == Ok(Met::Ends) {
+    pub fn delimiter(
+        &mut self,
+        delimiter: Delimiter,
+        open: bool,
+    ) -> Result<DelimiterEffect, Reason> {
+        let before = (self.first.is_none(), self.last_delimiter, self.announced);
+        let effect = self.handle(delimiter, open);
+        if self.first.is_none() && effect == Ok(DelimiterEffect::Ends) {
             self.first = self.observed();
         }
-        if before != (self.first.is_none(), self.met, self.announced) {
+        if before != (self.first.is_none(), self.last_delimiter, self.announced) {
             self.rebuild_header(None);
         }
-        met
+        effect
     }
 
-    fn meet(&mut self, delimiter: Delimiter, open: bool) -> Result<Met, Reason> {
-        let first = self.met.is_none() && !open;
+    fn handle(&mut self, delimiter: Delimiter, open: bool) -> Result<DelimiterEffect, Reason> {
+        let first = self.last_delimiter.is_none() && !open;
         match (delimiter, self.in_force()) {
             (Delimiter::Comment, Dialect::Comment) => {
-                self.met = Some(delimiter);
-                Ok(if first { Met::Nothing } else { Met::Ends })
+                self.last_delimiter = Some(delimiter);
+                Ok(if first { DelimiterEffect::Nothing } else { DelimiterEffect::Ends })
             }
-            (Delimiter::Comment, Dialect::Directive | Dialect::Plain) => Ok(Met::Nothing),
+            (Delimiter::Comment, Dialect::Directive | Dialect::Plain) => Ok(DelimiterEffect::Nothing),
             (Delimiter::Directive, Dialect::Directive) if self.announced || self.lenient => {
-                self.met = Some(delimiter);
-                Ok(Met::Ends)
+                self.last_delimiter = Some(delimiter);
+                Ok(DelimiterEffect::Ends)
             }
-            (Delimiter::Directive, Dialect::Comment) if self.asked.is_none() && self.lenient => {
+            (Delimiter::Directive, Dialect::Comment) if self.requested.is_none() && self.lenient => {
                 self.announced = true;
-                self.met = Some(delimiter);
-                Ok(Met::Ends)
+                self.last_delimiter = Some(delimiter);
+                Ok(DelimiterEffect::Ends)
             }
             (Delimiter::Directive, Dialect::Plain) => {
                 Err(Reason::new("MESSAGE in a log read as plain").with(READ_MESSAGES))
             }
-            (Delimiter::Directive, Dialect::Comment) if self.asked.is_some() => {
+            (Delimiter::Directive, Dialect::Comment) if self.requested.is_some() => {
                 Err(Reason::new("MESSAGE in a log read in the comment dialect").with(READ_MESSAGES))
             }
             (Delimiter::Directive, Dialect::Comment | Dialect::Directive) => Err(Reason::new(
@@ -216,30 +220,30 @@ impl Dialects {
     /// Records a comment that [`resembles`](Self::resembles) a delimiter, with its offset in the
     /// log.
     pub fn note(&mut self, comment: &[u8], offset: u64, line: Option<u64>) {
-        self.alikes.add(comment, offset, line, self.in_force());
+        self.look_alikes.add(comment, offset, line, self.in_force());
     }
 
     /// Determines the missing lines of recorded comments.
     #[inline]
     pub fn locate(&mut self, line: impl Fn(u64) -> u64) {
-        self.alikes.locate(line);
+        self.look_alikes.locate(line);
     }
 
     /// Whether a reader can continue at this delimiter after an error.
     pub fn resumes(&mut self, delimiter: Delimiter) -> bool {
-        matches!(self.delimiter(delimiter, true), Ok(Met::Ends))
+        matches!(self.delimiter(delimiter, true), Ok(DelimiterEffect::Ends))
     }
 
     /// Whether the log or an option has determined the dialect.
     pub fn is_known(&self) -> bool {
-        self.asked.is_some() || self.announced || self.met.is_some()
+        self.requested.is_some() || self.announced || self.last_delimiter.is_some()
     }
 
     /// Like [`resumes`](Self::resumes), for readers that look for delimiters of both dialects. If
     /// the dialect is still unknown, the first delimiter determines it.
     pub fn resumes_at_first(&mut self, delimiter: Delimiter) -> bool {
-        let may = matches!(self.asked, None | Some(Dialect::Directive));
-        if delimiter == Delimiter::Directive && may && self.met.is_none() {
+        let may = matches!(self.requested, None | Some(Dialect::Directive));
+        if delimiter == Delimiter::Directive && may && self.last_delimiter.is_none() {
             self.announced = true;
         }
         self.resumes(delimiter)
@@ -247,7 +251,7 @@ impl Dialects {
 
     /// The dialect announced or used so far.
     fn observed(&self) -> Option<Dialect> {
-        match self.met {
+        match self.last_delimiter {
             _ if self.announced => Some(Dialect::Directive),
             Some(Delimiter::Comment) => Some(Dialect::Comment),
             Some(Delimiter::Directive) => Some(Dialect::Directive),
@@ -292,11 +296,16 @@ impl Dialects {
 
     /// Observations for readers of the log.
     pub fn noticed(&self) -> Noticed {
-        let (look_alikes, look_alike_offsets) = self.alikes.positions();
+        let (look_alikes, look_alike_offsets) = self.look_alikes.positions();
         Noticed {
             look_alikes,
             look_alike_offsets,
-            notes: self.alikes.note().map(Reason::from).into_iter().collect(),
+            notes: self
+                .look_alikes
+                .note()
+                .map(Reason::from)
+                .into_iter()
+                .collect(),
             end: self.end,
             ..Noticed::default()
         }
@@ -309,7 +318,7 @@ mod tests {
     use super::*;
 
     fn dialects(dialect: Option<Dialect>, announced: Option<&str>, lenient: bool) -> Dialects {
-        Dialects::new(&Asked {
+        Dialects::new(&DialectOptions {
             dialect,
             lenient,
             announced: announced.map(str::to_owned),
@@ -338,8 +347,8 @@ mod tests {
                 _ => Delimiter::Directive,
             };
             match dialects.delimiter(delimiter, open.is_some()) {
-                Ok(Met::Ends) => messages.push(open.take().unwrap_or(0)),
-                Ok(Met::Nothing) => {}
+                Ok(DelimiterEffect::Ends) => messages.push(open.take().unwrap_or(0)),
+                Ok(DelimiterEffect::Nothing) => {}
                 Err(reason) => return (messages, Some(reason)),
             }
         }
@@ -383,8 +392,8 @@ mod tests {
             assert_eq!(good(dialects(None, None, false), log), messages, "{log}");
             let outside = dialects(None, Some("1.2-basic-messages"), false);
             assert_eq!(good(outside, &log[1..]), messages, "{log}");
-            let asked = dialects(Some(Dialect::Directive), None, false);
-            assert_eq!(good(asked, log), messages, "{log}");
+            let directive = dialects(Some(Dialect::Directive), None, false);
+            assert_eq!(good(directive, log), messages, "{log}");
         }
     }
 
@@ -410,8 +419,8 @@ mod tests {
     #[test]
     fn lenient_accepts_an_unannounced_directive() {
         assert_eq!(good(dialects(None, None, true), "vqMqcqMM"), [1, 2, 0]);
-        let asked = dialects(Some(Dialect::Directive), None, true);
-        assert_eq!(good(asked, "qcMMq"), [1, 0, 1]);
+        let directive = dialects(Some(Dialect::Directive), None, true);
+        assert_eq!(good(directive, "qcMMq"), [1, 0, 1]);
     }
 
     #[test]
@@ -452,7 +461,10 @@ mod tests {
     #[test]
     fn the_header_has_the_dialect_of_the_first_message() {
         let mut state = dialects(None, None, false);
-        assert_eq!(state.delimiter(Delimiter::Comment, true), Ok(Met::Ends));
+        assert_eq!(
+            state.delimiter(Delimiter::Comment, true),
+            Ok(DelimiterEffect::Ends)
+        );
         state.version("1.2-messages");
         assert_eq!(state.in_force(), Dialect::Directive);
         assert_eq!(state.header().dialect, Some(Dialect::Comment));
@@ -463,7 +475,10 @@ mod tests {
     fn the_header_has_the_dialect_and_label_so_far() {
         let mut state = dialects(None, None, false);
         assert_eq!(state.header().dialect, None);
-        assert_eq!(state.delimiter(Delimiter::Comment, false), Ok(Met::Nothing));
+        assert_eq!(
+            state.delimiter(Delimiter::Comment, false),
+            Ok(DelimiterEffect::Nothing)
+        );
         assert_eq!(state.header().dialect, Some(Dialect::Comment));
         state.version("1.1-messages");
         state.version("1.1");

@@ -123,9 +123,9 @@ impl TextLayout {
         // If neither is known yet, the source may determine the dialect later.
         let settled = source.is_some() || given.is_some() || values.switch(&FLAT);
         if settled && dialect != Dialect::Directive && values.get(&VERSION_LABEL).is_some() {
-            let asked = Remedy::write("dialect", "directive", "writes it");
+            let directive = Remedy::write("dialect", "directive", "writes it");
             let reason = "version_label is written only in the directive dialect";
-            return Err(Reason::new(reason).with(asked));
+            return Err(Reason::new(reason).with(directive));
         }
         let label = values.text(&VERSION_LABEL).unwrap_or_default();
         Ok(Self {

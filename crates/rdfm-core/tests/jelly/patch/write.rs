@@ -225,7 +225,7 @@ fn source(carries: Carries, options: &[(&str, GivenValue)]) -> Source {
             .iter()
             .map(|(name, given)| ((*name).to_owned(), given.clone()))
             .collect(),
-        asked: false,
+        requested: false,
         namespaces: false,
         flat: false,
         continued: false,
@@ -294,12 +294,12 @@ fn output_options_follow_the_source() {
         ..said("flat")
     };
     assert_eq!(types(&write(&from(flat), &[made("a")]).0).1, 2);
-    let asked = Source {
-        asked: true,
+    let requested = Source {
+        requested: true,
         ..said("flat")
     };
-    assert_eq!(types(&write(&from(asked), &[made("a")]).0).1, 2);
-    // GivenValue options take precedence.
+    assert_eq!(types(&write(&from(requested), &[made("a")]).0).1, 2);
+    // Given options take precedence.
     let given = from(said("frame"))
         .and("stream_type", "punctuated")
         .and("statement_type", "quads");

@@ -15,7 +15,7 @@ use super::spec::JELLY_PATCH;
 use super::stream::PatchStreamSettings;
 use crate::codec::messages::{Counts, Dropped, MessageLoop, Writer};
 use crate::codec::refuse::{Refused, refuse_second};
-use crate::codec::spec::Made;
+use crate::codec::spec::CodecResult;
 use crate::codec::values::Values;
 use crate::codec::{Encoder, LogEnd, Source};
 use crate::model::batch::PatchBatch;
@@ -53,7 +53,7 @@ const QUAD_GRAPH: u8 = 12;
 ///
 /// # Errors
 /// Returns a message that names the invalid option.
-pub(super) fn encoder(values: &Values, source: Option<&Source>) -> Made<dyn Encoder> {
+pub(super) fn encoder(values: &Values, source: Option<&Source>) -> CodecResult<dyn Encoder> {
     let writer = PatchWriter::new(PatchStreamSettings::of(values, source)?);
     Ok(Box::new(MessageLoop::new(&JELLY_PATCH, values, writer)))
 }

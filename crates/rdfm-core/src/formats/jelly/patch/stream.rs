@@ -103,7 +103,7 @@ impl PatchStreamSettings {
                 ("stream_type", GivenValue::Text(word)) => {
                     let found = StreamType::named(word).unwrap_or(self.kind);
                     // A log of one patch that is read as several patches does not remain one patch.
-                    if source.asked || source.flat || found != StreamType::Flat {
+                    if source.requested || source.flat || found != StreamType::Flat {
                         self.kind = found;
                     }
                 }
@@ -126,7 +126,7 @@ impl PatchStreamSettings {
                 _ => {}
             }
         }
-        if source.flat && !source.asked {
+        if source.flat && !source.requested {
             self.kind = StreamType::Flat;
         }
     }

@@ -39,7 +39,7 @@ pub struct ThriftPatchReader {
 type Failure = (ErrorClass, Reason);
 
 /// The next item in the buffer.
-enum Taken {
+enum ThriftItem {
     Operation,
     /// The end of the patch.
     End,
@@ -62,26 +62,26 @@ impl ThriftPatchReader {
     fn read(&mut self, input: &mut Buffer) -> Result<Option<PatchBatch>, Failure> {
         loop {
             match self.take_row(input)? {
-                Taken::Operation => {
+                ThriftItem::Operation => {
                     if self.parts && self.terms.builder.part_full() {
                         let part = self.complete();
                         return Ok(part.or_else(|| Some(self.terms.builder.take_part())));
                     }
                 }
-                Taken::End => {
+                ThriftItem::End => {
                     self.terms.builder.end_message();
                     self.changes = false;
                     if self.terms.builder.full() {
                         return Ok(self.terms.builder.take());
                     }
                 }
-                Taken::Wait if input.finished => {
+                ThriftItem::Wait if input.finished => {
                     if self.terms.builder.is_open() {
                         self.terms.builder.end_message();
                     }
                     return Ok(self.terms.builder.take());
                 }
-                Taken::Wait => return Ok(self.complete()),
+                ThriftItem::Wait => return Ok(self.complete()),
             }
         }
     }
@@ -92,10 +92,10 @@ impl ThriftPatchReader {
     }
 
     #[inline]
-    fn take_row(&mut self, input: &mut Buffer) -> Result<Taken, Failure> {
+    fn take_row(&mut self, input: &mut Buffer) -> Result<ThriftItem, Failure> {
         let rest = input.rest();
         if rest.is_empty() || rest.len() < self.wanted && !input.finished {
-            return Ok(Taken::Wait);
+            return Ok(ThriftItem::Wait);
         }
         self.wanted = 0;
         // One byte more than the maximum shows that the row is too long.
@@ -112,7 +112,7 @@ impl ThriftPatchReader {
         };
         // A header after other rows begins a patch.
         if self.changes && matches!(row, ThriftPatchRow::Header(..)) {
-            return Ok(Taken::End);
+            return Ok(ThriftItem::End);
         }
         let position = input.offset();
         if !self.terms.builder.is_open() {
@@ -125,7 +125,7 @@ impl ThriftPatchReader {
 
     /// Handles an incomplete row with this number of buffered bytes.
     #[cold]
-    fn incomplete(&mut self, there: usize, finished: bool) -> Result<Taken, Failure> {
+    fn incomplete(&mut self, there: usize, finished: bool) -> Result<ThriftItem, Failure> {
         if there as u64 > self.most {
             let text = format!("a row is larger than {} bytes", self.most);
             return Err((ErrorClass::Limit, Reason::limit(text, "max_message_bytes")));
@@ -135,14 +135,14 @@ impl ThriftPatchReader {
         }
         // Half as much again, because the row must be read again from its start.
         self.wanted = there + there / 2 + 1;
-        Ok(Taken::Wait)
+        Ok(ThriftItem::Wait)
     }
 
     /// Adds the content of a row to the open patch.
     #[inline]
-    fn take(&mut self, row: ThriftPatchRow<'_>, slots: &Slots<'_>) -> Checked<Taken> {
+    fn take(&mut self, row: ThriftPatchRow<'_>, slots: &Slots<'_>) -> Checked<ThriftItem> {
         let operation = match row {
-            ThriftPatchRow::Segment => return Ok(Taken::End),
+            ThriftPatchRow::Segment => return Ok(ThriftItem::End),
             ThriftPatchRow::Bare(code) => Operation::bare(code),
             ThriftPatchRow::Statement(code) => {
                 let subject = self.terms.term::<Thrift>(slots.get(0)?, 0, 0)?;
@@ -176,7 +176,7 @@ impl ThriftPatchReader {
         };
         self.changes |= operation.code != OperationCode::Header;
         self.terms.builder.add(operation)?;
-        Ok(Taken::Operation)
+        Ok(ThriftItem::Operation)
     }
 
     #[inline]

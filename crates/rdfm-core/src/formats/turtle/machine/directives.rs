@@ -71,11 +71,11 @@ impl TurtleMachine {
             ));
         }
         if state == ParserState::DelimiterEnd {
-            let met = self
+            let effect = self
                 .dialects
                 .delimiter(Delimiter::Directive, self.builder.is_open())
                 .map_err(|reason| TokenError::malformed(start, reason))?;
-            self.delimiter = (met, self.offset + start as u64);
+            self.delimiter = (effect, self.offset + start as u64);
         }
         self.dotted = true;
         self.top.state = state;
@@ -152,8 +152,8 @@ impl TurtleMachine {
                 }
                 self.pos += 1;
                 if self.top.state == ParserState::DelimiterEnd {
-                    let (met, position) = self.delimiter;
-                    self.apply(met, position);
+                    let (effect, position) = self.delimiter;
+                    self.apply(effect, position);
                 }
                 self.top.state = ParserState::Statement;
                 Ok(())

@@ -19,7 +19,7 @@ use super::{BracketFrame, NONE, ParserState, TurtleMachine};
 use crate::codec::input::Skipped;
 use crate::formats::turtle::lexer::{self, in_name};
 use crate::model::chars::{DIGIT, LETTER, SPACE, is};
-use crate::syntax::text::dialect::{Delimiter, Dialects, Met, is_comment_delimiter};
+use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, Dialects, is_comment_delimiter};
 
 /// Maximum bytes of a token that are buffered to determine its kind.
 const WINDOW: usize = 1 << 20;
@@ -164,7 +164,7 @@ impl TurtleMachine {
         self.in_comment = false;
         self.scanned = (0, 0);
         self.dotted = false;
-        self.delimiter = (Met::Nothing, 0);
+        self.delimiter = (DelimiterEffect::Nothing, 0);
         self.terms.end_message();
     }
 }

@@ -10,7 +10,7 @@ use super::{ParserState, TurtleMachine};
 use crate::codec::Dialect;
 use crate::formats::turtle::lexer::{Lexed, TokenError};
 use crate::model::chars::{SPACE, is};
-use crate::syntax::text::dialect::{Delimiter, Met, is_comment_delimiter};
+use crate::syntax::text::dialect::{Delimiter, DelimiterEffect, is_comment_delimiter};
 use crate::syntax::text::grammar::Reach;
 
 /// Maximum number of bytes of a comment that are checked for a delimiter.
@@ -104,16 +104,16 @@ impl TurtleMachine {
 
     pub(super) fn delimit(&mut self, delimiter: Delimiter) -> Lexed<()> {
         let position = self.offset + self.pos as u64;
-        let met = self
+        let effect = self
             .dialects
             .delimiter(delimiter, self.builder.is_open())
             .map_err(|reason| TokenError::malformed(self.pos, reason))?;
-        self.apply(met, position);
+        self.apply(effect, position);
         Ok(())
     }
 
-    pub(super) fn apply(&mut self, met: Met, position: u64) {
-        if met == Met::Ends {
+    pub(super) fn apply(&mut self, effect: DelimiterEffect, position: u64) {
+        if effect == DelimiterEffect::Ends {
             if !self.builder.is_open() {
                 self.builder.begin_message(position);
             }

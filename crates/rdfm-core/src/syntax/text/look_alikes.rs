@@ -15,14 +15,14 @@ const LISTED: usize = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookAlikes {
     count: u64,
-    /// The first one as in the log, and the dialect in force there.
+    /// Text of the first one, and the dialect in force there.
     first: Option<(String, Dialect)>,
     /// Offsets of the first ones in the log.
     offsets: Vec<u64>,
-    /// Line numbers of those that are known.
+    /// Line numbers of these positions, as far as they are known.
     lines: Vec<u64>,
     /// Comments before this offset were already checked.
-    judged: u64,
+    next_offset: u64,
 }
 
 /// Whether the text of a comment, after its `#`, looks like a delimiter: ignoring case, it begins
@@ -45,10 +45,10 @@ impl LookAlikes {
     /// position in the log.
     #[cold]
     pub fn add(&mut self, comment: &[u8], offset: u64, line: Option<u64>, dialect: Dialect) {
-        if offset < self.judged {
+        if offset < self.next_offset {
             return;
         }
-        self.judged = offset + 1;
+        self.next_offset = offset + 1;
         self.count += 1;
         if self.first.is_none() {
             let text = [b"#", comment.trim_ascii_end()].concat();
