@@ -6,4 +6,5 @@
 
 pub mod comparison;
 pub mod statistics;
+pub mod streams;
 pub mod warnings;
