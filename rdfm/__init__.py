@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     )
     from rdfm.analysis.diff import diff
     from rdfm.analysis.difference import Difference, MessageDifference
-    from rdfm.analysis.findings import Finding
     from rdfm.analysis.inspect import Report, inspect
     from rdfm.analysis.statistics import Statistics, statistics
     from rdfm.analysis.validate import Validation, validate
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from rdfm.formats.options_generated import ConvertOptions, ReadOptions, WriteOptions
+    from rdfm.logs.findings import Finding
     from rdfm.logs.progress import Progress
     from rdfm.logs.reader import LogReader, open_log
     from rdfm.logs.results import ResultReader, ResultWriter, create_results, open_results
@@ -161,7 +161,7 @@ _PLACES = {
     ],
     "analysis.diff": ["diff"],
     "analysis.difference": ["Difference", "MessageDifference"],
-    "analysis.findings": ["Finding"],
+    "logs.findings": ["Finding"],
     "analysis.inspect": ["Report", "inspect"],
     "analysis.statistics": ["Statistics", "statistics"],
     "analysis.validate": ["Validation", "validate"],

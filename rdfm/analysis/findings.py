@@ -1,40 +1,19 @@
-"""Findings of `validate`, and its rules.
+"""The rules of `validate`.
 
-Law: rule names are stable. Only `RULES` determines whether a finding is an error or a warning.
+Law: rule names are stable. Only `RULES` determines whether a finding is an error or a warning, except
+that a shape can make a violation of `shacl` a warning, and that a broken `chain` between two logs is
+a warning by default.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple
+from rdfm.logs.findings import READING_RULES, Rule
 
-from rdfm.errors import DecodeError, RdfmError, Renderer, recommendations
+__all__ = ["RULES"]
 
-__all__ = ["RULES", "Finding", "Rule"]
-
-
-class Rule(NamedTuple):
-    """A rule.
-
-    Attributes:
-        severity: "error" or "warning". For `shacl`, the shape can lower it to a warning. A broken
-            `chain` between logs is a warning by default.
-        text: A sentence that describes a violation.
-    """
-
-    severity: Literal["error", "warning"]
-    text: str
-
-
+_ERRORS = {name: rule for name, rule in READING_RULES.items() if rule.severity == "error"}
 RULES: dict[str, Rule] = {
-    "syntax": Rule("error", "The data violates its format."),
-    "truncated": Rule("error", "The input ends inside a message."),
-    "limit": Rule("error", "A message, or the memory that it needs, exceeds a limit."),
-    "unsupported": Rule(
-        "error", "The data is valid, but rdfm does not support it, or only with an option."
-    ),
-    "unreadable": Rule("error", "A file cannot be read."),
-    "unknown-format": Rule("error", "Neither the name nor the content of a file shows its format."),
+    **_ERRORS,
     "stream-options": Rule("error", "A Jelly log exceeds the given stream options."),
     "shacl": Rule(
         "error", "A message does not conform to the shapes; a shape can make this a warning."
@@ -51,7 +30,7 @@ RULES: dict[str, Rule] = {
         "warning",
         "A patch does not end a transaction; applying the patch undoes the transaction.",
     ),
-    "no-logs": Rule("warning", "A folder or an archive contains no logs."),
+    "no-logs": READING_RULES["no-logs"],
     "joined": Rule("warning", "Jelly logs may have been joined into one message."),
     "look-alike": Rule("warning", "A comment looks like a message delimiter but is not one."),
     "key-without-iri": Rule(
@@ -71,66 +50,3 @@ RULES: dict[str, Rule] = {
         "warning", "The log declared the prefix earlier with another IRI."
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """An error in an input, or data that is legal but suspicious.
-
-    Attributes:
-        source: The file, URL or member of an archive.
-        severity: "error" or "warning".
-        rule: Name of the rule, such as "syntax"; see `RULES`.
-        text: The data found, and what was expected.
-        message: Index of the message, patch or row in its log, from 0, or `None` if the finding is
-            not about a message.
-        offset: The byte of the decompressed log, from 0: that of the error or the term if known,
-            otherwise that of the message.
-        line: The line of that byte, from 1, in text.
-        column: The character in the line, from 1.
-        frame: For an error in a frame of a binary log: the frame, from 0.
-        row: The row in the frame, from 0.
-        follows: Whether the error may be a consequence of a skipped message.
-        focus: For `shacl`, the node that does not conform. Like the next two, written in Turtle.
-        path: For `shacl`, the property path.
-        value: For `shacl`, the value.
-        shape: For `shacl`, the IRI of the shape, if it has one.
-        kind: The kind of the log: "messages", "patches" or "results".
-        error: The reported exception, if there is one.
-    """
-
-    source: str
-    severity: Literal["error", "warning"]
-    rule: str
-    text: str
-    message: int | None = None
-    offset: int | None = None
-    line: int | None = None
-    column: int | None = None
-    frame: int | None = None
-    row: int | None = None
-    follows: bool = False
-    focus: str | None = None
-    path: str | None = None
-    value: str | None = None
-    shape: str | None = None
-    kind: str = "messages"
-    error: RdfmError | None = field(default=None, repr=False, compare=False)
-
-    def render(self, renderer: Renderer | None = None) -> str:
-        """Return the text with its remedies, in the spelling of one surface (Python by default)."""
-        if self.error is None:
-            return self.text
-        return reason(self.source, self.error) + recommendations(self.error.remedies, renderer)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as a dictionary that can be serialized as JSON."""
-        values = asdict(self)
-        del values["error"]
-        return values
-
-
-def reason(source: str, error: RdfmError) -> str:
-    """Return the text of an error without its source, position and remedies."""
-    text = error.reason if isinstance(error, DecodeError) else str(error.args[0])
-    return text.removeprefix(source).removeprefix(":").lstrip()

@@ -236,7 +236,7 @@ def test_the_validation_page_names_every_rule():
 
 
 def test_the_validation_page_names_every_field_of_a_finding():
-    from rdfm.analysis.findings import Finding
+    from rdfm.logs.findings import Finding
 
     table = section(read("docs/validate.md"), "For programs")
     named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))

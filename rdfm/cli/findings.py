@@ -1,0 +1,205 @@
+"""Output of commands that check logs: findings as text, JSON or annotations, and their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from rdfm.cli.options import Words, option
+
+if TYPE_CHECKING:
+    from rdfm.formats import OptionSpec
+    from rdfm.logs.checking import LogCheck
+    from rdfm.logs.findings import Finding
+
+__all__ = ["count_text", "output_options", "run_check"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def output_options(command: F) -> F:
+    """Add the options of the output to a command: `output`, `as_json` and `quiet`."""
+    decorators = (
+        option(
+            "--format",
+            "output",
+            group="Output",
+            type=Words(["text", "json", "github"]),
+            default="text",
+            help="Format of the findings: lines of text, JSON lines, or GitHub Actions annotations. (text)",
+        ),
+        option(
+            "--json",
+            "as_json",
+            group="Output",
+            is_flag=True,
+            help="Same as --format json; the last line contains the counts.",
+        ),
+        option(
+            "--quiet",
+            "-q",
+            group="Output",
+            is_flag=True,
+            help="Do not print the counts at the end.",
+        ),
+    )
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def run_check(
+    check: Callable[..., LogCheck],
+    inputs: tuple[str, ...],
+    options: dict[str, Any],
+    own: Mapping[str, OptionSpec],
+    *,
+    output: str,
+    as_json: bool,
+    quiet: bool,
+    more: Callable[[Any], str],
+) -> int:
+    """Check logs, print the findings and counts, and return the exit status.
+
+    Args:
+        check: Function that returns the findings.
+        inputs: Names of the inputs; "-" for standard input.
+        options: Options of the command line.
+        own: Declarations of the options of the command, apart from those of the formats.
+        output: "text", "json" or "github".
+        as_json: Whether `--json` is given.
+        quiet: Whether to print only findings.
+        more: Returns the end of the line of counts for a check.
+
+    Raises:
+        UsageError: If the options cannot be combined.
+    """
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.specs import given
+    from rdfm.cli.stdio import json_line, standard_input
+
+    if as_json:
+        if output == "github":
+            raise click.UsageError("--json and --format github cannot be combined")
+        output = "json"
+    if output not in ("text", "json", "github"):
+        raise click.UsageError(f"--format must be text, json or github, not '{output}'")
+    if inputs.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    settings = given(options)
+    settings["format"] = settings.pop("from_format", None)
+    settings = {name.removeprefix("from_"): value for name, value in settings.items()}
+    write = {"text": _line, "json": _json, "github": _annotation}[output]
+    # On a terminal, the findings would be mixed with the progress bar.
+    bar = Bar.on_terminal() if _is_redirected() else None
+    try:
+        with unwinding():
+            sources = [standard_input() if name == "-" else name for name in inputs]
+            checked = check(sources, progress=bar, **_values(settings, own))
+            for found in checked:
+                click.echo(write(found))
+    finally:
+        if bar is not None:
+            bar.close()
+    if output == "json":
+        if not quiet:
+            click.echo(json_line({"summary": checked.summary()}))
+    elif not quiet:
+        for line in _summary(checked, more(checked)):
+            click.echo(f"rdfm: {line}", err=True)
+    return 0 if checked.ok else 1
+
+
+def count_text(count: int, noun: str) -> str:
+    """Return a count and its noun, such as `no errors` or `2 errors`."""
+    from rdfm.cli.stdio import plural
+
+    return plural(count, noun) if count else f"no {noun}s"
+
+
+def _values(settings: dict[str, Any], own: Mapping[str, OptionSpec]) -> dict[str, Any]:
+    """Convert the command's own options to values. Options of formats remain text."""
+    return {
+        name: own[name].value(value) if name in own else value
+        for name, value in settings.items()
+        if value is not None
+    }
+
+
+def _is_redirected() -> bool:
+    """Whether standard output is redirected."""
+    import sys
+
+    from rdfm.cli.stdio import is_terminal
+
+    return not is_terminal(sys.stdout)
+
+
+def _line(found: Finding) -> str:
+    """Return a finding as a line of text in the form that compilers use, which editors can parse."""
+    from rdfm.cli.stdio import safe
+
+    where = "".join(f":{each}" for each in (found.line, found.column) if each is not None)
+    return safe(f"{found.source}{where}: {found.severity}: {_text(found)} [{found.rule}]")
+
+
+def _text(found: Finding) -> str:
+    """Return the text of a finding, with the parts of its position that the line omits."""
+    from rdfm.cli.stdio import WORDS
+
+    known = [(WORDS[found.kind][0], found.message), ("frame", found.frame), ("row", found.row)]
+    if found.line is None:
+        known.append(("byte", found.offset))
+    place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+    if found.follows:
+        place += ("; " if place else "") + "may be caused by a skipped message"
+    return found.render() + (f" ({place})" if place else "")
+
+
+def _json(found: Finding) -> str:
+    from rdfm.cli.stdio import json_line
+
+    return json_line(found.to_dict())
+
+
+def _annotation(found: Finding) -> str:
+    """Return a finding as an annotation of GitHub Actions, which must be a single line."""
+    properties = {
+        "file": found.source,
+        "line": found.line,
+        "col": found.column,
+        "title": found.rule,
+    }
+    shown = ",".join(
+        f"{name}={_escaped(str(value), ':,')}"
+        for name, value in properties.items()
+        if value is not None
+    )
+    return f"::{found.severity} {shown}::{_escaped(_text(found))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Escape characters that would end a command of GitHub Actions, or move the cursor."""
+    escaped = "".join(
+        f"%{ord(c):02X}" if c in "%\r\n" + more else c if c.isprintable() else f"\\u{ord(c):04x}"
+        for c in text
+    )
+    return escaped
+
+
+def _summary(checked: LogCheck, more: str) -> list[str]:
+    """Return the counts as lines of text."""
+    from rdfm.cli.stdio import WORDS, plural
+
+    numbers = checked.summary()
+    read = plural(numbers["logs"], "log") + ", " + plural(checked.messages, WORDS[checked.kind][0])
+    found = f"{count_text(checked.errors, 'error')}, {count_text(checked.warnings, 'warning')}"
+    lines = [f"{read}: {found}" + (", stopped early" if checked.stopped else "") + more]
+    lines += [
+        f"not shown: {count:,} more {'finding' if count == 1 else 'findings'} [{rule}]"
+        for rule, count in checked.left_out.items()
+    ]
+    return lines
