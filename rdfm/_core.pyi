@@ -438,10 +438,11 @@ class StreamRules:
         has_root: bool = False,
         generalized_triples: bool = False,
         generalized_graphs: bool = False,
-        triple_terms: bool = False,
+        rdf12: bool = False,
     ) -> StreamRules: ...
-    # the messages as sets of quads in RiverBench's order; violations: index of the message, text
-    def apply(self, batch: MessageBatch, /) -> tuple[MessageBatch, list[tuple[int, str]]]: ...
+    # the messages as sets of quads in RiverBench's order; the first violation of each: index of the message in the log, rule
+    # ("graphs", "time", "subject", "rdf12" or "generalized"), text
+    def apply(self, batch: MessageBatch, /) -> tuple[MessageBatch, list[tuple[int, str, str]]]: ...
 
 # An Arrow record batch: pyarrow.record_batch(it), polars.DataFrame(it), …
 @final

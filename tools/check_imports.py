@@ -34,7 +34,7 @@ ARROW = [
     {"lib"},
 ]
 ANALYSIS = [
-    {"statistics", "comparison", "warnings"},
+    {"statistics", "streams", "comparison", "warnings"},
     {"lib"},
 ]
 QUERY = [

@@ -24,12 +24,12 @@ impl StreamRules {
     ///     has_root: Whether one node reaches all others.
     ///     generalized_triples: Whether there may be generalized triples.
     ///     generalized_graphs: Whether graph names may be literals.
-    ///     triple_terms: Whether there may be triple terms.
+    ///     rdf12: Whether there may be triple terms and literals with a base direction.
     ///
     /// Raises:
     ///     OptionError: If a word is unknown.
     #[new]
-    #[pyo3(signature = (graphs, *, time=None, subjects=Vec::new(), has_root=false, generalized_triples=false, generalized_graphs=false, triple_terms=false))]
+    #[pyo3(signature = (graphs, *, time=None, subjects=Vec::new(), has_root=false, generalized_triples=false, generalized_graphs=false, rdf12=false))]
     fn new(
         graphs: &str,
         time: Option<String>,
@@ -37,7 +37,7 @@ impl StreamRules {
         has_root: bool,
         generalized_triples: bool,
         generalized_graphs: bool,
-        triple_terms: bool,
+        rdf12: bool,
     ) -> PyResult<Self> {
         let graphs = match graphs {
             "none" => NamedGraphs::None,
@@ -60,7 +60,7 @@ impl StreamRules {
                 has_root,
                 generalized_triples,
                 generalized_graphs,
-                triple_terms,
+                rdf12,
             },
         })
     }
@@ -71,14 +71,16 @@ impl StreamRules {
         &self,
         py: Python<'_>,
         batch: &Bound<'_, MessageBatch>,
-    ) -> PyResult<(MessageBatch, Vec<(u64, String)>)> {
+    ) -> PyResult<(MessageBatch, Vec<(u64, &'static str, String)>)> {
         let messages = batch.get().inner();
         let (ordered, found) = errors::guarded(py, || {
             let ordered = streams::ordered(messages);
             let found = self.rules.violations(&ordered);
             (ordered, found)
         })?;
-        let found = found.into_iter().map(|each| (each.message, each.text));
+        let found = found
+            .into_iter()
+            .map(|each| (each.message, each.rule, each.text));
         Ok((MessageBatch::new(ordered), found.collect()))
     }
 }

@@ -7,7 +7,7 @@
 use rdfm_core::model::batch::MessageBatch;
 use rdfm_core::model::error::quote;
 use rdfm_core::model::table::TermTable;
-use rdfm_core::model::term::{Quad, TermId, TermKind};
+use rdfm_core::model::term::{Quad, TermId, TermKind, flags};
 use rustc_hash::FxHashMap;
 
 const RDF_TYPE: &[u8] = b"http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -53,8 +53,8 @@ pub struct StreamRules {
     pub generalized_triples: bool,
     /// Whether graph names may be literals.
     pub generalized_graphs: bool,
-    /// Whether there may be triple terms.
-    pub triple_terms: bool,
+    /// Whether there may be triple terms and literals with a base direction.
+    pub rdf12: bool,
 }
 
 /// A violation of the rules by a message.
@@ -62,6 +62,8 @@ pub struct StreamRules {
 pub struct Violation {
     /// Index of the message in the log.
     pub message: u64,
+    /// The rule: "graphs", "time", "subject", "rdf12" or "generalized".
+    pub rule: &'static str,
     /// The violation, to follow the word "message 5".
     pub text: String,
 }
@@ -71,22 +73,22 @@ impl StreamRules {
     pub fn violations(&self, batch: &MessageBatch) -> Vec<Violation> {
         (0..batch.len())
             .filter_map(|number| {
-                let text = self.violation(batch.table(), batch.message(number))?;
+                let (rule, text) = self.violation(batch.table(), batch.message(number))?;
                 let message = batch.index(number);
-                Some(Violation { message, text })
+                Some(Violation {
+                    message,
+                    rule,
+                    text,
+                })
             })
             .collect()
     }
 
-    fn violation(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
-        self.graphs(table, quads)
-            .or_else(|| self.subject(table, quads))
-            .or_else(|| {
-                (self.has_root && !has_root(table, quads)).then(|| {
-                    let text = "has no node from which all others can be reached, expected one";
-                    text.to_owned()
-                })
-            })
+    fn violation(&self, table: &TermTable, quads: &[Quad]) -> Option<(&'static str, String)> {
+        let graphs = self.graphs(table, quads).map(|text| ("graphs", text));
+        graphs
+            .or_else(|| self.time(table, quads).map(|text| ("time", text)))
+            .or_else(|| self.subject(table, quads).map(|text| ("subject", text)))
             .or_else(|| self.terms(table, quads))
     }
 
@@ -114,25 +116,41 @@ impl StreamRules {
                 quote(table.text(other.graph))
             ));
         }
+        None
+    }
+
+    /// The rule of the time property, in a message with one named graph.
+    fn time(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
         let time = self.time.as_ref()?;
+        let named = quads
+            .iter()
+            .find(|quad| quad.graph != TermId::DEFAULT_GRAPH);
+        let graph = named?.graph;
         let count = quads
             .iter()
             .filter(|quad| {
                 quad.graph == TermId::DEFAULT_GRAPH
                     && is_iri(table, quad.predicate, time)
-                    && same(quad.subject, graph)
+                    && (quad.subject == graph || table.same_term(quad.subject, table, graph))
             })
             .count();
-        (count != 1).then(|| {
-            format!(
-                "has {} of the time property {} for its graph {name} in the default graph, expected exactly one",
-                if count == 0 { "no value".to_owned() } else { format!("{count} values") },
-                quote(time),
-            )
-        })
+        let found = match count {
+            0 => "no value".to_owned(),
+            1 => return None,
+            _ => format!("{count} values"),
+        };
+        Some(format!(
+            "has {found} of the time property {} for its graph {} in the default graph, expected exactly one",
+            quote(time),
+            quote(table.text(graph)),
+        ))
     }
 
     fn subject(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
+        if self.has_root && !has_root(table, quads) {
+            let text = "has no node from which all others can be reached, expected one";
+            return Some(text.to_owned());
+        }
         if self.subjects.is_empty() {
             return None;
         }
@@ -172,8 +190,8 @@ impl StreamRules {
         found.is_empty().then(text)
     }
 
-    fn terms(&self, table: &TermTable, quads: &[Quad]) -> Option<String> {
-        if self.triple_terms && self.generalized_triples && self.generalized_graphs {
+    fn terms(&self, table: &TermTable, quads: &[Quad]) -> Option<(&'static str, String)> {
+        if self.rdf12 && self.generalized_triples && self.generalized_graphs {
             return None;
         }
         let kind = |id: TermId| table.term(id).kind;
@@ -190,11 +208,19 @@ impl StreamRules {
                 object,
                 graph,
             } = *quad;
-            if !self.triple_terms
+            if !self.rdf12
                 && ([subject, predicate, object, graph].into_iter())
                     .any(|id| kind(id) == TermKind::TripleTerm)
             {
-                return Some("has a triple term, but RDF-star is not declared".to_owned());
+                let text = "has a triple term, but RDF 1.2 is not declared";
+                return Some(("rdf12", text.to_owned()));
+            }
+            if !self.rdf12 && table.term(object).flags & (flags::LTR | flags::RTL) != 0 {
+                let text = format!(
+                    "has the literal {} with a base direction, but RDF 1.2 is not declared",
+                    quote(table.text(object))
+                );
+                return Some(("rdf12", text));
             }
             let wrong = if is_literal(subject) {
                 Some(("the literal", subject, "as a subject"))
@@ -207,15 +233,16 @@ impl StreamRules {
             };
             if let (Some((what, id, place)), false) = (wrong, self.generalized_triples) {
                 let name = quote(table.text(id));
-                return Some(format!(
-                    "has {what} {name} {place}, but generalized triples are not declared"
-                ));
+                let text =
+                    format!("has {what} {name} {place}, but generalized triples are not declared");
+                return Some(("generalized", text));
             }
             if !self.generalized_graphs && is_literal(graph) {
-                return Some(format!(
+                let text = format!(
                     "has the literal {} as a graph name, but generalized datasets are not declared",
                     quote(table.text(graph))
-                ));
+                );
+                return Some(("generalized", text));
             }
         }
         None
