@@ -13,7 +13,15 @@ from rdfm.errors import OptionError
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Distinct, Series, Statistics
 
-__all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "turtle", "void_facts"]
+__all__ = [
+    "CLASSES",
+    "NOT_UNIQUE",
+    "WITHOUT_BOUNDS",
+    "check_iri",
+    "series_nodes",
+    "turtle",
+    "void_facts",
+]
 
 _PREFIXES = {
     "rb": "https://w3id.org/riverbench/schema/metadata#",

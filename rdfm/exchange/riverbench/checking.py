@@ -29,7 +29,7 @@ from rdfm.errors import (
     visible,
 )
 from rdfm.exchange.riverbench.comparing import wrong_metadata, wrong_statistics
-from rdfm.exchange.riverbench.contents import FileReader, PlainFileReader, is_announced
+from rdfm.exchange.riverbench.contents import FileReader, PlainFileReader, announcement
 from rdfm.exchange.riverbench.declared import declared_in, stream_type_of
 from rdfm.exchange.riverbench.facts import Facts
 from rdfm.exchange.riverbench.names import (
@@ -259,7 +259,7 @@ class PackageCheck(LogCheck):
         """Check the distributions in the metadata, and return those whose files exist."""
         triples = stream_type.has_triples
         suffix = Media.of("stream", triples=triples).format
-        files = []
+        files: list[_File] = []
         full = None
         known: dict[tuple[str, str], Term] = {}
         for node in facts.objects(dataset, "dcat:distribution"):
@@ -280,7 +280,9 @@ class PackageCheck(LogCheck):
             if size == FULL and isinstance(count, int):
                 full = count if full is None else full
         if full is None:
-            text = "there is no full distribution with a number of messages (rb:hasStreamElementCount)"
+            text = (
+                "there is no full distribution with a number of messages (rb:hasStreamElementCount)"
+            )
             self._note(self._metadata, "metadata", text)
             return []
         declared = facts.number(dataset, "rb:hasStreamElementCount")
@@ -296,11 +298,19 @@ class PackageCheck(LogCheck):
                     self._note(self._metadata, "metadata", f"the distribution {name} is not listed")
                     continue
                 for text in wrong_metadata(
-                    facts, found, dataset, kind=kind, size=size, messages=messages, types=stream_type
+                    facts,
+                    found,
+                    dataset,
+                    kind=kind,
+                    size=size,
+                    messages=messages,
+                    types=stream_type,
                 ):
                     self._note(self._metadata, "metadata", f"{name}: {text}")
                 if not (self._folder / name).is_file():
-                    self._note(name, "missing-file", "the file is in the metadata, but does not exist")
+                    self._note(
+                        name, "missing-file", "the file is in the metadata, but does not exist"
+                    )
                     continue
                 statistics = facts.value(found, "rb:hasStatisticsSet")
                 reader = self._reader(kind, self._folder / name, triples)
@@ -315,9 +325,10 @@ class PackageCheck(LogCheck):
         media = Media.of(kind, triples=triples)
         options = self._reading.options
         if kind == "flat":
-            # RiverBench announces its files as "1.1", which does not mean messages elsewhere.
-            if is_announced(path):
-                return FileReader(path, media.format, {"dialect": "directive", **options}, files=False)
+            if announcement(path) is not None:
+                # RiverBench documents the label "1.1", which does not announce messages elsewhere.
+                own = {"dialect": "directive", "announced": "1.1-messages"}
+                return FileReader(path, media.format, {**own, **options}, files=False)
             return PlainFileReader(path, media.format, {"dialect": "plain", **options})
         return FileReader(path, media.format, options, files=kind == "stream")
 
@@ -375,7 +386,9 @@ class PackageCheck(LogCheck):
         full = [file for file in files if file.size == FULL]
         messages = [file for file in full if not isinstance(file.reader, PlainFileReader)]
         if not messages:
-            self._note(self._metadata, "missing-file", "there is no full distribution with messages")
+            self._note(
+                self._metadata, "missing-file", "there is no full distribution with messages"
+            )
             yield from self._found()
             return
         # Byte density depends on the labels of blank nodes in the flat file.
@@ -394,9 +407,15 @@ class PackageCheck(LogCheck):
                 violations += 1
                 if violations <= MAX_LISTED:
                     # Without a declared shape, the subject node may be one that does not reach all others.
-                    severity: Any = "warning" if rule == "subject" and not self._has_shapes else None
+                    severity: Any = (
+                        "warning" if rule == "subject" and not self._has_shapes else None
+                    )
                     self._note(
-                        reference.name, "stream-type", f"the message {text}", severity, message=index
+                        reference.name,
+                        "stream-type",
+                        f"the message {text}",
+                        severity,
+                        message=index,
                     )
             for number in SAMPLES:
                 if start <= number < start + len(batch):
@@ -428,8 +447,8 @@ class PackageCheck(LogCheck):
                 file.reader.count_rest()
                 self._check_names(file)
             yield from self._end_file(file, reference, stream_type)
-        yield from self._check_samples(samples, stream_type)
         if reference.reader.error is None:
+            yield from self._check_samples(samples, stream_type)
             yield from self._check_statistics(facts, files, statistics)
 
     def _rules(
@@ -505,10 +524,9 @@ class PackageCheck(LogCheck):
             self._note(file.name, "message-count", text)
         if file.kind == "jelly" and reader.header:
             self._check_options(file, stream_type)
-        if file.kind == "flat" and not isinstance(reader, PlainFileReader) and reader.header:
-            label = reader.header.get("version_label")
+        if file.kind == "flat" and (label := announcement(self._folder / file.name)):
             if label not in ("1.1", "1.1-messages", "1.2-messages"):
-                text = f"the file is announced as '{label}', expected 1.1-messages or 1.2-messages"
+                text = f"the file is announced as '{label[:40]}', expected 1.1-messages or 1.2-messages"
                 self._note(file.name, "layout", text)
         yield from self._found()
 
@@ -567,7 +585,9 @@ class PackageCheck(LogCheck):
                 sets.setdefault(file.size, {})[file.statistics] = None
         for size, nodes in sets.items():
             if len(nodes) > 1:
-                text = f"the {size} distributions have {len(nodes)} sets of statistics, expected one"
+                text = (
+                    f"the {size} distributions have {len(nodes)} sets of statistics, expected one"
+                )
                 self._note(self._metadata, "metadata", text)
             found = statistics.get(size)
             if found is None:

@@ -116,8 +116,11 @@ def wrong_statistics(facts: Facts, node: Term, of: Statistics, size: str) -> Ite
         The rule, the severity or `None`, and a sentence.
     """
     name = f"the statistics of the {size} distributions"
-    nodes = {each: found for found in facts.objects(node, "rb:hasStatistics")
-             for each in facts.types(found)}
+    nodes = {
+        each: found
+        for found in facts.objects(node, "rb:hasStatistics")
+        for each in facts.types(found)
+    }
     for local, series in CLASSES.items():
         found = nodes.get(iri(f"rb:{local}"))
         if found is None:
@@ -189,4 +192,3 @@ def _shown(number: float | None) -> str:
     if number is None:
         return "missing"
     return str(number) if isinstance(number, int) else f"{number:.6g}"
-

@@ -6,6 +6,7 @@ Cost: one batch of each file. Law: each file is read once, and a broken file doe
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,10 +18,11 @@ from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
 from rdfm.logs.driver import Broken, Driver, Read, Reading
 
-__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "is_announced"]
+__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement"]
 
 _UNDECIDED = 8
 _HEAD_BYTES = 4096
+_ANNOUNCEMENT = re.compile(rb"""\s*(?:VERSION|@version)\s*["']([^"'\n]*)""")
 
 
 class MessageDifference(NamedTuple):
@@ -64,9 +66,7 @@ class FileReader:
         self.named = 0
         self._names: list[str] = []
         self._files = files
-        reading = Reading(
-            format, options, message_per_file=files, parts=self._PARTS, strict=False
-        )
+        reading = Reading(format, options, message_per_file=files, parts=self._PARTS, strict=False)
         self._driver = Driver([path], reading)
         self._items = iter(self._driver)
         self._batch: MessageBatch | None = None
@@ -195,15 +195,15 @@ class PlainFileReader(FileReader):
             self._batch = None
 
 
-def is_announced(path: Path) -> bool:
-    """Whether a compressed flat file begins with a version announcement.
+def announcement(path: Path) -> str | None:
+    """Return the version label at the start of a compressed flat file, or `None` without one.
 
-    Returns true for a file that cannot be read, so that reading it gives the error.
+    Returns an empty label for a file that cannot be read, so that reading it gives the error.
     """
     try:
         with path.open("rb") as file:
             head = zlib.decompressobj(31).decompress(file.read(_HEAD_BYTES), _HEAD_BYTES)
     except (OSError, zlib.error):
-        return True
-    return head.lstrip().startswith((b"VERSION", b"@version"))
-
+        return ""
+    found = _ANNOUNCEMENT.match(head)
+    return None if found is None else found[1].decode("utf-8", "replace")

@@ -158,8 +158,11 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
     def flag(name: str) -> bool:
         return facts.text(dataset, f"rb:{name}") in ("true", "1")
 
-    times = [node for each in facts.subjects("rb:hasTemporalProperty") for node in
-             facts.objects(each, "rb:hasTemporalProperty")]
+    times = [
+        node
+        for each in facts.subjects("rb:hasTemporalProperty")
+        for node in facts.objects(each, "rb:hasTemporalProperty")
+    ]
     count = facts.number(dataset, "rb:hasStreamElementCount")
     return Declared(
         grouped,
@@ -173,9 +176,7 @@ def declared_in(facts: Facts, dataset: Term) -> Declared:
     )
 
 
-def stream_type_of(
-    facts: Facts, node: Term
-) -> tuple[StreamType | None, str | None, str | None]:
+def stream_type_of(facts: Facts, node: Term) -> tuple[StreamType | None, str | None, str | None]:
     """Return the stream types of a dataset or distribution.
 
     Returns:
@@ -194,11 +195,19 @@ def stream_type_of(
             flat = local
         else:
             what = "no stax:hasStreamType" if found is None else f"the stream type {found}"
-            return grouped, flat, f"a stream type usage has {what}, expected one grouped and one flat type"
+            return (
+                grouped,
+                flat,
+                f"a stream type usage has {what}, expected one grouped and one flat type",
+            )
     if grouped is None and flat is None:
         return None, None, "no stream type is declared (stax:hasStreamTypeUsage)"
     if grouped is not None and flat is not None and grouped.flat != flat:
-        return grouped, flat, f"the flat stream type of {grouped.grouped} is {grouped.flat}, not {flat}"
+        return (
+            grouped,
+            flat,
+            f"the flat stream type of {grouped.grouped} is {grouped.flat}, not {flat}",
+        )
     problem = "no grouped stream type is declared" if grouped is None else None
     return grouped, flat, problem
 

@@ -9,8 +9,8 @@ Law: a file with the first messages has the same bytes as if the log ended there
 from __future__ import annotations
 
 import hashlib
-import tarfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from rdfm import formats
@@ -31,13 +31,21 @@ from rdfm.logs.output import FolderOutput
 from rdfm.logs.parts import Part
 from rdfm.storage import archive, compression
 
-__all__ = ["BOUNDARIES", "DistributionWriter", "FlatWriter", "JellyWriter", "SavedFile", "StreamWriter"]
+__all__ = [
+    "BOUNDARIES",
+    "DistributionWriter",
+    "FlatWriter",
+    "JellyWriter",
+    "SavedFile",
+    "StreamWriter",
+]
 
 # Numbers of messages up to which the folders of a tar archive have the same depth.
 _SAME_DEPTH = (1000, 1_000_000, 1_000_000_000)
 # Batches are cut at these numbers of messages.
 BOUNDARIES = sorted({*SIZES.values(), *_SAME_DEPTH})
 _OLD = "stream.old"
+_PIECE_BYTES = 1 << 20
 
 
 class SavedFile(NamedTuple):
@@ -274,9 +282,10 @@ class StreamWriter:
             old.unlink()
 
 
-def _members(path: Any) -> Iterator[bytes]:
+def _members(path: Path) -> Iterator[bytes]:
     """Yield the content of the files of an archive."""
-    with tarfile.open(path, "r|gz") as tar:
-        for member in tar:
-            file = tar.extractfile(member)
-            yield b"" if file is None else file.read()
+    with path.open("rb") as file:
+        pieces = iter(lambda: file.read(_PIECE_BYTES), b"")
+        for members in archive.members(compression.decompress("gzip", pieces)):
+            for member in members:
+                yield b"".join(member.pieces)

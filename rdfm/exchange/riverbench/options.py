@@ -28,7 +28,9 @@ PACKAGE: dict[str, OptionSpec] = {
         OptionSpec(
             "stream_type",
             "choice",
-            "Stream type of RDF-STaX, which each message is checked against.",
+            "Stream type of RDF-STaX, which each message is checked against: "
+            + ", ".join(STREAM_TYPES)
+            + ".",
             choices=tuple(STREAM_TYPES),
             metavar="TYPE",
             group=_DATASET,

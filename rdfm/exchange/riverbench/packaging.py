@@ -173,7 +173,7 @@ def package(
         hints={"generalized": True} if declared.generalized or declared.rdf12 else {},
     )
     driver = Driver([log], reading)
-    folder = Shape(f"{os.fspath(output)}/", overwrite=overwrite).output()
+    folder = Shape(os.path.join(output, ""), overwrite=overwrite).output()
     assert isinstance(folder, FolderOutput)
     try:
         packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
@@ -340,9 +340,7 @@ class _Packaging:
         return Progress(self.bytes_in, self.total, self.messages, self._quads)
 
 
-def _violation(
-    source: str, declared: Declared, message: int, rule: str, text: str
-) -> EncodeError:
+def _violation(source: str, declared: Declared, message: int, rule: str, text: str) -> EncodeError:
     """Return the error for a message that is not of the declared stream type."""
     if rule in ("graphs", "time", "subject"):
         text += f", since the stream type is {declared.stream_type.name}"

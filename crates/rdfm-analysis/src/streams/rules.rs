@@ -96,27 +96,27 @@ impl StreamRules {
         if self.graphs == NamedGraphs::Any {
             return None;
         }
-        let is_named = |quad: &&Quad| quad.graph != TermId::DEFAULT_GRAPH;
-        let first = quads.iter().find(is_named).map(|quad| quad.graph);
-        let Some(graph) = first else {
-            let text = || "has no named graph, expected exactly one".to_owned();
-            return (self.graphs == NamedGraphs::One).then(text);
-        };
-        let name = quote(table.text(graph));
-        if self.graphs == NamedGraphs::None {
-            return Some(format!(
-                "has the named graph {name}, expected only a default graph"
-            ));
-        }
         let same = |a: TermId, b: TermId| a == b || table.same_term(a, table, b);
-        let other = (quads.iter().filter(is_named)).find(|quad| !same(quad.graph, graph));
-        if let Some(other) = other {
-            return Some(format!(
-                "has several named graphs, such as {name} and {}, expected exactly one",
-                quote(table.text(other.graph))
-            ));
+        let mut found: Vec<TermId> = Vec::new();
+        for quad in quads {
+            // Quads are sorted by graph.
+            let is_known = found.last().is_some_and(|last| same(*last, quad.graph));
+            if quad.graph != TermId::DEFAULT_GRAPH && !is_known {
+                found.push(quad.graph);
+            }
         }
-        None
+        match (self.graphs, &found[..]) {
+            (NamedGraphs::None, [graph, ..]) => Some(format!(
+                "has the named graph {}, expected only a default graph",
+                quote(table.text(*graph))
+            )),
+            (NamedGraphs::One, []) => Some("has no named graph, expected exactly one".to_owned()),
+            (NamedGraphs::One, [_, _, ..]) => Some(format!(
+                "has {} named graphs, expected exactly one",
+                found.len()
+            )),
+            _ => None,
+        }
     }
 
     /// The rule of the time property, in a message with one named graph.
@@ -154,7 +154,7 @@ impl StreamRules {
         if self.subjects.is_empty() {
             return None;
         }
-        let mut found: Vec<TermId> = Vec::new();
+        let mut found: Option<TermId> = None;
         for quad in quads {
             for shape in &self.subjects {
                 let node = match shape {
@@ -173,21 +173,19 @@ impl StreamRules {
                     }
                 };
                 let Some(node) = node else { continue };
-                let known = |id: &TermId| *id == node || table.same_term(*id, table, node);
-                if !found.iter().any(known) {
-                    found.push(node);
-                }
-                if let [first, second, ..] = found[..] {
-                    return Some(format!(
-                        "has several nodes that match the subject shape, such as {} and {}, expected exactly one",
-                        quote(table.text(first)),
-                        quote(table.text(second)),
-                    ));
+                match found {
+                    None => found = Some(node),
+                    Some(known) if known == node || table.same_term(known, table, node) => {}
+                    Some(_) => {
+                        let text =
+                            "has several nodes that match the subject shape, expected exactly one";
+                        return Some(text.to_owned());
+                    }
                 }
             }
         }
         let text = || "has no node that matches the subject shape, expected exactly one".to_owned();
-        found.is_empty().then(text)
+        found.is_none().then(text)
     }
 
     fn terms(&self, table: &TermTable, quads: &[Quad]) -> Option<(&'static str, String)> {
@@ -254,32 +252,40 @@ fn is_iri(table: &TermTable, id: TermId, iri: &[u8]) -> bool {
     term.kind == TermKind::Iri && table.text_of(term) == iri
 }
 
+/// Numbers of the terms of a message. Equal terms have the same number. So do some literals that only
+/// differ in their datatype or language.
+#[derive(Default)]
+struct NodeNumbers<'a> {
+    terms: FxHashMap<(u8, &'a [u8]), usize>,
+    triples: FxHashMap<[usize; 3], usize>,
+}
+
+impl<'a> NodeNumbers<'a> {
+    fn number(&mut self, table: &'a TermTable, id: TermId) -> usize {
+        let term = table.term(id);
+        if term.kind == TermKind::TripleTerm {
+            let parts = table.triple(term).map(|part| self.number(table, part));
+            let next = self.len();
+            return *self.triples.entry(parts).or_insert(next);
+        }
+        let next = self.len();
+        *(self.terms.entry((term.kind as u8, table.text_of(term)))).or_insert(next)
+    }
+
+    fn len(&self) -> usize {
+        self.terms.len() + self.triples.len()
+    }
+}
+
 /// Whether all subjects can be reached from one of them. Then all objects can be reached too.
 fn has_root(table: &TermTable, quads: &[Quad]) -> bool {
-    let mut numbers: FxHashMap<(u8, &[u8]), usize> = FxHashMap::default();
-    let mut triple_terms: Vec<(TermId, usize)> = Vec::new();
-    let mut number = |id: TermId| {
-        let term = table.term(id);
-        let next = numbers.len() + triple_terms.len();
-        if term.kind != TermKind::TripleTerm {
-            return *numbers
-                .entry((term.kind as u8, table.text_of(term)))
-                .or_insert(next);
-        }
-        let known = triple_terms
-            .iter()
-            .find(|(other, _)| table.same_term(*other, table, id));
-        if let Some((_, number)) = known {
-            return *number;
-        }
-        triple_terms.push((id, next));
-        next
-    };
-    // Literals with the same text share a number, which is harmless: they lead nowhere.
-    let edges: Vec<(usize, usize)> = (quads.iter())
-        .map(|quad| (number(quad.subject), number(quad.object)))
-        .collect();
-    let nodes = numbers.len() + triple_terms.len();
+    let mut numbers = NodeNumbers::default();
+    let mut edges = Vec::with_capacity(quads.len());
+    for quad in quads {
+        let from = numbers.number(table, quad.subject);
+        edges.push((from, numbers.number(table, quad.object)));
+    }
+    let nodes = numbers.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     for (from, to) in &edges {
         next[*from].push(*to);
