@@ -111,7 +111,7 @@ def path_of(number, size, suffix):
     """The path of a message in the archive of a size."""
     depth = math.floor(math.log10(size - 1) / 3) if size > 1 else 0
     digits = f"{number:010}"
-    folders = "".join(f"{digits[10 + 3 * (d - 1) : 10 + 3 * d]}/" for d in range(-depth, 0))
+    folders = "".join(f"{digits[max(0, 10 + 3 * (d - 1)) : 10 + 3 * d]}/" for d in range(-depth, 0))
     return f"{folders}{digits}.{suffix}"
 
 

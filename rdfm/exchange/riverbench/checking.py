@@ -72,6 +72,7 @@ RULES: dict[str, Rule] = {
     **READING_RULES,
 }
 MAX_LISTED = 10
+_LABELS = ("1.1", "1.1-messages", "1.2-messages")
 _OTHER_FILES = {METADATA_FILE, *(f"metadata.{suffix}" for suffix in ("ttl", "nt", "rdf", "jelly"))}
 _PIECE_BYTES = 1 << 20
 
@@ -524,10 +525,10 @@ class PackageCheck(LogCheck):
             self._note(file.name, "message-count", text)
         if file.kind == "jelly" and reader.header:
             self._check_options(file, stream_type)
-        if file.kind == "flat" and (label := announcement(self._folder / file.name)):
-            if label not in ("1.1", "1.1-messages", "1.2-messages"):
-                text = f"the file is announced as '{label[:40]}', expected 1.1-messages or 1.2-messages"
-                self._note(file.name, "layout", text)
+        label = announcement(self._folder / file.name) if file.kind == "flat" else None
+        if label and label not in _LABELS:
+            text = f"the file is announced as '{label[:40]}', expected 1.1-messages or 1.2-messages"
+            self._note(file.name, "layout", text)
         yield from self._found()
 
     def _check_options(self, file: _File, stream_type: StreamType) -> None:

@@ -270,7 +270,7 @@ class StreamWriter:
     def _deepen(self) -> None:
         """Write the archive again with deeper folders."""
         self._depth = levels(self._messages + 1)
-        self._file.finish()
+        self._file.finish(archive.end(self._written))
         old = self._folder.staged(_OLD)
         with name_in_errors(self._folder.name):
             self._folder.staged(self._name).rename(old)

@@ -173,7 +173,9 @@ def package(
         hints={"generalized": True} if declared.generalized or declared.rdf12 else {},
     )
     driver = Driver([log], reading)
-    folder = Shape(os.path.join(output, ""), overwrite=overwrite).output()
+    path = os.fspath(output)
+    is_marked = path.endswith(("/", os.sep))
+    folder = Shape(path if is_marked else f"{path}/", overwrite=overwrite).output()
     assert isinstance(folder, FolderOutput)
     try:
         packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
