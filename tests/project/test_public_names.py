@@ -94,7 +94,9 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    assert dir(rdfm) == sorted([*NAMES, "analysis", "exchange", "patch", "regroup", "split", "values"])
+    assert dir(rdfm) == sorted(
+        [*NAMES, "analysis", "exchange", "patch", "regroup", "split", "values"]
+    )
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):

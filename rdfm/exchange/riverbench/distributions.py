@@ -46,6 +46,9 @@ _SAME_DEPTH = (1000, 1_000_000, 1_000_000_000)
 BOUNDARIES = sorted({*SIZES.values(), *_SAME_DEPTH})
 _OLD = "stream.old"
 _PIECE_BYTES = 1 << 20
+# Levels of gzip. Level 5 takes 30 % less time than 6. Archives and Jelly are then 1 % to 3 % larger,
+# but flat files 27 %.
+_LEVELS = {"flat": 6, "stream": 5, "jelly": 5}
 
 
 class SavedFile(NamedTuple):
@@ -67,10 +70,10 @@ class SavedFile(NamedTuple):
 class GrowingFile:
     """A gzip file. Each of its states so far can be saved as a complete file."""
 
-    def __init__(self, folder: FolderOutput, name: str) -> None:
+    def __init__(self, folder: FolderOutput, name: str, level: int) -> None:
         self._folder = folder
         self._name = name
-        self._compressor: Any = compression.compressor("gzip")
+        self._compressor: Any = compression.compressor(f"gzip:{level}")
         self._hashes = [hashlib.md5(usedforsecurity=False), hashlib.sha1(usedforsecurity=False)]
         self._bytes = 0
         folder.write([Part(name, b"", False)])
@@ -144,7 +147,9 @@ class FlatWriter:
         options = {"flat": True} if plain else {"dialect": "directive", "version_label": label}
         found = formats.find(Media.of(self.kind, triples=self._triples).format)
         self._encoder: Any = found.encoder(options)
-        self._file = GrowingFile(folder, file_name(self.kind, FULL, triples=self._triples))
+        self._file = GrowingFile(
+            folder, file_name(self.kind, FULL, triples=self._triples), _LEVELS[self.kind]
+        )
 
     def write(self, batch: MessageBatch, source: str) -> None:
         """Write messages."""
@@ -187,7 +192,9 @@ class JellyWriter:
             "restart_bytes": 0,  # a compressed file is read from its start
         }
         self._encoder: Any = formats.find("jelly").encoder(options)
-        self._file = GrowingFile(folder, file_name(self.kind, FULL, triples=self._triples))
+        self._file = GrowingFile(
+            folder, file_name(self.kind, FULL, triples=self._triples), _LEVELS[self.kind]
+        )
 
     def write(self, batch: MessageBatch, source: str) -> None:
         """Write messages."""
@@ -223,7 +230,7 @@ class StreamWriter:
         self._encoder: Any = formats.find(self._suffix).encoder({"dialect": "comment"})
         self._slices = Slices()
         self._name = file_name(self.kind, FULL, triples=self._triples)
-        self._file = GrowingFile(folder, self._name)
+        self._file = GrowingFile(folder, self._name, _LEVELS[self.kind])
         self._depth = 0
         self._messages = 0
         self._written = 0  # bytes of the archive
@@ -274,7 +281,7 @@ class StreamWriter:
         old = self._folder.staged(_OLD)
         with name_in_errors(self._folder.name):
             self._folder.staged(self._name).rename(old)
-        self._file = GrowingFile(self._folder, self._name)
+        self._file = GrowingFile(self._folder, self._name, _LEVELS[self.kind])
         self._written = 0
         for number, data in enumerate(_members(old)):
             self._put(archive.entry(member_name(number, self._depth, self._suffix), data))
