@@ -11,6 +11,7 @@ from typing import IO, Any
 import checking
 import comparing
 import counting
+import distributions
 import filtering
 import kinds
 import querying
@@ -544,4 +545,5 @@ def rows() -> list[Row[Task]]:
         *querying.rows(),
         *checking.rows(),
         *filtering.rows(),
+        *distributions.rows(),
     ]

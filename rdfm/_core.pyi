@@ -33,6 +33,7 @@ __all__ = [
     "ResultBatch",
     "Slices",
     "StatisticsCounter",
+    "StreamRules",
     "TarMembers",
     "Term",
     "ToMessages",
@@ -417,10 +418,31 @@ class NameListing:
 # Statistics of logs; the report is a dict of numbers for rdfm.analysis.statistics.
 @final
 class StatisticsCounter:
-    def __new__(cls) -> StatisticsCounter: ...
+    def __new__(
+        cls, *, plain: bool = False
+    ) -> StatisticsCounter: ...  # plain: the bytes of messages do not include delimiters
     def start_log(self) -> None: ...
     def add(self, batch: AnyBatch, /) -> None: ...
     def report(self, top: int) -> dict[str, Any]: ...
+
+# The rules of a stream type. `graphs` is "none", "one" or "any"; a subject shape is "class", "subjects-of", "objects-of" or
+# "quoted-subjects", and an IRI.
+@final
+class StreamRules:
+    def __new__(
+        cls,
+        graphs: str,
+        *,
+        time: str | None = None,
+        subjects: Sequence[tuple[str, str]] = ...,
+        has_root: bool = False,
+        generalized_triples: bool = False,
+        generalized_graphs: bool = False,
+        rdf12: bool = False,
+    ) -> StreamRules: ...
+    # the messages as sets of quads in RiverBench's order; the first violation of each: index of the message in the log, rule
+    # ("graphs", "time", "subject", "rdf12" or "generalized"), text
+    def apply(self, batch: MessageBatch, /) -> tuple[MessageBatch, list[tuple[int, str, str]]]: ...
 
 # An Arrow record batch: pyarrow.record_batch(it), polars.DataFrame(it), …
 @final

@@ -34,7 +34,7 @@ ARROW = [
     {"lib"},
 ]
 ANALYSIS = [
-    {"statistics", "comparison", "warnings", "nanopub"},
+    {"statistics", "streams", "comparison", "warnings", "nanopub"},
     {"lib"},
 ]
 QUERY = [

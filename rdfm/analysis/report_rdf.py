@@ -13,7 +13,15 @@ from rdfm.errors import OptionError
 if TYPE_CHECKING:
     from rdfm.analysis.statistics import Distinct, Series, Statistics
 
-__all__ = ["check_iri", "turtle"]
+__all__ = [
+    "CLASSES",
+    "NOT_UNIQUE",
+    "WITHOUT_BOUNDS",
+    "check_iri",
+    "series_nodes",
+    "turtle",
+    "void_facts",
+]
 
 _PREFIXES = {
     "rb": "https://w3id.org/riverbench/schema/metadata#",
@@ -42,8 +50,8 @@ CLASSES = {
     "ByteDensityStatistics": "byte_density",
 }
 # Series without a number of distinct terms in RiverBench, and the one without bounds.
-_NOT_UNIQUE = ("blank_nodes", "quoted_triples")
-_WITHOUT_BOUNDS = ("datatypes",)
+NOT_UNIQUE = ("blank_nodes", "quoted_triples")
+WITHOUT_BOUNDS = ("datatypes",)
 
 
 def check_iri(iri: str | None) -> None:
@@ -81,36 +89,50 @@ def turtle(of: Statistics, iri: str | None) -> str:
             lines.append(f"# {more} {name} are not listed")
     subject = "[]" if iri is None else str(Iri(iri))
     lines += ["", f"{subject} a void:Dataset ;"]
-    statements = of.series["statements"].sum
+    counts, partitions = void_facts(of)
     facts = [
         f"dcterms:title {Literal(of.source)}",
         f"rb:hasStreamElementCount {of.messages}",
-        f"void:triples {statements}",
-        f"void:distinctSubjects {of.distinct['subjects'].number}",
-        f"void:properties {of.distinct['predicates'].number}",
-        f"void:distinctObjects {of.distinct['objects'].number}",
+        *counts,
     ]
-    if not of.types.others:
-        facts.append(f"void:classes {of.types.number}")
     if (file := _file(of)) is not None:
         facts.append(f"dcat:distribution {file}")
-    facts += [
-        f"void:propertyPartition [ void:property {Iri(name)} ; void:triples {count} ]"
-        for name, count in of.predicates.counts.items()
-    ]
-    facts += [
-        f"void:classPartition [ void:class {Iri(name)} ; void:entities {count} ]"
-        for name, count in of.types.counts.items()
-    ]
-    sets = " ,\n".join(
-        f"        {_series(name, of.series[series], of.distinct.get(series), series)}"
-        for name, series in CLASSES.items()
-    )
+    facts += partitions
+    sets = " ,\n".join(f"        {node}" for node in series_nodes(of))
     facts.append(
         f"rb:hasStatisticsSet [\n      a rb:StatisticsSet ;\n      rb:hasStatistics\n{sets}\n    ]"
     )
     lines.append("    " + " ;\n    ".join(facts) + " .")
     return "\n".join(lines) + "\n"
+
+
+def void_facts(of: Statistics) -> tuple[list[str], list[str]]:
+    """Return predicates with objects for a dataset in VoID: the counts, and the partitions."""
+    counts = [
+        f"void:triples {of.series['statements'].sum}",
+        f"void:distinctSubjects {of.distinct['subjects'].number}",
+        f"void:properties {of.distinct['predicates'].number}",
+        f"void:distinctObjects {of.distinct['objects'].number}",
+    ]
+    if not of.types.others:
+        counts.append(f"void:classes {of.types.number}")
+    partitions = [
+        f"void:propertyPartition [ void:property {Iri(name)} ; void:triples {count} ]"
+        for name, count in of.predicates.counts.items()
+    ]
+    partitions += [
+        f"void:classPartition [ void:class {Iri(name)} ; void:entities {count} ]"
+        for name, count in of.types.counts.items()
+    ]
+    return counts, partitions
+
+
+def series_nodes(of: Statistics) -> list[str]:
+    """Return RiverBench's fifteen statistics as blank nodes, in its order."""
+    return [
+        _series(name, of.series[series], of.distinct.get(series), series)
+        for name, series in CLASSES.items()
+    ]
 
 
 def _file(of: Statistics) -> str | None:
@@ -137,9 +159,9 @@ def _series(name: str, of: Series, distinct: Distinct | None, series: str) -> st
     ):
         if value is not None:
             facts.append(f"rb:{key} {_number(value)}")
-    if distinct is not None and series not in _NOT_UNIQUE:
+    if distinct is not None and series not in NOT_UNIQUE:
         facts.append(f"rb:uniqueCount {distinct.number}")
-        if series not in _WITHOUT_BOUNDS:
+        if series not in WITHOUT_BOUNDS:
             facts.append(f"rb:uniqueCountLowerBound {distinct.lower}")
             facts.append(f"rb:uniqueCountUpperBound {distinct.upper}")
     return f"[ {' ; '.join(facts)} ]"

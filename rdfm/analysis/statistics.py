@@ -245,9 +245,13 @@ class Collector:
         1
     """
 
-    def __init__(self) -> None:
-        """Create a collector without messages."""
-        self._counter = StatisticsCounter()
+    def __init__(self, *, plain: bool = False) -> None:
+        """Create a collector without messages.
+
+        Args:
+            plain: Whether the bytes of a message do not include its delimiter.
+        """
+        self._counter = StatisticsCounter(plain=plain)
         self._prefixes: dict[str, str] = {}
         self.kind: str | None = None
 

@@ -23,6 +23,7 @@ _COMMANDS = {
     "query": "Run a SPARQL query on each message, or on all of them.",
     "patch": "Apply, revert and create patches.",
     "nanopub": "Mirror, check and list nanopublications.",
+    "riverbench": "Package and check datasets for RiverBench.",
     "formats": "List the formats, or describe one.",
     "completion": "Print the completion script of a shell.",
     "help": "Print the complete help of a command.",

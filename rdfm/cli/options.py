@@ -19,7 +19,17 @@ else:  # the class is not generic in older releases of click
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Headings of options in help, first and last. Those of formats are in between.
-_FIRST = ("Criteria", "Query", "Changes", "Comparison", "Checks", "Input", "Output", "Messages")
+_FIRST = (
+    "Criteria",
+    "Query",
+    "Changes",
+    "Comparison",
+    "Checks",
+    "Input",
+    "Dataset",
+    "Output",
+    "Messages",
+)
 _LAST = ("Limits that protect memory", "Other formats", "Other options")
 # Key in the `meta` of a context whose help lists all options.
 COMPLETE = "rdfm.cli.complete"

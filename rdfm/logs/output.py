@@ -294,6 +294,17 @@ class FolderOutput:
                 if part.ended:
                     self._end(part.name)
 
+    def staged(self, name: str) -> Path:
+        """Return the path of a file before the folder appears under its name."""
+        return self._staging / name
+
+    def copy(self, name: str, copy: str) -> None:
+        """Copy what is written of a file to a new file, which can be continued."""
+        self.check_process()
+        with name_in_errors(os.path.join(self.name, copy)):  # noqa: PTH118 - keeps ./
+            shutil.copyfile(self._staging / name, self._staging / copy)
+            self.bytes_written += (self._staging / copy).stat().st_size
+
     def _open(self, part: Part) -> _OpenFile:
         path = self._staging / part.name
         name = os.path.join(self.name, part.name)  # noqa: PTH118 - keeps ./

@@ -12,6 +12,7 @@ import re
 import tarfile
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from rdfm._core import TarMembers
@@ -21,6 +22,8 @@ __all__ = ["HEAD_BYTES", "Member", "end", "entry", "is_archive", "members", "ste
 HEAD_BYTES = 512
 _BLOCK = 512
 _RECORD = 20 * _BLOCK
+_NAME_BYTES = 100
+_OCTAL_SIZE = 8**11
 _NAME = re.compile(
     r"(.*)\.(?:tar(?:\.(?:gz|gzip|zst|zstd|bz2|xz))?|tgz|tzst|tbz2|txz)", re.IGNORECASE
 )
@@ -120,10 +123,39 @@ class _Parts:
 
 def entry(name: str, data: bytes) -> bytes:
     """Return the bytes of a member in an archive, which depend only on its name and data."""
+    size = len(data)
+    if len(name) <= _NAME_BYTES and name.isascii() and size < _OCTAL_SIZE:
+        # Like `tarfile`, which takes six times as long.
+        start, middle, end, total = _template()
+        octal = b"%011o" % size
+        total += sum(name.encode()) + sum(octal)
+        header = b"%b%b%b%b%06o%b" % (
+            name.encode().ljust(_NAME_BYTES, b"\0"),
+            start,
+            octal,
+            middle,
+            total,
+            end,
+        )
+    else:
+        header = _header(name, size)
+    return header + data + bytes(-size % _BLOCK)
+
+
+def _header(name: str, size: int) -> bytes:
     header = tarfile.TarInfo(name)  # without owner and time
-    header.size = len(data)
+    header.size = size
     header.mode = 0o644
-    return header.tobuf(tarfile.USTAR_FORMAT) + data + bytes(-len(data) % _BLOCK)
+    return header.tobuf(tarfile.USTAR_FORMAT)
+
+
+@cache
+def _template() -> tuple[bytes, bytes, bytes, int]:
+    """Return the parts of a header between name, size and checksum, and the sum of their bytes."""
+    header = _header("", 0)
+    start, middle, end = header[_NAME_BYTES:124], header[135:148], header[154:]
+    # The checksum counts as eight spaces, of which `end` has the last two bytes.
+    return start, middle, end, sum(start) + sum(middle) + sum(end[2:]) + 8 * ord(" ")
 
 
 def end(written: int) -> bytes:

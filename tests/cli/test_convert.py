@@ -293,6 +293,7 @@ def test_help_names_every_format_and_command(rdfm):
 COMMANDS = [
     *("convert", "cat", "head", "tail", "inspect", "validate", "diff", "filter", "query"),
     *("patch apply", "patch revert", "patch diff", "patch to-log", "patch from-log"),
+    *("riverbench package", "riverbench check"),
 ]
 
 

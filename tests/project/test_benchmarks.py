@@ -124,3 +124,13 @@ def test_both_sides_of_validation_rows_have_equal_counts(tasks, data):
     for row in checking.rows():
         messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
         assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name
+
+
+def test_both_sides_of_packaging_rows_have_equal_counts(tasks, data):
+    import distributions
+
+    rows = distributions.rows()
+    assert len(rows) == 2
+    for row in rows:
+        messages = SIZES[re.search(r"\((\w+)\)", row.name)[1]]
+        assert row.ours(data, messages).run() == row.peer[1](data, messages).run() > 0, row.name

@@ -22,6 +22,7 @@ MODULES = [
     "rdfm.spark.functions",
     "rdfm.patch",
     "rdfm.analysis",
+    "rdfm.exchange.riverbench",
     "rdfm.split",
     "rdfm.values",
     "rdfm.regroup",
@@ -93,7 +94,9 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    assert dir(rdfm) == sorted([*NAMES, "analysis", "patch", "regroup", "split", "values"])
+    assert dir(rdfm) == sorted(
+        [*NAMES, "analysis", "exchange", "patch", "regroup", "split", "values"]
+    )
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):

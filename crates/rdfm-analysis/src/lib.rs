@@ -7,4 +7,5 @@
 pub mod comparison;
 pub mod nanopub;
 pub mod statistics;
+pub mod streams;
 pub mod warnings;

@@ -8,7 +8,7 @@
 //!   rows and back.
 //! - [`contexts`]: remote JSON-LD contexts.
 //! - [`regroup`]: changed message boundaries. [`comparison`]: comparison of messages.
-//! - [`statistics`]: statistics of logs.
+//! - [`statistics`]: statistics of logs. [`streams`]: rules of stream types.
 //! - [`filter`]: messages by pattern. [`query`]: SPARQL. [`columns`]: result rows as typed columns.
 //! - [`nanopub`]: checks and descriptions of nanopublications.
 //! - [`values`]: columns of values, each a separate log. [`archive`]: members of tar archives.
@@ -47,6 +47,7 @@ mod query;
 mod records;
 mod regroup;
 mod statistics;
+mod streams;
 mod terms;
 mod values;
 mod views;
@@ -75,6 +76,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     nanopub::register(module)?;
     regroup::register(module)?;
     statistics::register(module)?;
+    streams::register(module)?;
     warnings::register(module)?;
     codecs::register(module)
 }

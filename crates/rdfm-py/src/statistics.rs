@@ -43,10 +43,17 @@ const TERMS: [(&str, u16); 12] = [
 
 #[pymethods]
 impl StatisticsCounter {
+    /// Create statistics; with `plain`, the bytes of messages do not include delimiters.
     #[new]
-    fn new() -> Self {
+    #[pyo3(signature = (*, plain=false))]
+    fn new(plain: bool) -> Self {
+        let statistics = if plain {
+            statistics::Statistics::plain()
+        } else {
+            statistics::Statistics::default()
+        };
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(statistics),
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Statistics {
     empty: u64,
     approximate: u64,
     kind: Kind,
+    /// Whether the bytes of a message are counted without a delimiter.
+    plain: bool,
     sizes: Sizes,
     bytes: Sizes,
     adds: Sizes,
@@ -77,6 +79,14 @@ enum Kind {
 }
 
 impl Statistics {
+    /// Creates statistics in which the bytes of messages do not include delimiters.
+    pub fn plain() -> Self {
+        Self {
+            plain: true,
+            ..Self::default()
+        }
+    }
+
     /// Starts another log, whose blank nodes are separate.
     pub fn start_log(&mut self) {
         self.logs += 1;
@@ -284,7 +294,8 @@ impl Statistics {
         self.statement_series.add(statements);
         self.controls.add(sums.controls);
         self.triples.add(sums.triples);
-        let bytes = sums.bytes.saturating_add(DELIMITER_BYTES);
+        let delimiter = if self.plain { 0 } else { DELIMITER_BYTES };
+        let bytes = sums.bytes.saturating_add(delimiter);
         self.bytes.add(bytes);
         self.density.add(bytes, sums.statements);
     }

@@ -87,6 +87,20 @@ impl MessageBatch {
         &self.records
     }
 
+    /// Returns the same messages with other quads of the same terms. `message_ends` has the number
+    /// of quads up to the end of each message.
+    #[must_use]
+    pub fn with_quads(&self, quads: Vec<Quad>, message_ends: Vec<u32>) -> Self {
+        let mut graphs = quads.iter().map(|quad| quad.graph);
+        Self {
+            has_graphs: graphs.any(|graph| graph != TermId::DEFAULT_GRAPH),
+            records: quads,
+            record_offsets: Vec::new(),
+            message_ends,
+            ..self.clone()
+        }
+    }
+
     /// Returns the same messages with the quads of the default graph in the graph with this name,
     /// an absolute IRI.
     #[must_use]

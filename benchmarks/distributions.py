@@ -1,0 +1,64 @@
+"""Benchmarks of `riverbench package`, compared with a conversion for each of its files."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from work import Row, Task, Work, sample
+
+FLAT = {"to_dialect": "directive", "version_label": "1.1-messages"}
+JELLY = {"restart_bytes": 0}
+
+
+def package(log: str, stream_type: str, folder: Path, messages: int) -> Work:
+    """All distributions, the statistics and the metadata of a dataset, in one pass."""
+    from rdfm.exchange.riverbench import package
+
+    data = sample(folder, log, messages)
+
+    def run() -> int:
+        with tempfile.TemporaryDirectory() as out:
+            made = package(data, f"{out}/package", stream_type=stream_type, format="nq")
+        return made.statements
+
+    return Work(run, len(data))
+
+
+def conversions(log: str, stream_type: str, folder: Path, messages: int) -> Work:
+    """Each distribution with `convert`, without sorted quads, statistics, checks and metadata."""
+    import rdfm
+    from rdfm.exchange.riverbench.names import Media, file_name, sizes_of
+
+    data = sample(folder, log, messages)
+    triples = stream_type == "graphs"
+    options: dict[str, dict[str, Any]] = {"flat": FLAT, "stream": {}, "jelly": JELLY}
+
+    def run() -> int:
+        quads = 0
+        with tempfile.TemporaryDirectory() as out:
+            for size, count in sizes_of(data.count(b"# @message\n") + 1).items():
+                for kind, own in options.items():
+                    name = file_name(kind, size, triples=triples)
+                    to = Media.of(kind, triples=triples).format
+                    done = rdfm.convert(
+                        data, f"{out}/{name}", from_format="nq", to_format=to, take=count, **own
+                    )
+                    quads = done.quads
+        return quads
+
+    return Work(run, len(data))
+
+
+def rows() -> list[Row[Task]]:
+    """The rows of this module."""
+    found = []
+    for log, stream_type in (("iot.nq", "graphs"), ("nanopubs.nq", "datasets")):
+        peer = ("rdfm convert, for each file", partial(conversions, log, stream_type))
+        name = log.partition(".")[0]
+        found.append(
+            Row(f"riverbench package ({name})", partial(package, log, stream_type), peer, 2)
+        )
+    return found

@@ -1,0 +1,90 @@
+//! Stream types of RDF-STaX for Python.
+
+use pyo3::prelude::*;
+use rdfm_analysis::streams::{self, NamedGraphs, SubjectShape};
+
+use crate::batch::MessageBatch;
+use crate::errors;
+
+/// The rules of a stream type.
+#[pyclass(frozen, module = "rdfm._core")]
+pub struct StreamRules {
+    rules: streams::StreamRules,
+}
+
+#[pymethods]
+impl StreamRules {
+    /// Create rules for messages.
+    ///
+    /// Args:
+    ///     graphs: Named graphs of a message: "none", "one" or "any".
+    ///     time: IRI of the property that the named graph has once in the default graph.
+    ///     subjects: Shapes of the subject node: pairs of "class", "subjects-of", "objects-of" or
+    ///         "quoted-subjects", and an IRI.
+    ///     has_root: Whether one node reaches all others.
+    ///     generalized_triples: Whether there may be generalized triples.
+    ///     generalized_graphs: Whether graph names may be literals.
+    ///     rdf12: Whether there may be triple terms and literals with a base direction.
+    ///
+    /// Raises:
+    ///     OptionError: If a word is unknown.
+    #[new]
+    #[pyo3(signature = (graphs, *, time=None, subjects=Vec::new(), has_root=false, generalized_triples=false, generalized_graphs=false, rdf12=false))]
+    fn new(
+        graphs: &str,
+        time: Option<String>,
+        subjects: Vec<(String, String)>,
+        has_root: bool,
+        generalized_triples: bool,
+        generalized_graphs: bool,
+        rdf12: bool,
+    ) -> PyResult<Self> {
+        let graphs = match graphs {
+            "none" => NamedGraphs::None,
+            "one" => NamedGraphs::One,
+            "any" => NamedGraphs::Any,
+            _ => return Err(errors::option(format!("unknown word '{graphs}'"))),
+        };
+        let shape = |(kind, iri): (String, String)| match kind.as_str() {
+            "class" => Ok(SubjectShape::Class(iri.into_bytes())),
+            "subjects-of" => Ok(SubjectShape::SubjectsOf(iri.into_bytes())),
+            "objects-of" => Ok(SubjectShape::ObjectsOf(iri.into_bytes())),
+            "quoted-subjects" => Ok(SubjectShape::QuotedSubjects),
+            _ => Err(errors::option(format!("unknown shape '{kind}'"))),
+        };
+        Ok(Self {
+            rules: streams::StreamRules {
+                graphs,
+                time: time.map(String::into_bytes),
+                subjects: subjects.into_iter().map(shape).collect::<PyResult<_>>()?,
+                has_root,
+                generalized_triples,
+                generalized_graphs,
+                rdf12,
+            },
+        })
+    }
+
+    /// Return the messages as sets of quads in RiverBench's order, and the first violation of each.
+    #[pyo3(signature = (batch, /))]
+    fn apply(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, MessageBatch>,
+    ) -> PyResult<(MessageBatch, Vec<(u64, &'static str, String)>)> {
+        let messages = batch.get().inner();
+        let (ordered, found) = errors::guarded(py, || {
+            let ordered = streams::ordered(messages);
+            let found = self.rules.violations(&ordered);
+            (ordered, found)
+        })?;
+        let found = found
+            .into_iter()
+            .map(|each| (each.message, each.rule, each.text));
+        Ok((MessageBatch::new(ordered), found.collect()))
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<StreamRules>()
+}

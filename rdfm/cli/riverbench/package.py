@@ -1,0 +1,92 @@
+"""`rdfm riverbench package`: write all distributions of a dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rdfm.cli.options import option
+from rdfm.cli.specs import SpecCommand, given
+
+if TYPE_CHECKING:
+    from rdfm.exchange.riverbench import Package
+
+_EPILOG = """Examples:
+  rdfm riverbench package sensors.jelly --stream-type graphs -o sensors/
+  rdfm riverbench package source.tar.gz --message-per-file --metadata metadata.ttl -o dataset/
+
+Exit status: 0 done, 1 bad data, 2 bad usage."""
+
+
+@click.command(
+    "package",
+    cls=SpecCommand,
+    stages="rdfm.exchange.riverbench.options:PACKAGE",
+    kinds={"read": ("messages",)},
+    epilog=_EPILOG,
+    short_help="Write all distributions of a dataset, and their metadata.",
+)
+@click.argument("log", type=click.Path())
+@option(
+    "-o",
+    "--output",
+    group="Output",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(),
+    help="Folder to write. It appears when it is complete.",
+)
+@option(
+    "-q",
+    "--quiet",
+    group="Other options",
+    is_flag=True,
+    help="Print errors only.",
+)
+def command(log: str, output: str, quiet: bool, **options: Any) -> None:
+    """Package the messages of LOG as a RiverBench dataset: flat, stream and Jelly files in all sizes.
+
+    LOG is a file, folder, glob, tar archive, URL, or - for standard input. FOLDER gets a file of each kind with all
+    messages and with the first 10,000, 100,000 and so on, samples, and package_metadata.ttl with checksums and
+    statistics. The stream type is declared by --stream-type or --metadata, and each message is checked against it.
+    """
+    from rdfm.cli.bar import Bar
+    from rdfm.cli.signals import unwinding
+    from rdfm.cli.stdio import standard_input
+    from rdfm.exchange.riverbench import package
+    from rdfm.exchange.riverbench.options import PACKAGE
+
+    settings = given(options)
+    settings["format"] = settings.pop("from_format", None)
+    settings = {
+        name.removeprefix("from_"): PACKAGE[name].value(value) if name in PACKAGE else value
+        for name, value in settings.items()
+    }
+    bar = None if quiet else Bar.on_terminal()
+    try:
+        with unwinding():
+            made = package(
+                standard_input() if log == "-" else log, output, progress=bar, **settings
+            )
+    finally:
+        if bar is not None:
+            bar.close()
+    if not quiet:
+        _report(made, output)
+
+
+def _report(made: Package, output: str) -> None:
+    """Print a summary, including dropped data and notes, on standard error."""
+    from rdfm.cli.losses import print_notes
+    from rdfm.cli.stdio import all_dropped, counted, plural, size
+
+    files = plural(len(made.distributions), "distribution")
+    line = (
+        f"{counted('messages', made.messages, made.statements)}: {files}, {size(made.bytes_in)} read, "
+        f"{size(made.bytes_out)} written to {output} in {made.seconds:.2f} s"
+    )
+    click.echo(f"rdfm: {line}", err=True)
+    if made.dropped:
+        click.echo(f"rdfm: dropped from flat files: {all_dropped(made.dropped)}", err=True)
+    print_notes(made.notes)

@@ -1,0 +1,194 @@
+"""Comparison of a package's metadata with what it should be.
+
+In: the facts of the metadata, and the properties or statistics of the files. Out: what is wrong, one
+sentence each.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from rdfm._core import Term
+from rdfm.analysis.report_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
+from rdfm.analysis.statistics import Distinct, Series, Statistics
+from rdfm.exchange.riverbench.declared import stream_type_of
+from rdfm.exchange.riverbench.facts import Facts, iri
+from rdfm.exchange.riverbench.names import FULL, Media, StreamType, file_name, identifier, title
+
+__all__ = ["wrong_metadata", "wrong_statistics"]
+
+_DIGITS = {"md5": 32, "sha1": 40}
+# Means and deviations are computed in different orders.
+_TOLERANCE = 1e-6
+
+
+def wrong_metadata(
+    facts: Facts,
+    node: Term,
+    dataset: Term,
+    *,
+    kind: str,
+    size: str,
+    messages: int,
+    types: StreamType,
+) -> Iterator[str]:
+    """Yield what is wrong in the description of a distribution.
+
+    Args:
+        facts: The metadata.
+        node: The distribution.
+        dataset: The dataset.
+        kind: Kind of the distribution.
+        size: Its size.
+        messages: Number of messages of that size.
+        types: Stream types of the dataset.
+    """
+    media = Media.of(kind, triples=types.has_triples)
+    wanted = {
+        "dcterms:identifier": identifier(file_name(kind, size, triples=types.has_triples)),
+        "dcterms:title": title(kind, size),
+        "dcat:compressFormat": "application/gzip",
+        "dcat:packageFormat": "application/tar" if kind == "stream" else None,
+        "dcat:mediaType": media.media_type,
+    }
+    for name, value in wanted.items():
+        found = facts.objects(node, name)
+        shown = ", ".join(str(each.value) for each in found) or "missing"
+        if value is None and found:
+            yield f"{name} is {shown}, expected none"
+        elif value is not None and facts.text(node, name) != value:
+            yield f"{name} is {shown}, expected {value}"
+    for name in ("rb:Distribution", "dcat:Distribution"):
+        if iri(name) not in facts.types(node):
+            yield f"the distribution is not an instance of {name}"
+    part = "full" if size == FULL else "partial"
+    kinds = {iri(f"rb:{kind}Distribution"), iri(f"rb:{part}Distribution")}
+    if set(facts.objects(node, "rb:hasDistributionType")) != kinds:
+        yield f"rb:hasDistributionType is not rb:{kind}Distribution and rb:{part}Distribution"
+    count = facts.number(node, "rb:hasStreamElementCount")
+    if count != messages:
+        yield f"rb:hasStreamElementCount is {_shown(count)}, expected {messages}"
+    if not isinstance(facts.number(node, "dcat:byteSize"), int):
+        yield "dcat:byteSize is missing or not an integer"
+    if facts.value(node, "dcat:isDistributionOf") != dataset:
+        yield "dcat:isDistributionOf is not the dataset"
+    if facts.value(node, "rb:hasStatisticsSet") is None:
+        yield "rb:hasStatisticsSet is missing"
+    grouped, flat, _ = stream_type_of(facts, node)
+    expected = (types.grouped if kind != "flat" else None, types.flat if kind != "stream" else None)
+    if (grouped.grouped if grouped else None, flat) != expected:
+        names = " and ".join(f"stax:{name}" for name in expected if name)
+        yield f"stax:hasStreamTypeUsage does not have the stream type {names}"
+    yield from _wrong_checksums(facts, node)
+
+
+def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
+    """Yield what is wrong in the form of the checksums."""
+    found = set()
+    for checksum in facts.objects(node, "spdx:checksum"):
+        algorithm = (facts.text(checksum, "spdx:algorithm") or "").rpartition("_")[2]
+        value = facts.text(checksum, "spdx:checksumValue") or ""
+        found.add(algorithm)
+        digits = _DIGITS.get(algorithm)
+        if digits is not None and not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+            yield f"the {algorithm} '{value[:40]}' does not have {digits} lower-case hexadecimal digits"
+    for algorithm in _DIGITS:
+        if algorithm not in found:
+            yield f"the {algorithm} is missing (spdx:checksum)"
+
+
+_Wrong = tuple[str, Literal["error", "warning"] | None, str]
+
+
+def wrong_statistics(facts: Facts, node: Term, of: Statistics, size: str) -> Iterator[_Wrong]:
+    """Yield what is wrong in a set of statistics.
+
+    Args:
+        facts: The metadata.
+        node: The set.
+        of: The statistics of the messages.
+        size: Size of the distributions.
+
+    Yields:
+        The rule, the severity or `None`, and a sentence.
+    """
+    name = f"the statistics of the {size} distributions"
+    nodes = {
+        each: found
+        for found in facts.objects(node, "rb:hasStatistics")
+        for each in facts.types(found)
+    }
+    for local, series in CLASSES.items():
+        found = nodes.get(iri(f"rb:{local}"))
+        if found is None:
+            yield "metadata", None, f"{name} have no rb:{local}"
+            continue
+        severity: Literal["error", "warning"] | None = (
+            "warning" if series == "byte_density" else None
+        )
+        for text in _wrong_series(facts, found, of.series[series], of.distinct.get(series), series):
+            yield "statistics", severity, f"rb:{local} of {name}: {text}"
+
+
+def _wrong_series(
+    facts: Facts, node: Term, of: Series, distinct: Distinct | None, series: str
+) -> Iterator[str]:
+    exact = series != "byte_density"
+    for name, value in (
+        ("rb:minimum", of.minimum),
+        ("rb:maximum", of.maximum),
+        ("rb:mean", of.mean),
+        ("rb:standardDeviation", of.standard_deviation),
+        ("rb:sum", of.sum if exact else None),
+    ):
+        found = facts.number(node, name)
+        if value is None:
+            continue
+        if found is None:
+            yield f"{name} is missing, expected {_shown(value)}"
+        elif not _close(found, value, _scale(name, of)):
+            yield f"{name} is {_shown(found)}, but the messages have {_shown(value)}"
+    if distinct is None or series in NOT_UNIQUE:
+        return
+    found = facts.number(node, "rb:uniqueCount")
+    if found is None:
+        yield f"rb:uniqueCount is missing, expected {distinct.number}"
+        return
+    if series in WITHOUT_BOUNDS:
+        if found != distinct.number and distinct.lower == distinct.upper:
+            yield f"rb:uniqueCount is {_shown(found)}, but the messages have {distinct.number}"
+        return
+    lower = facts.number(node, "rb:uniqueCountLowerBound")
+    upper = facts.number(node, "rb:uniqueCountUpperBound")
+    if lower is None or upper is None or not lower <= found <= upper:
+        yield "rb:uniqueCount is not between its bounds"
+        return
+    # Bounds are two standard deviations away; four are allowed, of both estimates.
+    margin = (upper - lower) + (distinct.upper - distinct.lower)
+    if abs(found - distinct.number) > margin:
+        yield (
+            f"rb:uniqueCount is {_shown(found)}, but the messages have {distinct.number}, "
+            f"which is not within the error of the estimate"
+        )
+
+
+def _scale(name: str, of: Series) -> float:
+    """Return the size of the numbers that rounding errors are relative to."""
+    if name == "rb:standardDeviation":  # a difference of squares
+        return max(abs(of.maximum or 0), abs(of.mean or 0))
+    return 0.0
+
+
+def _close(found: float, value: float, scale: float) -> bool:
+    if isinstance(found, int) and isinstance(value, int):
+        return found == value
+    return math.isclose(found, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * scale)
+
+
+def _shown(number: float | None) -> str:
+    if number is None:
+        return "missing"
+    return str(number) if isinstance(number, int) else f"{number:.6g}"

@@ -1,0 +1,209 @@
+"""The messages of a package's files, read side by side.
+
+In: a file of a package. Out: batches, and the first difference to the messages of another file.
+Cost: one batch of each file. Law: each file is read once, and a broken file does not affect others.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rdfm._core import Comparer, MessageBatch, Quad
+from rdfm.analysis.options import MAX_TOTAL_STEPS
+from rdfm.compare.isomorphism import MAX_STEPS
+from rdfm.errors import RdfmError
+from rdfm.logs.driver import Broken, Driver, Read, Reading
+
+__all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement"]
+
+_UNDECIDED = 8
+_HEAD_BYTES = 4096
+_ANNOUNCEMENT = re.compile(rb"""\s*(?:VERSION|@version)\s*["']([^"'\n]*)""")
+
+
+class MessageDifference(NamedTuple):
+    """A message of a file that differs from that of another file.
+
+    Attributes:
+        message: Its index.
+        undecided: Whether the comparison took too long, so that it may be the same.
+    """
+
+    message: int
+    undecided: bool
+
+
+class FileReader:
+    """The messages of a file.
+
+    Attributes:
+        path: Path of the file.
+        messages: Number of messages so far.
+        ended: Whether all messages were returned, or the file is broken.
+        error: The error that ended the file, if it is broken.
+        header: The header of the log.
+        named: Number of files read in an archive.
+    """
+
+    def __init__(self, path: Path, format: str, options: Mapping[str, Any], *, files: bool) -> None:
+        """Open a file.
+
+        Args:
+            path: The file.
+            format: Its format, or that of the files in it.
+            options: Options of the decoder.
+            files: Whether it is an archive with a file for each message.
+        """
+        self.path = path
+        self.messages = 0
+        self.ended = False
+        self.error: RdfmError | OSError | None = None
+        self.header: Mapping[str, Any] = {}
+        self.named = 0
+        self._names: list[str] = []
+        self._files = files
+        reading = Reading(format, options, message_per_file=files, parts=self._PARTS, strict=False)
+        self._driver = Driver([path], reading)
+        self._items = iter(self._driver)
+        self._batch: MessageBatch | None = None
+        self._at = 0  # the next message of the batch
+        # Only pairs without blank nodes of many symmetries need steps beyond the first ones.
+        self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=MAX_TOTAL_STEPS)
+
+    _PARTS: Any = "never"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._driver.close()
+
+    def next_batch(self) -> MessageBatch | None:
+        """Return the next messages, or `None` at the end."""
+        if not self._fill():
+            return None
+        assert self._batch is not None
+        batch = self._batch if self._at == 0 else self._batch.slice(self._at, len(self._batch))
+        self._batch = None
+        self.messages += len(batch)
+        return batch
+
+    def count_rest(self) -> None:
+        """Read the remaining messages."""
+        while self.next_batch() is not None:
+            pass
+
+    def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
+        """Yield the differences to the next messages of another file. Ends with this file."""
+        at = 0
+        while at < len(other) and self._fill():
+            batch = self._batch
+            assert batch is not None
+            most = min(len(other) - at, len(batch) - self._at)
+            same, _, difference = self._comparer.run(other, at, batch, self._at, most)
+            self._advance(same)
+            at += same
+            if same < most:
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED))
+                self._advance(1)
+                at += 1
+
+    def taken_names(self) -> list[str]:
+        """Return and clear the names of logs in an archive, one for each message."""
+        names, self._names = self._names, []
+        return names
+
+    def _advance(self, messages: int) -> None:
+        self._at += messages
+        self.messages += messages
+
+    def _fill(self) -> bool:
+        """Read until there is a message; return false at the end."""
+        while self._batch is None or self._at >= len(self._batch):
+            self._batch = None
+            if self.ended:
+                return False
+            try:
+                item = next(self._items, None)
+            except (RdfmError, OSError) as error:
+                self.error, self.ended = error, True
+                return False
+            if item is None:
+                self.ended = True
+            elif isinstance(item, Broken):
+                self.error, self.ended = item.error, True
+            elif isinstance(item, Read):
+                if not self.header and not self._files:
+                    self.header = item.header
+                if isinstance(item.batch, MessageBatch) and len(item.batch):
+                    self._batch, self._at = item.batch, 0
+                    if self._files:
+                        self._names.append(item.source.name.rpartition("!")[2])
+                        self.named += 1
+        return True
+
+
+class PlainFileReader(FileReader):
+    """The statements of a flat file without message boundaries.
+
+    Each message of the other file has as many of them as it has quads.
+    """
+
+    _PARTS = "always"
+
+    def __init__(self, path: Path, format: str, options: Mapping[str, Any]) -> None:
+        """Open a file."""
+        super().__init__(path, format, options, files=False)
+        self._quads = self._read_quads()
+
+    def count_rest(self) -> None:
+        """Count the remaining statements as one message."""
+        if next(self._quads, None) is not None:
+            self.messages += 1
+            for _ in self._quads:
+                pass
+        self.ended = True
+
+    def compare(self, other: MessageBatch) -> Iterator[MessageDifference]:
+        """Yield the differences to the next messages of another file. Ends with this file."""
+        counts = other.quad_counts()
+        taken: list[list[Quad]] = []
+        for count in counts:
+            quads = [quad for _, quad in zip(range(count), self._quads, strict=False)]
+            if len(quads) < count and (self.ended or not quads):
+                self.ended = True
+                break
+            taken.append(quads)
+        own = MessageBatch.from_messages(taken)
+        at = 0
+        while at < len(own):
+            same, _, difference = self._comparer.run(other, at, own, at, len(own) - at)
+            self.messages += same
+            at += same
+            if at < len(own):
+                yield MessageDifference(self.messages, bool(difference & _UNDECIDED))
+                self.messages += 1
+                at += 1
+
+    def _read_quads(self) -> Iterator[Quad]:
+        while self._fill():
+            assert self._batch is not None
+            for message in range(len(self._batch)):
+                yield from self._batch.quads(message)
+            self._batch = None
+
+
+def announcement(path: Path) -> str | None:
+    """Return the version label at the start of a compressed flat file, or `None` without one.
+
+    Returns an empty label for a file that cannot be read, so that reading it gives the error.
+    """
+    try:
+        with path.open("rb") as file:
+            head = zlib.decompressobj(31).decompress(file.read(_HEAD_BYTES), _HEAD_BYTES)
+    except (OSError, zlib.error):
+        return ""
+    found = _ANNOUNCEMENT.match(head)
+    return None if found is None else found[1].decode("utf-8", "replace")

@@ -1,0 +1,92 @@
+"""The triples of a small RDF file, by subject and predicate."""
+
+from __future__ import annotations
+
+import os
+
+from rdfm._core import Iri, Literal, Term
+from rdfm.exchange.riverbench.names import PREFIXES
+from rdfm.logs.reader import open_log
+
+__all__ = ["RDF_TYPE", "Facts", "iri"]
+
+RDF_TYPE = Iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+
+
+def iri(name: str) -> Iri:
+    """Return the IRI of a prefixed name, such as `rb:Dataset`."""
+    prefix, _, local = name.partition(":")
+    return Iri(PREFIXES[prefix] + local)
+
+
+class Facts:
+    """The triples of a file, without graph names.
+
+    Attributes:
+        source: Name of the file.
+    """
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        """Read a file of one message.
+
+        Raises:
+            RdfmError, OSError: As `open_log`.
+        """
+        self.source = os.fspath(file)
+        self._objects: dict[tuple[Term, Term], list[Term]] = {}
+        self._subjects: dict[tuple[Term, Term], list[Term]] = {}
+        self._predicates: dict[Term, dict[Term, None]] = {}
+        with open_log(file) as log:
+            for message in log:
+                for quad in message:
+                    s, p, o = quad.subject, quad.predicate, quad.object
+                    found = self._objects.setdefault((s, p), [])
+                    if o not in found:
+                        found.append(o)
+                        self._subjects.setdefault((p, o), []).append(s)
+                        self._predicates.setdefault(s, {})[p] = None
+
+    def objects(self, subject: Term, predicate: str) -> list[Term]:
+        """Return the objects of a subject and a predicate, which is a prefixed name."""
+        return self._objects.get((subject, iri(predicate)), [])
+
+    def objects_of(self, subject: Term, predicate: Term) -> list[Term]:
+        """Return the objects of a subject and a predicate."""
+        return self._objects.get((subject, predicate), [])
+
+    def types(self, subject: Term) -> list[Term]:
+        """Return the classes of a subject."""
+        return self._objects.get((subject, RDF_TYPE), [])
+
+    def instances(self, name: str) -> list[Term]:
+        """Return the instances of a class, which is a prefixed name."""
+        return self._subjects.get((RDF_TYPE, iri(name)), [])
+
+    def subjects(self, predicate: str) -> list[Term]:
+        """Return the subjects of a predicate."""
+        wanted = iri(predicate)
+        return [subject for subject, found in self._predicates.items() if wanted in found]
+
+    def value(self, subject: Term, predicate: str) -> Term | None:
+        """Return the only object of a subject and a predicate, or `None` if there is not exactly one."""
+        found = self.objects(subject, predicate)
+        return found[0] if len(found) == 1 else None
+
+    def text(self, subject: Term, predicate: str) -> str | None:
+        """Return the only object as text: an IRI, or a lexical form."""
+        found = self.value(subject, predicate)
+        return found.value if isinstance(found, (Iri, Literal)) else None
+
+    def number(self, subject: Term, predicate: str) -> float | None:
+        """Return the only object as a number: an integer if it is written as one."""
+        text = self.text(subject, predicate)
+        if text is None:
+            return None
+        try:
+            return int(text)
+        except ValueError:
+            pass
+        try:
+            return float(text)
+        except ValueError:
+            return None

@@ -1,0 +1,124 @@
+"""The metadata of a package, `package_metadata.ttl`.
+
+In: the files of a package, its statistics and declarations. Out: Turtle, the same on every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rdfm._core import Iri, Literal
+from rdfm.analysis.report_rdf import series_nodes, void_facts
+from rdfm.analysis.statistics import Statistics
+from rdfm.exchange.riverbench.declared import Declared
+from rdfm.exchange.riverbench.names import FULL, PREFIXES, SIZES, Media, identifier, title, weight
+
+__all__ = ["Distribution", "package_metadata"]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A file of a package with messages.
+
+    Attributes:
+        kind: "flat", "stream" or "jelly".
+        size: "10K", "100K" and so on, or "full".
+        messages: Number of messages.
+        file: Name of the file.
+        bytes: Size of the file.
+        md5: MD5 of the file, in hexadecimal digits.
+        sha1: SHA-1 of the file, in hexadecimal digits.
+    """
+
+    kind: str
+    size: str
+    messages: int
+    file: str
+    bytes: int
+    md5: str
+    sha1: str
+
+
+def package_metadata(
+    declared: Declared,
+    distributions: list[Distribution],
+    statistics: Mapping[str, Statistics],
+    iri: str,
+) -> str:
+    """Return the metadata as Turtle.
+
+    Args:
+        declared: The declared properties.
+        distributions: The files.
+        statistics: The statistics by size.
+        iri: IRI of the dataset.
+    """
+    lines = [f"PREFIX {name}: <{space}>" for name, space in PREFIXES.items()]
+    messages = statistics[FULL].messages
+    base = iri.partition("#")[0]
+    types = declared.stream_type
+    grouped = _usage(types.grouped)
+    flat = _usage(types.flat)
+    counts, partitions = void_facts(statistics[FULL])
+    lines += _node(
+        Iri(iri),
+        [
+            f"stax:hasStreamTypeUsage {grouped} , {flat}",
+            *counts,
+            *partitions,
+            *(
+                f"dcat:distribution {Iri(f'{base}#{identifier(each.file)}')}"
+                for each in distributions
+            ),
+        ],
+    )
+    for each in distributions:
+        media = Media.of(each.kind, triples=types.has_triples)
+        usages = {"flat": flat, "stream": grouped, "jelly": f"{grouped} , {flat}"}[each.kind]
+        part = "full" if each.size == FULL else "partial"
+        facts = [
+            "a rb:Distribution , dcat:Distribution",
+            f"dcterms:identifier {Literal(identifier(each.file))}",
+            f"dcterms:title {Literal(title(each.kind, each.size))}",
+            f"rb:hasFileName {Literal(each.file)}",
+            f"rb:hasDistributionType rb:{each.kind}Distribution , rb:{part}Distribution",
+            f"rb:hasStreamElementCount {each.messages}",
+            f"stax:hasStreamTypeUsage {usages}",
+            f"dcat:byteSize {each.bytes}",
+            'dcat:compressFormat "application/gzip"',
+            f"dcat:mediaType {Literal(media.media_type)}",
+            f"spdx:checksum {_checksum('md5', each.md5)} , {_checksum('sha1', each.sha1)}",
+            f"rb:hasStatisticsSet {Iri(f'{base}#statistics-{each.size.lower()}')}",
+            f"dcat:isDistributionOf {Iri(iri)}",
+            f"rbdoc:hasDocWeight {weight(each.kind, each.size, messages)}",
+        ]
+        if each.kind == "stream":
+            facts.append('dcat:packageFormat "application/tar"')
+        lines += _node(Iri(f"{base}#{identifier(each.file)}"), facts)
+    for size, found in statistics.items():
+        place = 0 if size == FULL else len(str(messages)) - len(str(SIZES[size])) + 1
+        nodes = " ,\n        ".join(series_nodes(found))
+        facts = [
+            "a rb:StatisticsSet",
+            f"dcterms:title {Literal(f'Statistics for {size} distributions')}",
+            f"rbdoc:hasDocWeight {place}",
+            f"rb:hasStatistics\n        {nodes}",
+        ]
+        lines += _node(Iri(f"{base}#statistics-{size.lower()}"), facts)
+    return "\n".join(lines) + "\n"
+
+
+def _node(subject: Iri, facts: list[str]) -> list[str]:
+    return ["", f"{subject}", "    " + " ;\n    ".join(facts) + " ."]
+
+
+def _usage(local: str) -> str:
+    return f"[ a stax:RdfStreamTypeUsage ; stax:hasStreamType stax:{local} ]"
+
+
+def _checksum(algorithm: str, value: str) -> str:
+    return (
+        f"[ a spdx:Checksum ; spdx:algorithm spdx:checksumAlgorithm_{algorithm} ; "
+        f"spdx:checksumValue {Literal(value)} ]"
+    )

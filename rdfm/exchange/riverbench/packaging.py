@@ -1,0 +1,354 @@
+"""Packages of RiverBench: `package` writes all distributions of a dataset.
+
+In: a log, and the declarations that its messages do not show. Out: a folder.
+Cost: the log is read once, and each message is encoded and compressed three times: flat, in a tar
+archive and as Jelly. Memory for a batch and the statistics, regardless of the log.
+Law: the same log and options give the same bytes. The folder appears under its name when it is
+complete.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+from rdfm._core import MessageBatch
+from rdfm.analysis.report_rdf import check_iri
+from rdfm.analysis.statistics import Collector, Statistics
+from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy
+from rdfm.exchange.riverbench.declared import Declared, declare
+from rdfm.exchange.riverbench.distributions import (
+    BOUNDARIES,
+    DistributionWriter,
+    FlatWriter,
+    JellyWriter,
+    SavedFile,
+    StreamWriter,
+)
+from rdfm.exchange.riverbench.metadata import Distribution, package_metadata
+from rdfm.exchange.riverbench.names import DATASET, FULL, METADATA_FILE, SIZES
+from rdfm.exchange.riverbench.options import PACKAGE
+from rdfm.logs.ahead import ahead
+from rdfm.logs.driver import Driver, Read, Reading
+from rdfm.logs.kinds import other_kind
+from rdfm.logs.notes import Notes
+from rdfm.logs.output import FolderOutput, Shape
+from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.parts import Part
+from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.logs.stages import SkipBroken
+
+if TYPE_CHECKING:
+    from rdfm.formats.options_generated import ReadOptions
+    from rdfm.logs.input import Readable
+
+__all__ = ["Package", "package"]
+
+_SIZE_NAMES = {messages: name for name, messages in SIZES.items()}
+# Remedies for messages that violate a rule.
+_REMEDIES = {
+    "graphs": (Remedy("stage", "stream_type", "datasets", "accepts messages with any graphs"),),
+    "rdf12": (Remedy("stage", "rdf12", "true", "declares it"),),
+    "generalized": (Remedy("read", "generalized", "true", "declares them"),),
+}
+
+
+@dataclass(frozen=True)
+class Package:
+    """The result of `package`.
+
+    Attributes:
+        messages: Number of messages.
+        statements: Number of quads, without repeated quads of a message.
+        distributions: The files with messages.
+        statistics: The statistics of all messages.
+        bytes_in: Bytes read of the log (compressed).
+        bytes_out: Bytes written.
+        seconds: Duration.
+        dropped: Data that flat files do not contain, by name and count.
+        notes: Information for readers of the log, one sentence each.
+    """
+
+    messages: int
+    statements: int
+    distributions: tuple[Distribution, ...]
+    statistics: Statistics
+    bytes_in: int
+    bytes_out: int
+    seconds: float
+    dropped: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def package(
+    log: Readable,
+    output: str | os.PathLike[str],
+    *,
+    stream_type: str | None = None,
+    metadata: str | os.PathLike[str] | None = None,
+    time_property: str | None = None,
+    rdf12: bool = False,
+    iri: str = DATASET,
+    plain_flat: bool = False,
+    overwrite: bool = False,
+    message_per_file: bool = False,
+    format: str | None = None,
+    compression: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Package:
+    """Write a folder with all distributions of a dataset for RiverBench, and their metadata.
+
+    The folder has flat files (N-Triples or N-Quads), tar archives with a Turtle or TriG file for
+    each message, and Jelly files, each with the first 10,000, 100,000 … messages and with all of
+    them; samples; and `package_metadata.ttl`. Quads of a message are sorted, and repeated ones left
+    out.
+
+    Args:
+        log: A log, as `open_log` takes it. Each message is a stream element.
+        output: The folder, which appears when it is complete.
+        stream_type: Stream type of RDF-STaX: "graphs", "subject-graphs", "datasets", "named-graphs"
+            or "timestamped-named-graphs". Required without `metadata`. Each message is checked.
+        metadata: Metadata file of the dataset's source. It declares the stream type, and may
+            declare a time property, subject shapes, the number of messages, and the use of RDF-star
+            and generalized RDF.
+        time_property: IRI of the property with the time of a named graph. It must occur once in the
+            default graph.
+        rdf12: Accept triple terms and literals with a base direction, and announce flat files as
+            `1.2-messages`.
+        iri: IRI of the dataset in the metadata.
+        plain_flat: Write flat files without message boundaries.
+        overwrite: Replace a folder that is not empty: everything in it is removed.
+        message_per_file: Read each file of the log as one message, even if it is empty.
+        format: Format of the log. Detected by default.
+        compression: As in `open_log`.
+        storage_options: As in `open_log`.
+        progress: Function to call about ten times per second.
+        **options: Options of the decoder of the format. `generalized` also declares generalized
+            RDF.
+
+    Returns:
+        The distributions and their statistics.
+
+    Raises:
+        DecodeError: The log is broken or has no messages, or the metadata file is invalid.
+        EncodeError: A message does not have the declared stream type, or cannot be written.
+        OptionError: The stream type is not given, an option does not apply, or the folder is not
+            empty.
+        OSError: A file cannot be read or written.
+
+    Example:
+        >>> import tempfile
+        >>> log = b'<http://ex/s> <http://ex/p> "o" .'
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = package(log, f"{folder}/out", stream_type="graphs", format="nt")
+        >>> [each.file for each in made.distributions]
+        ['flat_full.nt.gz', 'stream_full.tar.gz', 'jelly_full.jelly.gz']
+    """
+    start = time.perf_counter()
+    report = Reporter(progress)
+    check_iri(iri)
+    declared = declare(
+        stream_type=None if stream_type is None else PACKAGE["stream_type"].value(stream_type),
+        metadata=metadata,
+        time_property=time_property,
+        rdf12=rdf12,
+        generalized=bool(options.get("generalized")),
+    )
+    if not isinstance(output, (str, os.PathLike)):
+        raise OptionError(f"a package is a folder; expected a path, not {type(output).__name__}")
+    refuse_own_input([log], output, {"metadata": metadata, **options}, PACKAGE)
+    reading = Reading(
+        format,
+        options,
+        compression,
+        storage_options,
+        message_per_file=message_per_file,
+        hints={"generalized": True} if declared.generalized or declared.rdf12 else {},
+    )
+    driver = Driver([log], reading)
+    path = os.fspath(output)
+    is_marked = path.endswith(("/", os.sep))
+    folder = Shape(path if is_marked else f"{path}/", overwrite=overwrite).output()
+    assert isinstance(folder, FolderOutput)
+    try:
+        packaging = _Packaging(folder, declared, plain=plain_flat, report=report)
+        packaging.total = None if progress is None else total_bytes([log])
+        packaging.read(driver)
+        distributions, statistics = packaging.finish(driver.name, iri)
+        folder.commit()
+    except BaseException:
+        folder.discard()
+        raise
+    finally:
+        driver.close()
+    return Package(
+        messages=packaging.messages,
+        statements=int(statistics.series["statements"].sum or 0),
+        distributions=tuple(distributions),
+        statistics=statistics,
+        bytes_in=packaging.bytes_in,
+        bytes_out=folder.bytes_written,
+        seconds=time.perf_counter() - start,
+        dropped=packaging.dropped(),
+        notes=(*driver.notes(), *packaging.notes.texts()),
+    )
+
+
+class _Packaging:
+    """A package that is being written.
+
+    Attributes:
+        messages: Number of messages so far.
+        bytes_in: Bytes of the log so far.
+        total: Size of the log, if it is known.
+        notes: Notes on the logs.
+    """
+
+    def __init__(
+        self, folder: FolderOutput, declared: Declared, *, plain: bool, report: Reporter
+    ) -> None:
+        self.messages = self.bytes_in = self._quads = 0
+        self.total: int | None = None
+        self.notes = Notes()
+        self._folder = folder
+        self._declared = declared
+        self._report = report
+        self._rules = declared.rules()
+        self._writers: list[DistributionWriter] = [
+            FlatWriter(folder, declared, plain=plain),
+            StreamWriter(folder, declared),
+            JellyWriter(folder, declared),
+        ]
+        self._collector = Collector(plain=plain)
+        self._statistics: dict[str, Statistics] = {}
+        self._distributions: dict[str, list[Distribution]] = {}
+
+    def read(self, driver: Driver) -> None:
+        """Write the messages of a log to the full distributions, and save the partial ones.
+
+        Raises:
+            RdfmError, OSError: As `package`.
+        """
+        policy = SkipBroken(skip=False)
+        items = ahead(driver)
+        last = None
+        # Compression is most of the work, and runs outside of Python's lock.
+        with ThreadPoolExecutor(len(self._writers), "rdfm-package") as pool:
+            try:
+                for item in items:
+                    for each in policy.take(item):
+                        if each.source is not last:
+                            last = each.source
+                            self._collector.start_log()
+                        if not isinstance(each, Read):
+                            continue
+                        self.notes.update(each.source, each.header.get("notes", ()))
+                        self.bytes_in = each.bytes_in
+                        if each.batch is not None:
+                            self._add(each, pool)
+                        self._report(self._progress)
+            finally:
+                items.close()
+
+    def finish(self, name: str, iri: str) -> tuple[list[Distribution], Statistics]:
+        """Complete the distributions, and write the metadata.
+
+        Args:
+            name: Name of the log.
+            iri: IRI of the dataset.
+
+        Raises:
+            DecodeError: There are no messages, or not as many as declared.
+        """
+        if not self.messages:
+            raise DecodeError("contains no messages, but a dataset has at least one", source=name)
+        wanted = self._declared.messages
+        if wanted is not None and wanted != self.messages:
+            raise DecodeError(
+                f"contains {self.messages:,} messages, but {self._declared.source} declares {wanted:,} "
+                "(rb:hasStreamElementCount); correct the file, or use the complete log",
+                source=name,
+            )
+        self._save(FULL, [writer.finish() for writer in self._writers])
+        statistics = self._collector.statistics(top=None)
+        self._statistics[FULL] = statistics
+        distributions = [each for some in self._distributions.values() for each in some]
+        text = package_metadata(self._declared, distributions, self._statistics, iri)
+        self._folder.write([Part(METADATA_FILE, text.encode(), True)])
+        self._report(self._progress, force=True)
+        return distributions, statistics
+
+    def dropped(self) -> dict[str, int]:
+        """Return the data that flat files do not contain."""
+        return {name: count for name, count in self._writers[0].dropped().items() if count}
+
+    def _add(self, read: Read, pool: ThreadPoolExecutor) -> None:
+        """Write the messages of a batch.
+
+        Raises:
+            EncodeError: A message does not have the stream type, or cannot be written.
+            OptionError: The log is of another kind.
+        """
+        if not isinstance(read.batch, MessageBatch):
+            assert read.batch is not None
+            raise other_kind(read.source.name, read.batch.kind, "a dataset consists of messages")
+        batch, violations = self._rules.apply(read.batch)
+        if violations:
+            raise _violation(read.source.name, self._declared, *violations[0])
+        start = 0
+        while start < len(batch):
+            end = self._next_boundary() - self.messages + start
+            part = batch if start == 0 and end >= len(batch) else batch.slice(start, end)
+            self._write(part, read.source.name, pool)
+            start = min(end, len(batch))
+
+    def _write(self, batch: MessageBatch, source: str, pool: ThreadPoolExecutor) -> None:
+        """Write messages that do not cross a boundary."""
+        tasks = [pool.submit(writer.write, batch, source) for writer in self._writers]
+        try:
+            self._collector.add(batch, source)
+        finally:
+            errors = [task.exception() for task in tasks]
+        for error in errors:
+            if error is not None:
+                if isinstance(error, EncodeError):
+                    error.source = source
+                raise error
+        self.messages += len(batch)
+        self._quads += batch.quad_count
+        size = _SIZE_NAMES.get(self.messages)
+        if size is not None:
+            self._save(size, list(pool.map(lambda writer: writer.save(size), self._writers)))
+            self._statistics[size] = self._collector.statistics(top=0)
+
+    def _save(self, size: str, files: list[SavedFile]) -> None:
+        for writer, file in zip(self._writers, files, strict=True):
+            found = Distribution(
+                writer.kind, size, self.messages, file.name, file.bytes, file.md5, file.sha1
+            )
+            self._distributions.setdefault(writer.kind, []).append(found)
+
+    def _next_boundary(self) -> int:
+        return BOUNDARIES[bisect_right(BOUNDARIES, self.messages)]
+
+    def _progress(self) -> Progress:
+        return Progress(self.bytes_in, self.total, self.messages, self._quads)
+
+
+def _violation(source: str, declared: Declared, message: int, rule: str, text: str) -> EncodeError:
+    """Return the error for a message that is not of the declared stream type."""
+    if rule in ("graphs", "time", "subject"):
+        text += f", since the stream type is {declared.stream_type.name}"
+    return EncodeError(
+        f"the message {text}",
+        source=source,
+        message_index=message,
+        remedies=_REMEDIES.get(rule, ()),
+    )

@@ -1,0 +1,460 @@
+"""`check` finds damage in packages, and accepts those of an independent writer."""
+
+import gzip
+import hashlib
+import io
+import re
+import shutil
+import tarfile
+
+import pytest
+import riverbench
+
+import rdfm
+from rdfm.exchange.riverbench import check, package
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def message(number):
+    """A message with a blank node and literals of each kind."""
+    node = f"<http://ex/{number}>"
+    return (
+        f'{node} <http://ex/p> "v{number % 7}" .\n{node} <http://ex/q> _:b .\n'
+        f'_:b <http://ex/r> "{number}"^^<{XSD}integer> .\n{node} <http://ex/l> "é\\"{number}"@fr .\n'
+    )
+
+
+def log_of(count):
+    return "# @message\n".join(map(message, range(count))).encode()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A package of rdfm."""
+    folder = tmp_path_factory.mktemp("made") / "package"
+    package(log_of(12), folder, stream_type="graphs", format="nt")
+    return folder
+
+
+@pytest.fixture
+def damaged(made, tmp_path):
+    """A copy of a package, to be damaged."""
+    folder = tmp_path / "package"
+    shutil.copytree(made, folder)
+    return folder
+
+
+def findings(folder, **options):
+    return [
+        (found.rule, found.source.rpartition("/")[2], found.text)
+        for found in check(folder, **options)
+    ]
+
+
+def replace(folder, old, new, count=1):
+    """Replaces a text of the metadata, which must be there."""
+    path = folder / "package_metadata.ttl"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, count))
+
+
+def rewrite(folder, name, data):
+    """Replaces a file, and its size and checksums in the metadata."""
+    path = folder / name
+    old = path.read_bytes()
+    path.write_bytes(data)
+    replace(folder, f"dcat:byteSize {len(old)} ", f"dcat:byteSize {len(data)} ")
+    for algorithm in ("md5", "sha1"):
+        values = (hashlib.new(algorithm, each).hexdigest() for each in (old, data))
+        replace(folder, *values)
+
+
+def change(folder, name, edit):
+    """Changes the uncompressed content of a file."""
+    data = gzip.decompress((folder / name).read_bytes())
+    changed = edit(data)
+    assert changed != data
+    rewrite(folder, name, gzip.compress(changed, mtime=0))
+
+
+def members(data):
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return {each.name: archive.extractfile(each).read() for each in archive}
+
+
+def archived(files):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+def jelly_of(folder, change=lambda messages: messages, **options):
+    """The Jelly file of a package, written again."""
+    with rdfm.open_log(folder / "jelly_full.jelly.gz") as log:
+        messages = change([list(each) for each in log])
+    out = io.BytesIO()
+    wanted = {"physical_type": "triples", "logical_type": "graphs", **options}
+    with rdfm.create_log(out, "jelly", restart_bytes=0, **wanted) as log:
+        for each in messages:
+            log.write(each)
+    return gzip.compress(out.getvalue(), mtime=0)
+
+
+def test_a_package_is_clean(made):
+    checked = check(made)
+    assert list(checked) == []
+    assert (checked.logs, checked.messages, checked.records) == (3, 12, 48)
+    assert checked.ok
+    assert checked.summary()["errors"] == 0
+
+
+@pytest.mark.parametrize("count", [1, 12, pytest.param(1001, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_package_of_an_independent_writer_is_clean(tmp_path, count, plain):
+    riverbench.write_package(tmp_path / "p", [message(i) for i in range(count)], plain=plain)
+    assert findings(tmp_path / "p") == []
+
+
+@pytest.mark.parametrize("grouped", ["namedGraphStream", "datasetStream"])
+def test_a_package_with_graphs_of_an_independent_writer_is_clean(tmp_path, grouped):
+    texts = [message(i).replace(" .\n", f" <http://ex/g{i}> .\n") for i in range(12)]
+    if grouped == "datasetStream":
+        texts[3] += "<http://ex/s> <http://ex/p> <http://ex/o> .\n"
+    riverbench.write_package(tmp_path / "p", texts, grouped)
+    assert findings(tmp_path / "p") == []
+
+
+@pytest.mark.slow
+def test_a_package_with_partial_distributions_is_clean(tmp_path):
+    texts = [f'<http://ex/{i}> <http://ex/p> "{i % 10}" .\n' for i in range(10_001)]
+    riverbench.write_package(tmp_path / "p", texts)
+    checked = check(tmp_path / "p")
+    assert list(checked) == []
+    assert (checked.logs, checked.messages) == (6, 10_001)
+
+
+# --- damage ---
+
+
+def flip_a_bit(folder):
+    path = folder / "flat_full.nt.gz"
+    data = bytearray(path.read_bytes())
+    data[4] ^= 1  # the time in gzip's header, which readers ignore
+    path.write_bytes(data)
+
+
+def truncate(folder):
+    path = folder / "jelly_full.jelly.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def change_a_message(folder):
+    change(folder, "flat_full.nt.gz", lambda data: data.replace(b'"v3"', b'"v4"', 1))
+
+
+def add_a_message(folder):
+    rewrite(folder, "jelly_full.jelly.gz", jelly_of(folder, lambda found: [*found, found[0]]))
+
+
+def remove_a_message(folder):
+    def edit(data):
+        files = members(data)
+        del files["0000000011.ttl"]
+        return archived(files)
+
+    change(folder, "stream_full.tar.gz", edit)
+
+
+def rename_a_member(folder):
+    def edit(data):
+        files = {name.replace("0000000007", "7"): text for name, text in members(data).items()}
+        return archived(files)
+
+    change(folder, "stream_full.tar.gz", edit)
+
+
+def break_a_member(folder):
+    def edit(data):
+        return archived({**members(data), "0000000007.ttl": b"<http://ex/s> <http://ex/p> ."})
+
+    change(folder, "stream_full.tar.gz", edit)
+
+
+def change_the_logical_type(folder):
+    rewrite(folder, "jelly_full.jelly.gz", jelly_of(folder, logical_type="subject_graphs"))
+
+
+def swap_messages(folder):
+    rewrite(folder, "jelly_full.jelly.gz", jelly_of(folder, lambda m: [m[1], m[0], *m[2:]]))
+
+
+def change_the_sample(folder):
+    (folder / "sample_0000000010.ttl").write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
+
+
+def fill_an_empty_sample(folder):
+    (folder / "sample_0000000100.ttl").write_text("<http://ex/s> <http://ex/p> <http://ex/o> .")
+
+
+def drop_a_checksum(folder):
+    path = folder / "package_metadata.ttl"
+    text = path.read_text()
+    path.write_text(re.sub(r"\[ a spdx:Checksum[^]]*_md5[^]]*\] , ", "", text, count=1))
+
+
+def drop_a_class(folder):
+    path = folder / "package_metadata.ttl"
+    text, count = re.subn(r"\[ a rb:SubjectCountStatistics [^]]*\] ,\n", "", path.read_text())
+    assert count == 1
+    path.write_text(text)
+
+
+def set_statistics(name, field, value):
+    def edit(folder):
+        path = folder / "package_metadata.ttl"
+        pattern = rf"(\[ a rb:{name} [^]]*{field} )[^ ]+"
+        text, count = re.subn(pattern, rf"\g<1>{value}", path.read_text())
+        assert count == 1
+        path.write_text(text)
+
+    return edit
+
+
+def announce_otherwise(folder):
+    change(
+        folder, "flat_full.nt.gz", lambda data: data.replace(b"1.1-messages", b"1.2-messages", 1)
+    )
+    change(folder, "flat_full.nt.gz", lambda data: data.replace(b"1.2-messages", b"1.2-basic", 1))
+
+
+DAMAGE = {
+    "a bit": (flip_a_bit, "checksum", r"the md5 is \w{32}, expected \w{32}"),
+    "a cut": (truncate, "truncated", r"the gzip data ends before its end mark; .*"),
+    "a size": (truncate, "byte-size", r"the file has \d+ bytes, expected \d+"),
+    "no compression": (
+        lambda folder: (folder / "flat_full.nt.gz").write_bytes(b"<http://ex/s> oops"),
+        "syntax",
+        r".*expected .*",
+    ),
+    "no file": (
+        lambda folder: (folder / "flat_full.nt.gz").unlink(),
+        "missing-file",
+        "the file is in the metadata, but does not exist",
+    ),
+    "no sample": (
+        lambda folder: (folder / "sample_0000000010.ttl").unlink(),
+        "missing-file",
+        "the sample does not exist",
+    ),
+    "another file": (
+        lambda folder: (folder / "notes.txt").write_text("notes"),
+        "unlisted-file",
+        "the file is not in the metadata",
+    ),
+    "no metadata": (
+        lambda folder: (folder / "package_metadata.ttl").unlink(),
+        "missing-file",
+        r"there is no package_metadata.ttl \(or metadata.ttl of a release\)",
+    ),
+    "broken metadata": (
+        lambda folder: replace(folder, "a rb:Distribution", "a rb:Distribution oops"),
+        "syntax",
+        ".*found 'oops'.*",
+    ),
+    "another message": (
+        change_a_message,
+        "different-message",
+        "the message differs from that of flat_full.nt.gz",
+    ),
+    "another order": (
+        swap_messages,
+        "different-message",
+        "the message differs from that of flat_full.nt.gz",
+    ),
+    "one message more": (
+        add_a_message,
+        "message-count",
+        "the file has 13 messages, expected 12",
+    ),
+    "one message less": (
+        remove_a_message,
+        "message-count",
+        "the file has 11 messages, expected 12",
+    ),
+    "a name in the archive": (
+        rename_a_member,
+        "layout",
+        "the file of message 7 is 7.ttl, expected 0000000007.ttl",
+    ),
+    "a broken message": (break_a_member, "syntax", "expected an object, found '\\.'.*"),
+    "the logical type": (
+        change_the_logical_type,
+        "layout",
+        "the stream option logical_type is subject-graphs, expected graphs",
+    ),
+    "a sample": (change_the_sample, "different-message", "the sample differs from message 10"),
+    "a sample without message": (
+        fill_an_empty_sample,
+        "different-message",
+        "the sample is not empty, but there is no message 100",
+    ),
+    "the count": (
+        lambda folder: replace(
+            folder, "rb:hasStreamElementCount 12", "rb:hasStreamElementCount 13"
+        ),
+        "message-count",
+        "the file has 12 messages, expected 13",
+    ),
+    "the media type": (
+        lambda folder: replace(folder, '"text/turtle"', '"text/plain"'),
+        "metadata",
+        "stream_full.tar.gz: dcat:mediaType is text/plain, expected text/turtle",
+    ),
+    "the stream type": (
+        lambda folder: replace(
+            folder,
+            "stax:hasStreamType stax:flatTripleStream",
+            "stax:hasStreamType stax:flatQuadStream",
+        ),
+        "metadata",
+        "the flat stream type of graphStream is flatTripleStream, not flatQuadStream",
+    ),
+    "a distribution": (
+        lambda folder: replace(folder, 'hasFileName "jelly_full', 'hasFileName "jely_full'),
+        "metadata",
+        "the distribution jelly_full.jelly.gz is not listed",
+    ),
+    "a missing checksum": (
+        drop_a_checksum,
+        "metadata",
+        r"flat_full.nt.gz: the md5 is missing \(spdx:checksum\)",
+    ),
+    "missing statistics": (
+        drop_a_class,
+        "metadata",
+        "the statistics of the full distributions have no rb:SubjectCountStatistics",
+    ),
+    "a maximum": (
+        set_statistics("ObjectCountStatistics", "rb:maximum", "5"),
+        "statistics",
+        "rb:ObjectCountStatistics of the statistics of the full distributions: rb:maximum is 5, "
+        "but the messages have 4",
+    ),
+    "a deviation": (
+        set_statistics("StatementCountStatistics", "rb:standardDeviation", '"0.5"^^xsd:double'),
+        "statistics",
+        ".*: rb:standardDeviation is 0.5, but the messages have 0",
+    ),
+    "a number of terms": (
+        set_statistics("LiteralCountStatistics", "rb:uniqueCount", "30"),
+        "statistics",
+        ".*: rb:uniqueCount is not between its bounds",
+    ),
+    "the byte density": (
+        set_statistics("ByteDensityStatistics", "rb:mean", '"23.0"^^xsd:double'),
+        "statistics",
+        ".*: rb:mean is 23, but the messages have .*",
+    ),
+    "the announcement": (
+        announce_otherwise,
+        "layout",
+        "the file is announced as '1.2-basic', expected 1.1-messages or 1.2-messages",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_found(damaged, name):
+    damage, rule, sentence = DAMAGE[name]
+    damage(damaged)
+    found = findings(damaged)
+    assert any(each[0] == rule and re.fullmatch(sentence, each[2]) for each in found), found
+    checked = check(damaged, strict=True).run()
+    assert not checked.ok
+
+
+def test_only_the_damage_is_reported(damaged):
+    change_a_message(damaged)
+    # The message is different in both other files. Its byte density and the distinct terms stay.
+    assert {(rule, source) for rule, source, _ in findings(damaged)} == {
+        ("different-message", "stream_full.tar.gz"),
+        ("different-message", "jelly_full.jelly.gz"),
+    }
+
+
+def test_many_different_messages_are_counted(damaged):
+    change(damaged, "jelly_full.jelly.gz", lambda data: data.replace(b"http://ex/", b"http://ey/"))
+    texts = [text for _, source, text in findings(damaged) if source == "jelly_full.jelly.gz"]
+    assert len(texts) == 11
+    assert texts[-1] == "2 more messages differ from those of flat_full.nt.gz"
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ("", "the message has no named graph, expected exactly one"),
+        (
+            "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g1> .\n"
+            "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g2> .\n",
+            "the message has 2 named graphs, expected exactly one",
+        ),
+    ],
+)
+def test_a_message_without_the_stream_type_is_found(tmp_path, extra, sentence):
+    good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
+    texts = [good, extra or "<http://ex/s> <http://ex/p> <http://ex/o> .\n", good]
+    riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
+    found = list(check(tmp_path / "p"))
+    assert [(each.rule, each.message, each.text) for each in found] == [
+        ("stream-type", 1, sentence)
+    ]
+
+
+def test_the_metadata_of_the_source_adds_rules(tmp_path):
+    text = "<http://ex/g> <http://ex/time> {} .\n<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
+    texts = [
+        text.format('"2026-01-01"'),
+        text.format('"2026-01-02", "2026-01-03"').split(" .\n")[1] + " .\n",
+    ]
+    riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
+    assert findings(tmp_path / "p") == []
+    source = tmp_path / "metadata.ttl"
+    source.write_text(
+        "@prefix rb: <https://w3id.org/riverbench/schema/metadata#> .\n"
+        "@prefix stax: <https://w3id.org/stax/ontology#> .\n"
+        "<> a rb:Dataset ; stax:hasStreamTypeUsage [ stax:hasStreamType stax:namedGraphStream ] ;\n"
+        "rb:hasStreamElementSplit [ rb:hasTemporalProperty <http://ex/time> ] .\n"
+    )
+    assert findings(tmp_path / "p", metadata=source) == [
+        (
+            "stream-type",
+            "flat_full.nq.gz",
+            "the message has no value of the time property 'http://ex/time' for its graph 'http://ex/g' "
+            "in the default graph, expected exactly one",
+        )
+    ]
+
+
+def test_errors_can_be_limited(damaged):
+    change(damaged, "jelly_full.jelly.gz", lambda data: data.replace(b"http://ex/", b"http://ey/"))
+    checked = check(damaged, max_errors=2)
+    assert len(list(checked)) == 2
+    assert checked.stopped
+
+
+def test_a_file_is_not_a_package(tmp_path):
+    path = tmp_path / "a.nt"
+    path.write_text("")
+    with pytest.raises(rdfm.OptionError, match="is not a folder; a package is one"):
+        check(path)
+
+
+def test_the_announcement_of_the_documentation_is_accepted(damaged):
+    change(damaged, "flat_full.nt.gz", lambda data: data.replace(b'"1.1-messages"', b'"1.1"', 1))
+    assert findings(damaged) == []
