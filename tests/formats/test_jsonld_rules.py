@@ -678,6 +678,7 @@ CONTAINERS = [
     (with_p({"@container": "@index", "@index": Q}, {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     (with_p({"@container": "@index", "@index": Q}, {"n": {"@id": "http://e/o"}}, n="@none"), "<s> <p> <o> ."),
     (with_p({"@container": "@index", "@index": "q"}, {"http://e/i": {"@id": "http://e/o"}}, q={"@id": Q, "@type": "@id"}), "<s> <p> <o> . ;; <o> <q> <i> ."),
+    (with_p({"@container": "@index", "@index": ""}, {"i": {"@id": "http://e/o"}}, **{"@vocab": Q}), '<s> <p> <o> . ;; <o> <q> "i" .'),
     (with_p({"@container": "@index", "@index": "q"}, {"i": {"@id": "http://e/o", Q: "j"}}, q={"@id": Q, "@language": "en"}), '<s> <p> <o> . ;; <o> <q> "i"@en . ;; <o> <q> "j" .'),
     (with_p({"@container": ["@index", "@set"], "@index": Q}, {"i": [{"@id": "http://e/o"}, {"@id": "http://e/n"}]}), '<s> <p> <o> . ;; <s> <p> <n> . ;; <o> <q> "i" . ;; <n> <q> "i" .'),
     (with_p({"@container": "@index", "@index": Q}, {"i": "x"}), "invalid value object"),
