@@ -813,7 +813,7 @@ class Processor:
         """Step 13.8."""
         found = []
         container = term.container
-        index_key = term.index or "@index"
+        index_key = "@index" if term.index is None else term.index
         for index in value:
             inner = active
             if {"@id", "@type"} & {*container} and active.previous is not None:

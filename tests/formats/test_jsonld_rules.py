@@ -678,6 +678,7 @@ CONTAINERS = [
     (with_p({"@container": "@index", "@index": Q}, {"@none": {"@id": "http://e/o"}}), "<s> <p> <o> ."),
     (with_p({"@container": "@index", "@index": Q}, {"n": {"@id": "http://e/o"}}, n="@none"), "<s> <p> <o> ."),
     (with_p({"@container": "@index", "@index": "q"}, {"http://e/i": {"@id": "http://e/o"}}, q={"@id": Q, "@type": "@id"}), "<s> <p> <o> . ;; <o> <q> <i> ."),
+    (with_p({"@container": "@index", "@index": ""}, {"i": {"@id": "http://e/o"}}, **{"@vocab": Q}), '<s> <p> <o> . ;; <o> <q> "i" .'),
     (with_p({"@container": "@index", "@index": "q"}, {"i": {"@id": "http://e/o", Q: "j"}}, q={"@id": Q, "@language": "en"}), '<s> <p> <o> . ;; <o> <q> "i"@en . ;; <o> <q> "j" .'),
     (with_p({"@container": ["@index", "@set"], "@index": Q}, {"i": [{"@id": "http://e/o"}, {"@id": "http://e/n"}]}), '<s> <p> <o> . ;; <s> <p> <n> . ;; <o> <q> "i" . ;; <n> <q> "i" .'),
     (with_p({"@container": "@index", "@index": Q}, {"i": "x"}), "invalid value object"),
@@ -701,6 +702,8 @@ CONTAINERS = [
     (contained("@id", {"e:o": [{Q: "x"}, {Q: "y"}]}, e="http://e/"), '<s> <p> <o> . ;; <o> <q> "x" . ;; <o> <q> "y" .'),
     (contained("@id", {"@none": {Q: "x"}}), '<s> <p> _:o . ;; _:o <q> "x" .'),
     (contained("@id", {"n": {Q: "x"}}, n="@none"), '<s> <p> _:o . ;; _:o <q> "x" .'),
+    ({"@context": {"p": {"@id": P, "@container": "@id"}}, "@graph": [{"p": {"http://e/o": {"@index": "i"}}}, {"@id": "http://e/o", "@index": "j"}]}, "conflicting indexes"),
+    (contained("@id", {"http://e/o": {"@index": "i", Q: "x"}, "@none": {"@index": "j"}}), '<s> <p> <o> . ;; <o> <q> "x" . ;; <s> <p> _:b .'),
     (contained("@id", {"http://e/o": {"@id": "http://e/n", Q: "x"}}), '<s> <p> <n> . ;; <n> <q> "x" .'),
     (contained("@id", {"_:b": {Q: {"@id": "_:b"}}}), "<s> <p> _:b . ;; _:b <q> _:b ."),
     (contained(["@id", "@set"], {"http://e/o": []}), ""),
@@ -716,6 +719,11 @@ CONTAINERS = [
     (with_p({"@container": "@type", "@type": "http://e/D"}, {}), "invalid type mapping"),
     (with_p({"@container": "@type", "@type": "@none"}, {}), "invalid type mapping"),
     (contained("@type", {"T": {"q": "x"}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> "x" .'),
+    # The context of a key applies to its node, also in an array, but not to nested nodes.
+    (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
+    (contained("@type", {"T": [{"q": {"q": "x"}}]}, **{"@vocab": "http://x/", "T": {"@context": {"q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <http://x/q> "x" .'),
+    (contained("@type", {"T": {"q": {"q": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"@propagate": True, "q": Q}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <q> _:n . ;; _:n <q> "x" .'),
+    (contained("@type", {"T": {"q": {"@list": "x"}}}, **{"@vocab": "http://x/", "T": {"@context": {"@language": "en", "q": P}}}), '<s> <p> _:o . ;; _:o rdf:type <http://x/T> . ;; _:o <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest rdf:nil .'),
     # Graph containers
     (contained("@graph", NODE), GRAPH),
     (contained("@graph", [NODE]), GRAPH),
@@ -866,6 +874,8 @@ STRUCTURE = [
     ({"@context": {"r": {"@reverse": P, "@container": "@set"}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
     ({"@context": {"r": {"@reverse": P, "@container": "@index"}}, "@id": S, "r": {"i": {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
     ({"@context": {"r": {"@reverse": P, "@container": "@index", "@index": Q}}, "@id": S, "r": {"i": {"@id": "http://e/o"}}}, '<o> <p> <s> . ;; <o> <q> "i" .'),
+    ({"@context": {"r": {"@reverse": P, "@container": ["@set"]}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
+    ({"@context": {"r": {"@reverse": P, "@container": ["@index"]}}, "@id": S, "r": {"i": {"@id": "http://e/o"}}}, "<o> <p> <s> ."),
     ({"@context": {"r": {"@reverse": P, "@container": None}}, "@id": S, "r": {"@id": "http://e/o"}}, "<o> <p> <s> ."),
     ({"@context": {"r": {"@reverse": P, "@context": {"q": Q}}}, "@id": S, "r": {"@id": "http://e/o", "q": "x"}}, '<o> <p> <s> . ;; <o> <q> "x" .'),
     ({"@context": {"r": {"@reverse": P}}, "@id": S, "r": "x"}, "invalid reverse property value"),
@@ -873,6 +883,9 @@ STRUCTURE = [
     ({"@context": {"q": {"@reverse": Q, "@container": "@index"}}, "@id": S, "q": {"x": {"@value": 1}}}, "invalid reverse property value"),
     ({"@context": {"r": {"@reverse": P, "@container": "@list"}}, P: 1}, "invalid reverse property"),
     ({"@context": {"r": {"@reverse": P, "@container": "@id"}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@container": ["@id"]}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@container": [None]}}, P: 1}, "invalid reverse property"),
+    ({"@context": {"r": {"@reverse": P, "@container": []}}, P: 1}, "invalid reverse property"),
     ({"@context": {"r": {"@reverse": P, "@id": P}}, P: 1}, "invalid reverse property"),
     ({"@context": {"r": {"@reverse": P, "@nest": "@nest"}}, P: 1}, "invalid reverse property"),
     ({"@context": {"r": {"@reverse": 1}}, P: 1}, "invalid IRI mapping"),
@@ -1021,6 +1034,23 @@ DIRECTED = [
 )
 def test_directions_take_four_forms(value, direction, expected, remote):
     check({"@id": S, P: value}, expected, remote, rdf_direction=direction)
+
+
+def test_values_in_an_index_map_differ_by_their_index(remote):
+    two = """<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .
+        <s> <p> _:b . ;; _:b rdf:value "x" . ;; _:b rdf:direction "rtl" ."""
+    one = '<s> <p> _:a . ;; _:a rdf:value "x" . ;; _:a rdf:direction "rtl" .'
+    indexed = {"@value": "x", "@index": "i", "@direction": "rtl"}
+    for value, other, expected in (
+        ({"i": "x"}, "x", two),
+        ({"i": "x", "j": "x"}, [], two),
+        ({"": "x"}, "x", two),
+        ({"i": "x"}, indexed, one),
+        ({"j": indexed}, indexed, one),
+    ):
+        context = {"p": {"@id": P, "@container": "@index"}, "@direction": "rtl"}
+        document = {"@context": context, "@id": S, "p": value, P: other}
+        check(document, expected, remote, rdf_direction="compound-literal")
 
 
 EN, DIRECTION = {"@language": "en"}, {"@direction": "rtl"}

@@ -218,7 +218,7 @@ impl Walk<'_> {
                     let made = self.contexts.scoped(
                         context,
                         std::slice::from_ref(&scoped),
-                        ContextScope::Map,
+                        ContextScope::Type,
                     );
                     context = made.map_err(|wrong| wrong.or_at(self.at(key)))?;
                 }

@@ -176,10 +176,8 @@ pub(super) struct ActiveContext {
 pub(super) enum ContextScope {
     /// To the values of a property.
     Property,
-    /// To a node with a type.
+    /// To a node with a type, which may be its key in a type map.
     Type,
-    /// To a value in a type map.
-    Map,
 }
 
 /// All contexts of a decoder.

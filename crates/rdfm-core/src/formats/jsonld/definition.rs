@@ -461,8 +461,13 @@ impl Processor<'_> {
         made.mapping = Mapping::Iri(iri.into());
         made.reverse = true;
         if let Some(container) = making.get(b"@container") {
-            made.containers = match (view.kind(container), view.text(container)) {
-                (JsonKind::Null, _) => Containers::default(),
+            // An array of one keyword means the same as the keyword (step 19.1).
+            let name = match view.kind(container) {
+                JsonKind::Array if view.items(container).count() == 1 => container + 1,
+                _ => container,
+            };
+            made.containers = match (view.kind(name), view.text(name)) {
+                (JsonKind::Null, _) if name == container => Containers::default(),
                 (JsonKind::String, b"@set") => Containers::SET,
                 (JsonKind::String, b"@index") => Containers::INDEX,
                 _ => {

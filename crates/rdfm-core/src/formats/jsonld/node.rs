@@ -328,7 +328,8 @@ impl Walk<'_> {
                 self.extra(id, slot)?;
             }
         }
-        if shape.index != 0 && shape.id != 0 {
+        let is_named = shape.id != 0 || (!wraps && matches!(slot.extra, MapKeyExtra::Id(_)));
+        if shape.index != 0 && is_named {
             self.index(id, graph, shape.index)?;
         }
         for at in shape.from..shape.to {

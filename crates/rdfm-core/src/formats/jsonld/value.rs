@@ -209,7 +209,9 @@ impl Walk<'_> {
         let language = language.map(<[u8]>::to_ascii_lowercase);
         if let Some((subject, predicate)) = sink.of {
             let table = self.builder.table();
-            let mut key = Vec::new();
+            // The value's own @index takes precedence over the key of its map.
+            let index = if index == 0 { sink.index } else { index };
+            let mut key = vec![u8::from(index != 0)];
             for part in [
                 table.text(sink.graph),
                 table.text(subject),

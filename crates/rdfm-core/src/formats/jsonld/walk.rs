@@ -207,6 +207,8 @@ pub(super) struct QuadSink {
     pub graph: TermId,
     /// The subject and predicate of the value, if it is a value of a property.
     pub of: Option<(TermId, TermId)>,
+    /// Node of the key in an index map, or 0.
+    pub index: u32,
 }
 
 /// The result of a value.
@@ -281,6 +283,7 @@ impl Walk<'_> {
         let left_out = QuadSink {
             graph: LEFT_OUT,
             of: None,
+            index: 0,
         };
         if slot.wrap != GraphWrap::Never {
             return left_out;
@@ -296,15 +299,21 @@ impl Walk<'_> {
                 QuadSink {
                     graph: slot.graph,
                     of: Some((subject, predicate)).filter(|_| slot.graph != LEFT_OUT),
+                    index: match slot.extra {
+                        MapKeyExtra::Index(key) => key,
+                        _ => 0,
+                    },
                 }
             }
             ItemTarget::Subject { .. } => QuadSink {
                 graph: slot.graph,
                 of: None,
+                index: 0,
             },
             ItemTarget::Member => QuadSink {
                 graph: self.lists.last().map_or(LEFT_OUT, |list| list.graph),
                 of: None,
+                index: 0,
             },
         }
     }
@@ -481,6 +490,7 @@ impl Walk<'_> {
                 let sink = QuadSink {
                     graph: if left_out { LEFT_OUT } else { slot.graph },
                     of: Some((id, predicate)).filter(|_| !left_out && slot.graph != LEFT_OUT),
+                    index: 0,
                 };
                 let item = self.expand_value(key, index.context, index, sink)?;
                 self.quad(id, predicate, item.term(), slot.graph)
