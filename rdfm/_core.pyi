@@ -40,14 +40,18 @@ __all__ = [
     "ToPatches",
     "TripleTerm",
     "__version__",
+    "artifact_code",
+    "artifact_code_of_iri",
     "batches_from_arrow",
     "build_triple_term",
+    "check_nanopubs",
     "checked_datatypes",
     "coalesce",
     "common_blocks",
     "count_lines",
     "debug_build",
     "decode_values",
+    "describe_nanopubs",
     "encode_values",
     "format_names",
     "format_spec",
@@ -58,6 +62,7 @@ __all__ = [
     "parquet_columns",
     "parse_term",
     "sniff",
+    "verify_nanopubs",
 ]
 
 _Object: TypeAlias = object  # for classes with a property `object`

@@ -383,7 +383,7 @@ def _flags(path: Path) -> list[str]:
 
 def test_only_the_command_line_package_contains_its_flags():
     rust = [*ROOT.glob("crates/*/src/**/*.rs")]
-    python = [path for path in ROOT.glob("rdfm/**/*.py") if path.parent.name != "cli"]
+    python = [path for path in ROOT.glob("rdfm/**/*.py") if ROOT / "rdfm/cli" not in path.parents]
     found = {path.relative_to(ROOT).as_posix() for path in (*rust, *python) if _flags(path)}
     assert rust
     assert not found

@@ -26,7 +26,7 @@ CHECK: dict[str, OptionSpec] = {
         OptionSpec(
             "signatures",
             "switch",
-            "Verify signatures, which needs rdfm[nanopub] (default), or do not.",
+            "Verify signatures (default; needs rdfm[nanopub]), or leave them unchecked.",
             default=True,
             off="no-signatures",
             group=_CHECKS,
