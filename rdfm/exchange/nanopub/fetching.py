@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
-from rdfm.exchange.nanopub.counters import counter_of
 from rdfm.exchange.nanopub.identity import key_of
 from rdfm.exchange.nanopub.registry import Registry, RegistryState
 from rdfm.exchange.nanopub.state import (
@@ -36,6 +35,7 @@ from rdfm.exchange.nanopub.state import (
     state_path,
 )
 from rdfm.logs.append import Appending, check_appending
+from rdfm.logs.counters import counter_of
 from rdfm.logs.journal import Journal
 from rdfm.logs.output import output_format
 from rdfm.logs.reader import open_log
