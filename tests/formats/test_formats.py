@@ -5,8 +5,8 @@ from support import encode
 
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
-from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.exchange.nanopub.fetch_options import FETCH
+from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.reserved import RESERVED
 from rdfm.logs.filtering import FILTERING
 from rdfm.sparql.options import QUERYING

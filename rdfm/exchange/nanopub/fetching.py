@@ -501,22 +501,10 @@ class _Mirror:
         self._settled = False
         begin = 0  # of the messages that are not written yet
         for index in range(len(batch)):
-            counter = counter_of(batch.metadata(index))
-            if counter is None or counter <= last:
-                raise HttpError(
-                    self._source.registry.url,
-                    f"nanopublication {batch.index_of(index)} of the response has "
-                    + (
-                        "no counter (metadata c); the registry is too old or is not a registry"
-                        if counter is None
-                        else f"counter {counter} after {last}, but counters must ascend; try again "
-                        "later"
-                    ),
-                )
-            last = counter
+            last = self._counter(batch, index, last)
             key = key_of(batch.quads(index))
             known = key in recent or key in self._ahead
-            recent[key] = counter
+            recent[key] = last
             reason = reasons[index]
             if known or reason is not None:
                 self._write(batch.slice(begin, index))
@@ -526,12 +514,29 @@ class _Mirror:
                 else:
                     self._reject(batch, index, key, reason)
         self._write(batch.slice(begin, len(batch)))
+        self._settle(last, len(batch))
+        return last
+
+    def _counter(self, batch: MessageBatch, index: int, last: int) -> int:
+        """Return the counter of a message, which must be greater than the last one."""
+        counter = counter_of(batch.metadata(index))
+        if counter is not None and counter > last:
+            return counter
+        reason = "no counter (metadata c); is it the URL of a registry?"
+        if counter is not None:
+            reason = f"counter {counter} after {last}, but counters must ascend; try again later"
+        raise HttpError(
+            self._source.registry.url,
+            f"nanopublication {batch.index_of(index)} of the response has {reason}",
+        )
+
+    def _settle(self, last: int, count: int) -> None:
+        """Record that the messages up to a counter are in the log."""
         self._state = replace(self._state, counter=max(self._state.counter, last))
         self._settled = True
-        self._unsaved += len(batch)
+        self._unsaved += count
         if time.monotonic() - self._saved > SAVE_SECONDS or self._unsaved > MAX_AHEAD_MESSAGES // 4:
             self._save()
-        return last
 
     def _write(self, batch: MessageBatch) -> None:
         if len(batch):
