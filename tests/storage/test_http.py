@@ -209,7 +209,7 @@ def test_no_connection():
 
 
 def test_a_server_without_encryption(site):
-    with pytest.raises(HttpError, match="cannot be encrypted; does the server use http?"):
+    with pytest.raises(HttpError, match="cannot be encrypted; does the server"):
         open_url(site.url.replace("http", "https"), QUICK)
 
 

@@ -410,7 +410,8 @@ class _Mirror:
         if self._rejects_path is not None:
             self._rejects = create_log(self._rejects_path, append=True, sync=True)
             files.enter_context(self._rejects)
-            self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
+            if Path(self._rejects_path).exists():
+                self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
 
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the log, and save the state. After an exception, what was committed is kept."""

@@ -466,7 +466,7 @@ def test_credentials_are_not_stored(registry):
     host = registry.url.removeprefix("http://")
     done = fetch(f"http://me:pw@{host}", "m.jelly")
     assert done.registry == registry.url
-    assert "pw" not in Path("m.jelly.state.json").read_text()
+    assert "pw@" not in Path("m.jelly.state.json").read_text()
     assert registry.site.requests[-1][2]["Authorization"].startswith("Basic ")
 
 
