@@ -12,7 +12,7 @@ import hashlib
 import io
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import parse_qs, urlsplit
 
 import web
@@ -47,9 +47,9 @@ def varint(number: int) -> bytes:
     return bytes([*data, number])
 
 
-def quads(number: int) -> list[Quad]:
-    """A nanopublication of 8 quads."""
-    this = f"https://w3id.org/np/{code(number)}"
+def quads(number: int, artifact: str | None = None) -> list[Quad]:
+    """A nanopublication of 8 quads, with an artifact code."""
+    this = f"https://w3id.org/np/{artifact or code(number)}"
 
     def graph(name: str) -> IRI:
         return IRI(f"{this}#{name}")
@@ -81,8 +81,13 @@ def quads(number: int) -> list[Quad]:
     ]
 
 
-def body(numbers: list[tuple[int, int]], *, counters: bool = True) -> bytes:
-    """The log of nanopublications, given by counter and number."""
+def body(
+    numbers: list[tuple[int, int]],
+    *,
+    counters: bool = True,
+    codes: Mapping[int, str] | None = None,
+) -> bytes:
+    """The log of nanopublications, given by counter and number; `codes` are by number."""
     options = SerializerOptions(
         logical_type=jelly.LOGICAL_STREAM_TYPE_DATASETS,
         params=StreamParameters(namespace_declarations=True),
@@ -94,7 +99,7 @@ def body(numbers: list[tuple[int, int]], *, counters: bool = True) -> bytes:
         stream.enroll()
         for prefix, iri in (("np", NP), ("dct", DCT), ("prov", PROV)):
             stream.namespace_declaration(prefix, iri)
-        for quad in quads(number):
+        for quad in quads(number, (codes or {}).get(number)):
             stream.quad(quad)
         frame = stream.flow.frame_from_dataset()
         assert frame is not None
@@ -113,6 +118,7 @@ class RegistryDouble:
         hidden: Counters that are stored but not visible yet.
         headers: Headers that replace the usual ones; None leaves a header out.
         faults: Ways to send the next bodies; afterwards bodies are complete.
+        codes: Artifact codes by number; by default they do not match the content.
         bodies: The value of `afterCounter` of each request.
     """
 
@@ -121,6 +127,7 @@ class RegistryDouble:
         self.stored: dict[int, int] = {}
         self.hidden: set[int] = set()
         self.headers: dict[str, str | None] = {}
+        self.codes: dict[int, str] = {}
         self.faults: list[Fault] = []
         self.bodies: list[int] = []
         self.media_type = "application/x-jelly-rdf"
@@ -173,7 +180,7 @@ class RegistryDouble:
             for counter, number in self.stored.items()
             if counter > after and counter not in self.hidden
         )
-        data = body(shown)
+        data = body(shown, codes=self.codes)
         if self.faults:
             self.faults.pop(0)(handler, data)
         else:

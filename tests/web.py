@@ -35,6 +35,15 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """A server that prints no errors: clients may close a connection early."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        pass
+
+
 class Site:
     """The server.
 
@@ -47,8 +56,7 @@ class Site:
         self.lock = threading.Lock()
         self.replies: dict[str, list[Reply]] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         self._server.site = self  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(

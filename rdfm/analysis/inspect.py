@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
+from rdfm.logs.counters import counter_of
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
@@ -57,6 +58,8 @@ class Report:
         datatypes: The most frequent datatypes of objects, with their counts.
         namespaces: The namespaces in force, each with its last IRI.
         metadata: The most frequent metadata keys, with the numbers of messages that have them.
+        counters: The first and the last counter of nanopublications from a registry: the metadata
+            `c` of the first and the last message of all logs. `None` if one of them has none.
         operations: For patches, the number of operations by code.
         headers: For patches, the most frequent header keys, with their counts.
         more: Number of other names that were counted, by list: `predicates`, `datatypes`,
@@ -102,6 +105,7 @@ class Report:
     datatypes: dict[str, int] = field(default_factory=dict)
     namespaces: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, int] = field(default_factory=dict)
+    counters: tuple[int, int] | None = None
     operations: dict[str, int] = field(default_factory=dict)
     headers: dict[str, int] = field(default_factory=dict)
     more: dict[str, int] = field(default_factory=dict)
@@ -241,6 +245,7 @@ class _Counts:
         self._all_records = 0
         self._rules = PatchRules()
         self._kind: str | None = None
+        self._counters: list[int | None] = [None, None]  # of the first and the last message
         self._unlike: dict[str, None] = {}  # logs whose variables or answer differ from the first
 
     def add(self, source: str, batch: AnyBatch) -> None:
@@ -304,6 +309,10 @@ class _Counts:
 
     def _messages(self, batch: MessageBatch) -> None:
         report = self._report
+        if not report.messages:
+            self._counters[0] = counter_of(batch.metadata(0))
+        if self._counters[0] is not None:
+            self._counters[1] = counter_of(batch.metadata(len(batch) - 1))
         report.quads += batch.quad_count
         self._all_records += batch.quad_count
         self._records(batch.quad_counts(), batch)
@@ -329,6 +338,8 @@ class _Counts:
         if report.messages and report.kind != "results":
             mean = round((self._all_records - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
+        first, last = self._counters
+        report.counters = None if first is None or last is None else (first, last)
         lists = self._names.report(top)
         for name in LISTS:
             found = lists[name]

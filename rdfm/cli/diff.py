@@ -199,6 +199,14 @@ def _safe(text: str) -> str:
     return safe(text)
 
 
+def _metadata(key: str, value: bytes) -> str:
+    """Return a value of metadata: a counter as a number, other values in hexadecimal digits."""
+    from rdfm.logs.counters import COUNTER_KEY, varint
+
+    counter = varint(value) if key == COUNTER_KEY else None
+    return f"0x{value.hex()}" if counter is None else str(counter)
+
+
 def _lines(difference: MessageDifference, kind: str) -> list[str]:
     """Return the lines of a difference as text."""
     from rdfm.cli.stdio import WORDS
@@ -216,7 +224,7 @@ def _lines(difference: MessageDifference, kind: str) -> list[str]:
         ]
     for key, values in difference.metadata.items():
         lines += [
-            f"{sign}METADATA {key} 0x{value.hex()}"
+            f"{sign}METADATA {key} {_metadata(key, value)}"
             for sign, value in zip("-+", values, strict=True)
             if value is not None
         ]

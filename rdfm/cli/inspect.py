@@ -227,6 +227,8 @@ def _lines(report: Any) -> list[str]:
         message, record = WORDS[report.kind]
         name = "operations each" if report.kind == "patches" else f"{several(record)}/{message}"
         rows.append((name, f"{least:,} to {most:,}, {mean:,} on average"))
+    if report.counters:
+        rows.append(("counters", "{} to {}".format(*report.counters)))
     lines = [safe(report.source), *(f"  {name:16} {safe(value)}" for name, value in rows)]
     for heading in LISTS:
         rest = []

@@ -1,4 +1,4 @@
-"""What the headers of a response announce about a log: its format and dialect.
+"""The format and the dialect of a log, as the headers of a response announce them.
 
 In: a media type and its parameters. Out: the format, and options for its decoder.
 Law: a media type that no format has, such as text/plain, announces nothing.

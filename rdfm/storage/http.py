@@ -167,7 +167,7 @@ def open_url(
     Raises:
         OptionError: The URL or the proxy is invalid.
         FileNotFoundError: The status is 404 or 410.
-        HttpError: There is no response, or its status is not 200.
+        HttpError: No response arrives, or its status is not 200.
     """
     return Response(Address.of(url), settings or HttpSettings(), method, accept)
 
@@ -537,11 +537,11 @@ def _is_final(error: Exception) -> bool:
 def _reason(error: Exception, settings: HttpSettings, *, waiting: bool) -> str:
     """Return the text of an error of urllib3."""
     if _is_final(error):
-        text = next(
-            (text for cause in _causes(error) if (text := getattr(cause, "verify_message", ""))),
-            "the connection cannot be encrypted",
-        )
-        return f"the server's certificate is not accepted: {text}"
+        texts = [getattr(cause, "verify_message", "") for cause in _causes(error)]
+        found = next((text for text in texts if text), None)
+        if found is None:
+            return "the connection cannot be encrypted; does the server use http?"
+        return f"the server's certificate is not accepted: {found}"
     if isinstance(error, ProxyError):
         return f"the proxy does not connect: {_system(error)}"
     if isinstance(error, NameResolutionError):

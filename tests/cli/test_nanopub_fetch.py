@@ -10,6 +10,8 @@ import pytest
 import registry_double
 import web
 
+from rdfm import Message, create_log
+
 
 @pytest.fixture
 def registry(rdfm):
@@ -79,6 +81,18 @@ def test_status_of_a_registry_that_does_not_answer(rdfm, registry):
     assert len(run.out.splitlines()) == 1
     assert run.error == f"{registry.url}x/: not found (404 Not Found)"
     assert rdfm("nanopub", "status", f"{registry.url}x/").code == 1
+
+
+def test_counters_are_shown_as_numbers(rdfm, registry):
+    rdfm("nanopub", "fetch", registry.url, "-o", "m.jelly", "-q")
+    assert "  counters         1 to 20\n" in rdfm("inspect", "m.jelly").out
+    for name, value in (("a", b"\xac\x02"), ("b", b"\xac")):
+        with create_log(f"{name}.jelly") as log:
+            log.write(Message([], metadata={"c": value}))
+    run = rdfm("diff", "a.jelly", "b.jelly")
+    assert "-METADATA c 300\n+METADATA c 0xac\n" in run.out
+    assert "counters" not in rdfm("inspect", "b.jelly").out
+    assert '"counters": [300, 300]' in rdfm("inspect", "a.jelly", "--json").out
 
 
 # --- wrong uses ---

@@ -21,6 +21,8 @@ MODULES = [
     "rdfm.spark",
     "rdfm.spark.functions",
     "rdfm.patch",
+    "rdfm.exchange",
+    "rdfm.exchange.nanopub",
     "rdfm.analysis",
     "rdfm.exchange.riverbench",
     "rdfm.split",
@@ -94,9 +96,8 @@ def test_public_names_are_listed():
 
 
 def test_dir_lists_public_names():
-    assert dir(rdfm) == sorted(
-        [*NAMES, "analysis", "exchange", "patch", "regroup", "split", "values"]
-    )
+    modules = ["analysis", "exchange", "patch", "regroup", "split", "values"]
+    assert dir(rdfm) == sorted([*NAMES, *modules])
     for name in dir(rdfm):
         assert getattr(rdfm, name) is not None
     with pytest.raises(AttributeError, match="module 'rdfm' has no attribute 'storage_of'"):

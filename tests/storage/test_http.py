@@ -208,6 +208,11 @@ def test_no_connection():
         open_url(url, QUICK)
 
 
+def test_a_server_without_encryption(site):
+    with pytest.raises(HttpError, match="cannot be encrypted; does the server"):
+        open_url(site.url.replace("http", "https"), QUICK)
+
+
 def test_the_first_byte_has_a_timeout(site):
     release = threading.Event()
     settings = HttpSettings(first_byte_seconds=0.2, tries=1)

@@ -13,6 +13,7 @@ import rdflib
 
 import rdfm
 from rdfm import formats
+from rdfm.exchange import nanopub
 from rdfm.split import plan
 
 
@@ -48,6 +49,14 @@ def write(target: io.BytesIO) -> int:
         log.write(rdfm.Message([quad], namespaces={"e": "http://e/"}))
         log.write_batch(rdfm.MessageBatch.from_messages([[quad], []]))
     return log.messages
+
+
+def mirror(path: Path) -> int:
+    done = nanopub.fetch("https://registry.example.org/", path, check=True, name_table=64)
+    state: nanopub.RegistryState = nanopub.status(done.registry)
+    with rdfm.open_log(path) as log:
+        numbers = [nanopub.counter(message) for message in log]
+    return done.messages + (state.load_counter or 0) + len(numbers)
 
 
 def convert() -> dict[str, int]:

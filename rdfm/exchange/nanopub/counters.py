@@ -1,7 +1,7 @@
 """Counters of nanopublications in a registry's log.
 
 In: the metadata of a message. Out: its counter, or None.
-Law: a value that is not exactly one varint of 64 bits is not a counter.
+Cost: that of the metadata.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-__all__ = ["KEY", "counter", "counter_of"]
+from rdfm.logs.counters import counter_of
 
-KEY = "c"
-_MAX_BYTES = 10
-_MAX = (1 << 64) - 1
+__all__ = ["counter"]
 
 
 class _HasMetadata(Protocol):
@@ -38,16 +36,3 @@ def counter(message: _HasMetadata) -> int | None:
         300
     """
     return counter_of(message.metadata)
-
-
-def counter_of(metadata: Mapping[str, bytes]) -> int | None:
-    """Return the counter in the metadata of a message, as `counter` does."""
-    data = metadata.get(KEY)
-    if not data or len(data) > _MAX_BYTES:
-        return None
-    number = 0
-    for at, byte in enumerate(data):
-        number |= (byte & 0x7F) << (7 * at)
-        if (byte < 0x80) != (at == len(data) - 1):
-            return None
-    return number if number <= _MAX else None

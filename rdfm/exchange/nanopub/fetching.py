@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 
 from rdfm._core import MessageBatch
 from rdfm.errors import OptionError, Remedy, TruncatedError, spelled, visible
-from rdfm.exchange.nanopub.counters import counter_of
 from rdfm.exchange.nanopub.identity import key_of
 from rdfm.exchange.nanopub.registry import Registry, RegistryState
 from rdfm.exchange.nanopub.state import (
@@ -36,6 +35,7 @@ from rdfm.exchange.nanopub.state import (
     state_path,
 )
 from rdfm.logs.append import Appending, check_appending
+from rdfm.logs.counters import counter_of
 from rdfm.logs.journal import Journal
 from rdfm.logs.output import output_format
 from rdfm.logs.reader import open_log
@@ -278,7 +278,9 @@ class _Mirror:
         self._options = dict(options)
         self._format.encoder(self._options)  # refuses wrong options before anything is removed
         self._state = MirrorState("", "")
-        self._ahead: set[str] = set()  # keys of messages that the state does not have
+        self._ahead: set[str] = set()  # keys of messages after the length of the state
+        self._rejected_keys: set[str] = set()
+        self._seen = 0  # messages of the current response
         self._writer: LogWriter
         self._rejects: LogWriter | None = None
         self._settled = True  # whether the state has all messages of the log
@@ -303,7 +305,7 @@ class _Mirror:
         if restart:
             self._remove()
         with contextlib.ExitStack() as files:
-            self._open(files, before, found)
+            self._open(files, found)
             while True:
                 done = self._round(found)
                 if report is not None:
@@ -379,17 +381,13 @@ class _Mirror:
         finally:
             journal.remove()
 
-    def _open(
-        self, files: contextlib.ExitStack, before: MirrorState | None, found: RegistryState
-    ) -> None:
+    def _open(self, files: contextlib.ExitStack, found: RegistryState) -> None:
         """Open the log for appending, and compare it with the state."""
         path = Path(self._log)
         options = self._options
         if self._format.name == "jelly" and not (path.exists() and path.stat().st_size):
             # The header of the log must allow everything that later nanopublications have.
             options = {"physical_type": "quads", "namespaces": True, **options}
-        assert found.setup_id is not None
-        state = before or MirrorState(self._source.registry.url, found.setup_id)
         self._writer = create_log(
             self._log,
             self._format.name,
@@ -398,16 +396,22 @@ class _Mirror:
             sync=True,
             **options,
         )
-        self._state = state
         files.push(self._end)
+        self._settled = False
+        before = self._load()  # again, since another process may have changed it before the lock
+        self._agree(before, found)
+        assert found.setup_id is not None
+        self._state = before or MirrorState(self._source.registry.url, found.setup_id)
         if before is None:  # before the first commit
             self._save()
-        elif (self._writer.committed_bytes or 0) > state.length:
-            self._ahead = keys_after(self._log, self._format.name, state.length)
+        elif (self._writer.committed_bytes or 0) > before.length:
+            self._ahead = keys_after(self._log, self._format.name, before.length)
+        self._settled = True
         if self._rejects_path is not None:
             self._rejects = create_log(self._rejects_path, append=True, sync=True)
             files.enter_context(self._rejects)
-            self._ahead |= keys_after(self._rejects_path, self._rejects.format, 0)
+            if Path(self._rejects_path).exists():
+                self._rejected_keys = keys_after(self._rejects_path, self._rejects.format, 0)
 
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the log, and save the state. After an exception, what was committed is kept."""
@@ -418,14 +422,15 @@ class _Mirror:
         # Otherwise the state does not have the last messages of the log: the next run finds them.
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
-                self._state = replace(self._state, length=Path(self._log).stat().st_size)
+                if not self._ahead:
+                    self._state = replace(self._state, length=Path(self._log).stat().st_size)
             self._state.save(self._log)
 
     def _save(self) -> None:
         """Save the state of what is committed."""
-        self._state = replace(
-            self._state.pruned(self._overlap), length=self._writer.committed_bytes or 0
-        )
+        self._state = self._state.pruned(self._overlap)
+        if not self._ahead:
+            self._state = replace(self._state, length=self._writer.committed_bytes or 0)
         self._state.save(self._log)
         self._saved, self._unsaved = time.monotonic(), 0
 
@@ -443,15 +448,16 @@ class _Mirror:
         while True:
             before = self._state.counter
             ended = self._body(first, load_counter)
+            complete = ended is None and self._state.counter >= load_counter
+            if complete:
+                self._ahead.clear()  # all of them were served again
             self._save()
-            if ended is None and self._state.counter >= load_counter:
+            if complete:
                 break
             failures = 0 if self._state.counter > before else failures + 1
-            reason = (
-                str(ended)
-                if ended
-                else (f"the body ended at counter {self._state.counter}, below {load_counter}")
-            )
+            reason = f"the body ended at counter {self._state.counter}, below {load_counter}"
+            if ended is not None:
+                reason = getattr(ended, "strerror", None) or str(ended)
             if failures >= TRIES:
                 if ended is not None:
                     raise ended
@@ -480,8 +486,13 @@ class _Mirror:
         after = max(self._state.counter - self._overlap, self._state.recent_after, -1)
         response = self._source.registry.nanopubs(after)
         last = after
-        with response, open_log(cast("BinaryIO", response), "jelly", frames="message") as log:
-            batches = log.batches()
+        self._seen = 0
+        with contextlib.ExitStack() as files:
+            files.enter_context(response)
+            # The registry may have been set up again since the last request.
+            self._agree(self._state, RegistryState.of(response.url, response.headers))
+            log = open_log(cast("BinaryIO", response), "jelly", frames="message")
+            batches = files.enter_context(log).batches()
             while True:
                 try:
                     batch = next(batches, None)
@@ -501,22 +512,10 @@ class _Mirror:
         self._settled = False
         begin = 0  # of the messages that are not written yet
         for index in range(len(batch)):
-            counter = counter_of(batch.metadata(index))
-            if counter is None or counter <= last:
-                raise HttpError(
-                    self._source.registry.url,
-                    f"nanopublication {batch.index_of(index)} of the response has "
-                    + (
-                        "no counter (metadata c); the registry is too old or is not a registry"
-                        if counter is None
-                        else f"counter {counter} after {last}, but counters must ascend; try again "
-                        "later"
-                    ),
-                )
-            last = counter
+            last = self._counter(batch, index, last)
             key = key_of(batch.quads(index))
-            known = key in recent or key in self._ahead
-            recent[key] = counter
+            known = key in recent or key in self._ahead or key in self._rejected_keys
+            recent[key] = last
             reason = reasons[index]
             if known or reason is not None:
                 self._write(batch.slice(begin, index))
@@ -526,12 +525,32 @@ class _Mirror:
                 else:
                     self._reject(batch, index, key, reason)
         self._write(batch.slice(begin, len(batch)))
+        self._settle(last, len(batch))
+        return last
+
+    def _counter(self, batch: MessageBatch, index: int, last: int) -> int:
+        """Return the counter of a message, which must be greater than the last one."""
+        counter = counter_of(batch.metadata(index))
+        if counter is not None and counter > last:
+            return counter
+        reason = "no counter (metadata c); is it the URL of a registry?"
+        if counter is not None:
+            reason = f"counter {counter} after {last}, but counters must ascend; try again later"
+        raise HttpError(
+            self._source.registry.url,
+            f"nanopublication {batch.index_of(index)} of the response has {reason}",
+        )
+
+    def _settle(self, last: int, count: int) -> None:
+        """Record that the messages up to a counter are in the log."""
         self._state = replace(self._state, counter=max(self._state.counter, last))
         self._settled = True
-        self._unsaved += len(batch)
+        self._seen += count
+        if self._seen > self._overlap + 2 * MAX_AHEAD_MESSAGES:
+            self._ahead.clear()  # a killed run did not come this far after it saved the state
+        self._unsaved += count
         if time.monotonic() - self._saved > SAVE_SECONDS or self._unsaved > MAX_AHEAD_MESSAGES // 4:
             self._save()
-        return last
 
     def _write(self, batch: MessageBatch) -> None:
         if len(batch):

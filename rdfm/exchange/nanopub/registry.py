@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from rdfm.errors import OptionError, Remedy
-from rdfm.storage.addresses import Address, HttpError, is_web, shown
+from rdfm.storage.addresses import Address, HttpError, is_web, shown, without_credentials
 
 if TYPE_CHECKING:
     from rdfm.storage.http import HttpSettings, Response
@@ -122,7 +122,7 @@ class Registry:
     """A registry.
 
     Attributes:
-        url: Its URL, with a slash at its end.
+        url: Its URL, without credentials and with a slash at its end.
     """
 
     def __init__(
@@ -150,7 +150,8 @@ class Registry:
                 f"{shown(url)} is a page of a registry; expected the URL of the registry, such as "
                 "https://HOST/"
             )
-        self.url = url.partition("#")[0].rstrip("/") + "/"
+        self._base = url.partition("#")[0].rstrip("/") + "/"
+        self.url = without_credentials(self._base)
         self._settings = settings
         self._allow_http = allow_http
         self._check_secure(self.url)
@@ -164,7 +165,7 @@ class Registry:
         """
         from rdfm.storage.http import open_url  # costly to import
 
-        with open_url(self.url, self._settings, method="HEAD") as response:
+        with open_url(self._base, self._settings, method="HEAD") as response:
             self._check_secure(response.url)
             return RegistryState.of(self.url, response.headers)
 
@@ -178,7 +179,7 @@ class Registry:
         from rdfm.storage.http import open_url  # costly to import
 
         response = open_url(
-            f"{self.url}nanopubs.jelly?afterCounter={after}", self._settings, accept=_MEDIA_TYPE
+            f"{self._base}nanopubs.jelly?afterCounter={after}", self._settings, accept=_MEDIA_TYPE
         )
         try:
             self._check_secure(response.url)

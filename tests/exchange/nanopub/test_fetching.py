@@ -410,6 +410,66 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
     assert is_complete(registry, name)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeypatch):
+    monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
+    chance = random.Random(seed)
+    steps = [
+        (fetching._Mirror, "_write"),
+        (fetching._Mirror, "_settle"),
+        (states.MirrorState, "save"),
+    ]
+
+    def stopping(function):
+        def call(*args):
+            when = chance.random()
+            if when < 0.1:
+                raise KeyboardInterrupt
+            function(*args)
+            if when > 0.9:
+                raise KeyboardInterrupt
+
+        return call
+
+    stops = 0
+    for _ in range(12):
+        registry.add(20)
+        registry.faults = [registry.slow(0.01)]
+        with monkeypatch.context() as patch:
+            for owner, name in steps:
+                patch.setattr(owner, name, stopping(getattr(owner, name)))
+            try:
+                fetch(registry.url, "m.trig", overlap=10)
+            except KeyboardInterrupt:
+                stops += 1
+    assert stops > 6
+    fetch(registry.url, "m.trig", overlap=10)
+    assert is_complete(registry, "m.trig")
+
+
+def test_the_registry_is_set_up_again_between_two_requests(registry):
+    fetch(registry.url, "m.jelly")
+    registry.add(1)
+    reply = registry.reply
+
+    def other(handler, data):
+        registry.headers["Setup-Id"] = "7"
+        reply(handler, data)
+
+    registry.faults = [other]
+    with pytest.raises(rdfm.OptionError, match="was set up again"):
+        fetch(registry.url, "m.jelly")
+    assert len(numbers("m.jelly")) == COUNT
+
+
+def test_credentials_are_not_stored(registry):
+    host = registry.url.removeprefix("http://")
+    done = fetch(f"http://me:pw@{host}", "m.jelly")
+    assert done.registry == registry.url
+    assert "pw@" not in Path("m.jelly.state.json").read_text()
+    assert registry.site.requests[-1][2]["Authorization"].startswith("Basic ")
+
+
 def test_an_interrupted_batch_is_found_again(registry, monkeypatch):
     written = []
     write = fetching._Mirror._write
