@@ -142,7 +142,7 @@ class StoredLog:
         return self.format.decoder(usable, Opening("always"))
 
     def unfinished(
-        self, reason: str, *, repairable: bool = True, at: Mapping[str, int | None] | None = None
+        self, reason: str, *, repairable: bool = True, at: Mapping[str, Any] | None = None
     ) -> TruncatedError:
         """Return the error for a log that ends inside a message, with its position if known."""
         remedies = (REPAIRED,) if repairable else ()
@@ -645,7 +645,7 @@ class _Problem(NamedTuple):
 
     text: str
     is_incomplete: bool
-    at: Mapping[str, int | None] | None = None
+    at: Mapping[str, Any] | None = None
 
 
 def _decode(
