@@ -141,14 +141,17 @@ class StoredLog:
         usable = {name: value for name, value in given.items() if name in known}
         return self.format.decoder(usable, Opening("always"))
 
-    def unfinished(self, reason: str, *, repairable: bool = True) -> TruncatedError:
-        """Return the error for a log that ends inside a message."""
+    def unfinished(
+        self, reason: str, *, repairable: bool = True, at: Mapping[str, Any] | None = None
+    ) -> TruncatedError:
+        """Return the error for a log that ends inside a message, with its position if known."""
         remedies = (REPAIRED,) if repairable else ()
         return TruncatedError(
             f"the log ends inside a message: {reason}",
             format=self.format.name,
             source=self.name,
             remedies=remedies,
+            **(at or {}),
         )
 
 
@@ -269,7 +272,7 @@ def _by_last_line(log: StoredLog, header: Mapping[str, Any], repair: bool) -> En
     start, line = last
     ended = tail.ended
     if log.format.name == "rdfxml":
-        return _of_documents(log, header, repair, start, line, ended=ended)
+        return _of_documents(log, header, repair, tail, start, line)
     try:
         if not isinstance(json.loads(line), dict):
             raise ValueError("it is not an object")  # as for invalid JSON
@@ -291,10 +294,9 @@ def _of_documents(
     log: StoredLog,
     header: Mapping[str, Any],
     repair: bool,
+    tail: _Tail,
     start: int,
     line: bytes,
-    *,
-    ended: bool,
 ) -> Ending:
     """Return the end of an RDF/XML log by its last line, which should be a document.
 
@@ -303,22 +305,30 @@ def _of_documents(
         DecodeError: The last line is not a document.
     """
     problem = _problem(log, line, documents=1)
-    first = problem if start == 0 else _problem(log, _first_line(log) or b"", documents=1)
-    if problem is None and first is None:
-        return Ending(log.size, "content", header, not ended)
     # A line that is the start of a document is either cut off, or continues on the next line.
-    if start > 0 and first is not None and first.is_incomplete:
-        raise _has_long_document(log)
+    if start > 0:
+        first = _problem(log, _first_line(log) or b"", documents=1)
+        if first is not None and first.is_incomplete:
+            raise _has_long_document(log)
     if problem is None:
-        return Ending(log.size, "content", header, not ended)
-    if problem.is_incomplete and ended:
-        raise _has_long_document(log)
+        return Ending(log.size, "content", header, not tail.ended)
     if not problem.is_incomplete:
         raise _not_a_message(log, problem.text)
-    before = next((line for at, line in _Tail(log).lines() if at < start and line.strip()), None)
-    if before is not None and _problem(log, before, documents=1) is not None:
+    before = _line_before(tail, start)
+    if tail.ended or (before is not None and _problem(log, before, documents=1) is not None):
         raise _has_long_document(log)
     return _cut(log, start, "content", header, "its last line is incomplete", repair)
+
+
+def _line_before(tail: _Tail, offset: int) -> bytes | None:
+    """Return the last line before an offset that is not blank; None if there is none."""
+    while True:
+        lines = ((start, line) for start, line in tail.lines() if start < offset and line.strip())
+        found = next(lines, None)
+        if found is not None and (found[0] > tail.start or tail.start == 0):
+            return found[1]
+        if not tail.grow():
+            return None
 
 
 def _has_long_document(log: StoredLog) -> OptionError:
@@ -612,7 +622,7 @@ def _decoded(log: StoredLog, repair: bool) -> Ending:
     if error is None:
         return Ending(log.size, end, header, line_feed)
     if not repair:
-        raise log.unfinished(error.text)
+        raise log.unfinished(error.text, at=error.at)
     if log.compression is None:
         for length in _candidates(log, header):
             shorter = StoredLog(log.file, length, log.name, log.format)
@@ -630,10 +640,12 @@ class _Problem(NamedTuple):
     Attributes:
         text: The reason.
         is_incomplete: Whether more bytes could make it valid, so that it may be cut off.
+        at: The position, if known, as in `DecodeError`.
     """
 
     text: str
     is_incomplete: bool
+    at: Mapping[str, Any] | None = None
 
 
 def _decode(
@@ -659,7 +671,9 @@ def _decode(
         count += _drain(log, decoder)
     except DecodeError as error:
         if has_ended or isinstance(error, TruncatedError):
-            return "content", decoder.header(), count, _Problem(error.reason, is_incomplete=True)
+            at = {"offset": error.offset, "line": error.line, "column": error.column}
+            problem = _Problem(error.reason, is_incomplete=True, at=at)
+            return "content", decoder.header(), count, problem
         error.source = log.name
         raise
     _check_open(log, decoder)

@@ -323,6 +323,14 @@ def test_a_log_that_is_cut_in_its_first_message_has_nothing_to_repair(tmp_path, 
         assert path.read_bytes() == whole[:length]
 
 
+def test_long_lines_before_a_cut_document_are_found(tmp_path):
+    path = tmp_path / "log.rdf"
+    append(path, *(message(number, " " + "x" * 2 * ending.TAIL_BYTES) for number in range(3)))
+    path.write_bytes(path.read_bytes()[:-5])
+    append(path, message(3), repair=True)
+    assert numbers(path) == [0, 1, 3]
+
+
 def test_an_xml_document_of_several_lines_is_not_cut(tmp_path):
     path = tmp_path / "log.rdf"
     append(path, message(0))
