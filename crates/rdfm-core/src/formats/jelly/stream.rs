@@ -187,7 +187,7 @@ fn from_source(source: &Source) -> OptionsRow {
         match (name.as_str(), given) {
             ("stream_name", GivenValue::Text(text)) => options.stream_name.clone_from(text),
             ("physical_type", GivenValue::Text(text)) => {
-                options.physical_type = physical_number(text)
+                options.physical_type = physical_number(text);
             }
             ("generalized", GivenValue::Switch(on)) => options.generalized = *on,
             ("rdf_star", GivenValue::Switch(on)) => options.rdf_star = *on,
