@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_BYTES = 8_000_000
-WANTED = (
+REQUIRED = (
     "rdfm/__init__.py",
     "rdfm/py.typed",
     "rdfm/_core.pyi",
@@ -25,7 +25,7 @@ WANTED = (
     "rdfm/spark/__init__.py",
     "pyspark_rdfm/__init__.py",
 )
-FOREIGN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
+FORBIDDEN = ("tests/", "benchmarks/", "crates/", "spec-fixtures/", "tools/")
 
 
 def build(folder: Path, profile: str) -> Path:
@@ -57,11 +57,11 @@ def errors_of(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         extension = archive.read("rdfm/_core.abi3.so")
-    errors += [f"lacks {name}" for name in WANTED if name not in names]
+    errors += [f"lacks {name}" for name in REQUIRED if name not in names]
     for text in ("LICENSE", "THIRD_PARTY_NOTICES.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
             errors.append(f"lacks {text}")
-    errors += [f"contains {name}" for name in names if name.startswith(FOREIGN)]
+    errors += [f"contains {name}" for name in names if name.startswith(FORBIDDEN)]
     if has_symbols(extension):
         errors.append("the extension is not stripped")
     return errors

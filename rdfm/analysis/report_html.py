@@ -63,7 +63,7 @@ _WORDS = {
 }
 
 
-def page(of: Statistics) -> str:
+def page(statistics: Statistics) -> str:
     """Return a complete page."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -71,32 +71,32 @@ def page(of: Statistics) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src'
         " 'unsafe-inline'; img-src data:\">\n"
-        f'<link rel="icon" href="data:,">\n<title>{_text(of.source)}: statistics</title>\n'
-        f"<style>{_PAGE}</style>\n</head>\n<body>\n{fragment(of)}</body>\n</html>\n"
+        f'<link rel="icon" href="data:,">\n<title>{_text(statistics.source)}: statistics</title>\n'
+        f"<style>{_PAGE}</style>\n</head>\n<body>\n{fragment(statistics)}</body>\n</html>\n"
     )
 
 
-def fragment(of: Statistics) -> str:
+def fragment(statistics: Statistics) -> str:
     """Return the content of a page: a style element and a block."""
-    return f'<style>{_STYLE}</style>\n<main class="rdfm-stats">\n{"".join(_parts(of))}</main>\n'
+    return f'<style>{_STYLE}</style>\n<main class="rdfm-stats">\n{"".join(_parts(statistics))}</main>\n'
 
 
-def _parts(of: Statistics) -> Iterator[str]:
-    plural, sizes = _WORDS[of.kind]
-    facts = [of.format or "no format", f"{_size(of.bytes)} read"]
-    if of.logs != 1:
-        facts.append(f"{of.logs:,} logs")
-    if of.empty_messages:
-        facts.append(f"{of.empty_messages:,} empty {plural}")
-    yield f"<h1>{_text(of.source)}</h1>\n<p>{_text(', '.join(facts))}</p>\n"
-    if of.error:
-        yield f'<div class="bad">Reading stopped at the first error: {_text(of.error)}</div>\n'
-    yield _tiles(of, plural)
+def _parts(statistics: Statistics) -> Iterator[str]:
+    plural, heading = _WORDS[statistics.kind]
+    facts = [statistics.format or "no format", f"{_size(statistics.bytes)} read"]
+    if statistics.logs != 1:
+        facts.append(f"{statistics.logs:,} logs")
+    if statistics.empty_messages:
+        facts.append(f"{statistics.empty_messages:,} empty {plural}")
+    yield f"<h1>{_text(statistics.source)}</h1>\n<p>{_text(', '.join(facts))}</p>\n"
+    if statistics.error:
+        yield f'<div class="bad">Reading stopped at the first error: {_text(statistics.error)}</div>\n'
+    yield _tiles(statistics, plural)
     charts = (
-        (*sizes, of.quads_per_message),
-        ("Bytes per message, as N-Quads", "bytes", of.bytes_per_message),
-        ("Adds per patch", "adds", of.adds_per_patch),
-        ("Deletes per patch", "deletes", of.deletes_per_patch),
+        (*heading, statistics.quads_per_message),
+        ("Bytes per message, as N-Quads", "bytes", statistics.bytes_per_message),
+        ("Adds per patch", "adds", statistics.adds_per_patch),
+        ("Deletes per patch", "deletes", statistics.deletes_per_patch),
     )
     histograms = [
         _histogram(name, unit, some, plural)
@@ -105,36 +105,43 @@ def _parts(of: Statistics) -> Iterator[str]:
     ]
     if histograms:
         yield f'<div class="two">{"".join(histograms)}</div>\n'
-    yield _shares("Terms, by occurrences", _titled(of.occurrences))
-    yield _shares("Operations, by code", of.operations)
-    yield _variables(of)
-    if of.messages and of.series:
-        yield _series(of)
-    yield _distinct(of)
+    yield _shares("Terms, by occurrences", _titled(statistics.occurrences))
+    yield _shares("Operations, by code", statistics.operations)
+    yield _variables(statistics)
+    if statistics.messages and statistics.series:
+        yield _series(statistics)
+    yield _distinct(statistics)
     lists = [
-        _names(*_LISTS[name], getattr(of, name), of.prefixes if name == "namespaces" else {})
+        _names(
+            *_LISTS[name],
+            getattr(statistics, name),
+            statistics.prefixes if name == "namespaces" else {},
+        )
         for name in _LISTS
-        if getattr(of, name).counts
+        if getattr(statistics, name).counts
     ]
     if lists:
         yield f'<div class="two">{"".join(lists)}</div>\n'
-    if of.approximate_messages:
+    if statistics.approximate_messages:
         yield (
-            f"<p>{of.approximate_messages:,} {plural} have more than 65,536 distinct terms or 262,144 distinct quads."
+            f"<p>{statistics.approximate_messages:,} {plural} have more than 65,536 distinct terms or 262,144 distinct quads."
             " Some of their numbers are estimates.</p>\n"
         )
-    for note in of.notes:
+    for note in statistics.notes:
         yield f"<p>{_text(note)}</p>\n"
 
 
-def _tiles(of: Statistics, plural: str) -> str:
-    tiles = [(f"{of.messages:,}", plural)]
-    if of.kind != "results":
+def _tiles(statistics: Statistics, plural: str) -> str:
+    tiles = [(f"{statistics.messages:,}", plural)]
+    if statistics.kind != "results":
         tiles.append(
-            (f"{of.quads:,}", "quads" if of.kind == "messages" else "quads added or deleted")
+            (
+                f"{statistics.quads:,}",
+                "quads" if statistics.kind == "messages" else "quads added or deleted",
+            )
         )
     else:
-        tiles.append((f"{len(of.variables):,}", "variables"))
+        tiles.append((f"{len(statistics.variables):,}", "variables"))
     for name, title in (
         ("iris", "distinct IRIs"),
         ("literals", "distinct literals"),
@@ -142,8 +149,8 @@ def _tiles(of: Statistics, plural: str) -> str:
         ("predicates", "distinct predicates"),
         ("graphs", "distinct graphs"),
     ):
-        some = of.distinct[name]
-        if of.kind == "results" and name in ("subjects", "predicates", "graphs"):
+        some = statistics.distinct[name]
+        if statistics.kind == "results" and name in ("subjects", "predicates", "graphs"):
             continue
         approximately = "" if some.lower == some.upper else "≈ "
         tiles.append((f"{approximately}{some.number:,}", title))
@@ -153,9 +160,9 @@ def _tiles(of: Statistics, plural: str) -> str:
     return f'<div class="tiles">{cells}</div>\n'
 
 
-def _histogram(title: str, unit: str, of: Sizes, plural: str) -> str:
+def _histogram(title: str, unit: str, sizes: Sizes, plural: str) -> str:
     """Return a histogram, followed by its statistics."""
-    bars = of.histogram
+    bars = sizes.histogram
     width, height, base = 420, 190, 150
     step = min((width - 16) / len(bars), 64)
     left = (width - step * len(bars)) / 2
@@ -184,8 +191,8 @@ def _histogram(title: str, unit: str, of: Sizes, plural: str) -> str:
         f'<text x="{width / 2}" y="{base + 35}" text-anchor="middle">{unit}, by powers of two</text>'
     )
     shapes.append(f'<text x="0" y="12">up to {most:,} {plural} per bar</text>')
-    numbers = [("min", of.minimum), *of.percentiles.items(), ("max", of.maximum)]
-    numbers += [("mean", of.mean), ("std. dev.", of.standard_deviation)]
+    numbers = [("min", sizes.minimum), *sizes.percentiles.items(), ("max", sizes.maximum)]
+    numbers += [("mean", sizes.mean), ("std. dev.", sizes.standard_deviation)]
     spans = "".join(f"<span>{name} <b>{_number(value)}</b></span>" for name, value in numbers)
     return (
         f'<section class="card"><h2>{title}</h2><svg viewBox="0 0 {width} {height}" role="img"'
@@ -221,23 +228,23 @@ def _shares(title: str, counts: Mapping[str, int]) -> str:
     )
 
 
-def _names(title: str, unit: str, of: Names, prefixes: Mapping[str, str]) -> str:
+def _names(title: str, unit: str, names: Names, prefixes: Mapping[str, str]) -> str:
     """Return the most frequent names, with a bar for each."""
     by_iri = {iri: name for name, iri in prefixes.items()}
-    most = max(of.counts.values())
+    most = max(names.counts.values())
     rows = []
-    for name, count in of.counts.items():
+    for name, count in names.counts.items():
         label = _text(_cut(name, _MAX_NAME))
         prefix = f" <small>{_text(by_iri[name])}:</small>" if name in by_iri else ""
         rows.append(
             f'<div class="row"><div><span title="{_text(_cut(name, _MAX_TOOLTIP))}">{label}{prefix}</span>'
             f"<span>{count:,}</span></div>{_bar(count, most)}</div>"
         )
-    more = of.number - len(of.counts)
+    more = names.number - len(names.counts)
     if more:
         rows.append(f"<p>and {more:,} more</p>")
-    if of.others:
-        rows.append(f"<p>{of.others:,} {unit} of names that are not counted</p>")
+    if names.others:
+        rows.append(f"<p>{names.others:,} {unit} of names that are not counted</p>")
     return f'<section class="card"><h2>{title}, by {unit}</h2>{"".join(rows)}</section>'
 
 
@@ -249,22 +256,22 @@ def _bar(count: int, most: int) -> str:
     )
 
 
-def _variables(of: Statistics) -> str:
-    if not of.variables:
+def _variables(statistics: Statistics) -> str:
+    if not statistics.variables:
         return ""
     rows = (
         (
             f"?{_text(variable.name)}",
             f"{variable.bound:,}",
-            _share(variable.bound, of.messages),
+            _share(variable.bound, statistics.messages),
             "–" if variable.distinct is None else f"{variable.distinct.number:,}",
         )
-        for variable in of.variables
+        for variable in statistics.variables
     )
     return _table("Variables", ("", "bound", "of rows", "distinct terms"), rows)
 
 
-def _series(of: Statistics) -> str:
+def _series(statistics: Statistics) -> str:
     rows = (
         (
             _TITLES[name],
@@ -272,21 +279,21 @@ def _series(of: Statistics) -> str:
             _number(some.standard_deviation),
             _number(some.sum),
         )
-        for name, some in of.series.items()
+        for name, some in statistics.series.items()
     )
     head = ("", "min", "mean", "max", "std. dev.", "sum")
-    message = "patch" if of.kind == "patches" else "message"
+    message = "patch" if statistics.kind == "patches" else "message"
     return _table(f"Distinct terms and other numbers per {message}", head, rows)
 
 
-def _distinct(of: Statistics) -> str:
+def _distinct(statistics: Statistics) -> str:
     rows = (
         (
             _TITLES[name],
             f"{some.number:,}",
             "exact" if some.lower == some.upper else f"{some.lower:,} to {some.upper:,}",
         )
-        for name, some in of.distinct.items()
+        for name, some in statistics.distinct.items()
         if some.number
     )
     return _table("Distinct terms in the log", ("", "number", "± 2 standard deviations"), rows)

@@ -55,11 +55,11 @@ class ArrowSizeChecker:
         except struct.error as error:
             raise _broken("its footer") from error
         for offset in batches:
-            self._checked(offset)
+            self._check_message(offset)
             yield
 
     def messages(self, offset: int) -> Iterator[None]:
-        """Check the messages of a stream from an offset on, up to the next record batch per step.
+        """Check the messages of a stream from an offset on, one record batch per step.
 
         Raises:
             DecodeError: If a message is broken.
@@ -67,11 +67,11 @@ class ArrowSizeChecker:
         """
         at: int | None = offset
         while at is not None:
-            at, kind = self._checked(at)
+            at, kind = self._check_message(at)
             if kind == _RECORDS:
                 yield
 
-    def _checked(self, offset: int) -> tuple[int | None, int]:
+    def _check_message(self, offset: int) -> tuple[int | None, int]:
         try:
             return self._check(offset)
         except struct.error as error:

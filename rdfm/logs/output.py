@@ -110,8 +110,8 @@ class Output:
                 raise PermissionError(13, "Permission denied", str(path))
         temporary = final.with_name(f".{_cut(final.name, 100)}.{os.urandom(6).hex()}.tmp")
         opened: list[BinaryIO] = []
-        # Both before the file exists: Ctrl-C can come at any time, and a writer can be garbage
-        # collected.
+        # These are set before the file exists, because Ctrl-C can come at any time, and a writer can
+        # be garbage collected.
         self._final, self._temporary = final, temporary
         self._finalizer = weakref.finalize(
             self, _finalize, self._process, self.name, temporary, opened
@@ -187,7 +187,7 @@ class Output:
         self._done()
 
     def _done(self) -> None:
-        """Record that there is no temporary file any more."""
+        """Record that the temporary file no longer exists."""
         self._temporary = None
         if self._finalizer is not None:
             self._finalizer.detach()
@@ -330,7 +330,7 @@ class FolderOutput:
             self._end(part)
 
     def commit(self) -> None:
-        """Rename the folder to its final name; an overwritten folder is removed then."""
+        """Rename the folder to its final name, and remove the folder that it replaces."""
         try:
             self.check_process()
             self._end_all()
@@ -379,7 +379,7 @@ class FolderOutput:
                 with contextlib.suppress(OSError):
                     self._end(part)
             _settle(self._staging, self._final, self._old)
-        # Not earlier: if the process ends before this, the finalizer removes the rest.
+        # Last, because the finalizer removes the rest if the process ends before this.
         self._finalizer.detach()
 
 
@@ -579,7 +579,7 @@ def _settle(staging: Path, final: Path, old: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, as far as possible."""
+    """Remove a folder; files that cannot be removed remain."""
     for _ in range(
         2
     ):  # if interrupted while closing a folder, rmtree raises OSError instead of the interrupt

@@ -66,9 +66,9 @@ def create_log(
         split_bytes: Uncompressed size in bytes after which a file of a folder ends, at the end of
             the message.
         overwrite: Replace a folder that is not empty: everything in it is removed.
-        append: Write after the messages of a log that exists; otherwise create it. The messages are
-            part of the log when the writer is closed, or not at all. Other processes cannot append
-            in the meantime.
+        append: Append to an existing log; create it if it does not exist. All messages become part of
+            the log when the writer is closed, or none does. Other processes cannot append in the
+            meantime.
         sync: When appending, make each batch part of the log as soon as it is written, and wait
             until it is on disk; see `LogWriter.flush`.
         repair: When appending to a log that ends inside a message, remove the incomplete message.
@@ -146,15 +146,15 @@ class LogWriter:
     def write(self, message: Message | Iterable[Quad] | Patch | Iterable[OperationParts]) -> None:
         """Write one message, or one patch in a format of patches.
 
-        A few are collected before they are encoded.
+        Several messages are collected before they are encoded.
 
         Raises:
-            EncodeError: A message cannot be written in the format: this one, or one collected
-                before; the error has its index in this log. Those before it are written; the log
+            EncodeError: This message, or one collected before it, cannot be written in the format;
+                the error has its index in this log. The messages before it are written; the log
                 accepts no more.
             TypeError: The argument is neither a `Message` nor an iterable of `Quad`; in a format of
-                patches, neither a `Patch` nor an iterable of operations; in a format of results,
-                anything. The log remains usable.
+                patches, neither a `Patch` nor an iterable of operations. Always in a format of
+                results. The log remains usable.
             ValueError: An operation of a patch has an unknown `op`: the patch is not written, and
                 the log remains usable. Or an operation lacks a part, which is detected when the
                 patch is encoded.
@@ -232,7 +232,7 @@ class LogWriter:
         return self._output.committed_bytes if isinstance(self._output, Appended) else None
 
     def flush(self) -> None:
-        """Encode and write the messages that were collected.
+        """Encode and write the collected messages.
 
         They are part of a log only after `close`, or if it was opened with `append` and `sync`.
 
@@ -256,7 +256,7 @@ class LogWriter:
             raise
 
     def discard(self) -> None:
-        """Stop without a file; with `keep_partial` the output so far is kept as `NAME.partial`."""
+        """Discard the output; with `keep_partial`, keep the output so far as `NAME.partial`."""
         self._closed = True
         if self._keep_partial:
             with contextlib.suppress(RdfmError, OSError):

@@ -35,14 +35,14 @@ def solve(
     pieces: Iterable[Piece] | None = None,
     before: Sequence[Stage] = (),
 ) -> Generator[Any, None, None]:
-    """Yield the batches that a query makes of the input, and close the input at the end.
+    """Yield the results of a query in batches, and close the input at the end.
 
     Args:
         querying: Stage that evaluates the query.
         driver: Driver that reads the logs, or an open log.
         tally: Counter of skipped data.
         skips: Whether to skip broken messages.
-        pieces: Output of the reading half of the driver, if it has started.
+        pieces: Pieces of a driver that has opened its input already; by default its own.
         before: Stages to run before the query.
 
     Raises:
@@ -102,7 +102,7 @@ class Solutions(Tabular):
             except BaseException:
                 driver.close()
                 raise
-        self._found = solve(querying, driver, self._tally, skips=skips, pieces=pieces)
+        self._solved = solve(querying, driver, self._tally, skips=skips, pieces=pieces)
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -138,11 +138,11 @@ class Solutions(Tabular):
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
-            self._ended = True  # an error ends it too
-            found = next(self._found, None)
-            if found is None:
+            self._ended = True  # also after an error
+            batch = next(self._solved, None)
+            if batch is None:
                 return
-            table, nulls = self._columns(found)
+            table, nulls = self._columns(batch)
             self._nulls += nulls
             self._ended = False
             yield table
@@ -163,10 +163,10 @@ class Solutions(Tabular):
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
         self._check_unread()
         self._ended = True
-        for found in self._found:
-            indexes = found.indexes or [None] * len(found.rows)
-            for index, row in zip(indexes, found.rows, strict=True):
-                yield found.source, index, row
+        for batch in self._solved:
+            indexes = batch.indexes or [None] * len(batch.rows)
+            for index, row in zip(indexes, batch.rows, strict=True):
+                yield batch.source, index, row
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
@@ -186,7 +186,7 @@ class Solutions(Tabular):
         """
         with self._turn:
             self._ended = True
-            self._found.close()
+            self._solved.close()
             self._driver.close()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
 """Files of web servers, which can be read but have no folders.
 
 In: http and https URLs. Out: their sizes and times.
-Law: nothing is written; a URL with `*` or `?` is a name.
+Law: nothing is written; `*` and `?` in a URL are not wildcards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class WebStorage:
     """The storage of http and https URLs."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        """Initialize with the settings of requests.
+        """Initialize with the settings for requests.
 
         Raises:
             OptionError: An option is unknown, or its value is invalid.

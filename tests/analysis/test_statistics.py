@@ -32,8 +32,8 @@ CONTROLS = {*range(9), 11, 12, *range(14, 20)}
 JELLY = {"generalized": True, "rdf_star": True}
 
 
-class Plain:
-    """Counts the same numbers in the simplest way."""
+class PlainCounts:
+    """Counts what statistics count, in the simplest way."""
 
     def __init__(self) -> None:
         self.series: dict[str, list] = {}
@@ -166,7 +166,7 @@ def check_names(found: Names, wanted: Counter) -> None:
 
 def check(found: Statistics, log: list[list[tuple]]) -> None:
     """Checks all numbers of a log of messages."""
-    plain = Plain()
+    plain = PlainCounts()
     written = []
     for index, message in enumerate(log):
         unique = list(dict.fromkeys(message))
@@ -185,7 +185,7 @@ def check(found: Statistics, log: list[list[tuple]]) -> None:
     assert set(found.series) == {*plain.series, "byte_density"} or not log
 
 
-def check_terms(found: Statistics, plain: Plain) -> None:
+def check_terms(found: Statistics, plain: PlainCounts) -> None:
     for name, values in plain.series.items():
         check_series(found.series[name], values)
     for name, terms in plain.distinct.items():
@@ -199,7 +199,7 @@ def check_terms(found: Statistics, plain: Plain) -> None:
     )
 
 
-def of_batches(batches, top: int = 1000) -> Statistics:
+def statistics_of(batches, top: int = 1000) -> Statistics:
     collector = Collector()
     for batch in batches:
         collector.add(batch)
@@ -227,15 +227,15 @@ def one_by_one(batch):
 @settings(deadline=None)
 def test_statistics_equal_a_plain_count(log):
     batch = as_batch(log)
-    found = of_batches([batch])
+    found = statistics_of([batch])
     check(found, log)
-    assert of_batches(one_by_one(batch)) == found
+    assert statistics_of(one_by_one(batch)) == found
     for name in ("nq", "jelly", "rdf-protobuf"):
         # The escaping of U+FFFE and U+FFFF depends on the input format and changes byte counts.
         if not log or re.search(r"\\uff(fe|ff)", ascii(log)):
             continue
         data = encode(name, log, **(JELLY if name == "jelly" else {}))
-        again = of_batches(
+        again = statistics_of(
             batches_of(name, data, **({"generalized": True} if name == "nq" else {}))
         )
         assert again.to_dict() == found.to_dict() | {"prefixes": again.prefixes}, name
@@ -257,15 +257,15 @@ def types(draw):
 @given(types())
 @settings(deadline=None)
 def test_types_are_counted(log):
-    check(of_batches([as_batch(log)]), log)
+    check(statistics_of([as_batch(log)]), log)
 
 
 @given(patch_logs.patches(graphs=True))
 @settings(deadline=None)
 def test_patches_have_statistics_of_their_operations(log):
     batch = patch_logs.as_batch(log)
-    found = of_batches([batch])
-    plain = Plain()
+    found = statistics_of([batch])
+    plain = PlainCounts()
     for patch in log:
         plain.message([row[1:] for row in patch if row[0] in "AD"], None)
     codes = Counter(row[0] for patch in log for row in patch)
@@ -279,7 +279,7 @@ def test_patches_have_statistics_of_their_operations(log):
     if log:
         check_terms(found, plain)
         assert "byte_density" not in found.series
-        assert of_batches(one_by_one(batch)) == found
+        assert statistics_of(one_by_one(batch)) == found
 
 
 @given(result_logs.results())
@@ -297,7 +297,7 @@ def test_results_have_statistics_of_their_cells(log):
         cells = [row[at] for row in rows if row[at] is not None]
         assert variable.bound == len(cells)
         assert variable.distinct.number == len(set(cells))
-    plain = Plain()
+    plain = PlainCounts()
     for cell in (cell for row in bound for cell in row):
         plain.occur(cell)
     assert found.occurrences == {name: plain.occurrences[name] for name in found.occurrences}
@@ -328,8 +328,8 @@ def test_a_message_in_parts_is_counted_as_one():
     log = [large(20), large(50_000), [], large(20_000, 2), large(3)]
     batches = list(parts_of(log))
     assert any(batch.continues for batch in batches)
-    check(of_batches(batches), log)
-    check(of_batches([as_batch(log)]), log)
+    check(statistics_of(batches), log)
+    check(statistics_of([as_batch(log)]), log)
 
 
 def parts_of(log):
@@ -343,14 +343,14 @@ def test_counts_of_a_message_with_many_terms_are_estimated():
         for number in range(150_000)
     ]
     message += message[:50_000]
-    found = of_batches(parts_of([message, message[:10]]))
+    found = statistics_of(parts_of([message, message[:10]]))
     assert found.approximate_messages == 1
     assert found.quads_per_message.maximum == 200_000
     assert found.series["statements"].maximum == pytest.approx(150_000, rel=0.01)
     assert found.series["subjects"].maximum == pytest.approx(150_000, rel=0.01)
     assert found.series["subjects"].minimum == 10
     # A small message is counted exactly.
-    assert of_batches([as_batch([message[:10]])]).approximate_messages == 0
+    assert statistics_of([as_batch([message[:10]])]).approximate_messages == 0
 
 
 @pytest.mark.slow
@@ -359,7 +359,7 @@ def test_a_large_message_without_repetitions_has_an_exact_number_of_statements()
         (("iri", f"http://example.org/{number}"), ("iri", "http://e/p"), ("bnode", "b"), None)
         for number in range(100_000)
     ]
-    assert of_batches(parts_of([message])).series["statements"].sum == 100_000
+    assert statistics_of(parts_of([message])).series["statements"].sum == 100_000
 
 
 # --- distinct counts ---
@@ -399,7 +399,9 @@ def test_estimates_do_not_depend_on_batch_boundaries():
         for number in range(90_000)
     ).encode()
 
-    one, other = (of_batches(batches_of("nq", text, size, "always")) for size in (1 << 20, 10_007))
+    one, other = (
+        statistics_of(batches_of("nq", text, size, "always")) for size in (1 << 20, 10_007)
+    )
     assert one == other
 
 
@@ -420,8 +422,8 @@ def test_a_snapshot_covers_the_batches_so_far():
     collector.add(batch.slice(0, 4))
     before = collector.statistics(top=1000)
     collector.add(batch.slice(4, 10))
-    assert before == of_batches([as_batch(log[:4])])
-    assert collector.statistics(top=1000) == of_batches([batch])
+    assert before == statistics_of([as_batch(log[:4])])
+    assert collector.statistics(top=1000) == statistics_of([batch])
 
 
 def test_blank_nodes_of_different_logs_are_distinct(tmp_path):

@@ -9,14 +9,14 @@ from rdfm.errors import DecodeError
 
 pa = pytest.importorskip("pyarrow")
 
-ROOMY = b"<a:s><a:p><a:o>" * 20
+DATA = b"<a:s><a:p><a:o>" * 20
 
 
 def ints(*numbers, layout="i"):
     return pa.py_buffer(struct.pack(f"<{len(numbers)}{layout}", *numbers))
 
 
-def texts(*offsets, kind=None, data=ROOMY):
+def texts(*offsets, kind=None, data=DATA):
     wide = kind in (pa.large_string(), pa.large_binary())
     buffers = [None, ints(*offsets, layout="q" if wide else "i"), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind or pa.string(), len(offsets) - 1, buffers)
@@ -111,21 +111,21 @@ MALFORMED = [
 def test_malformed_arrays_are_errors_of_their_row(number):
     make, row, text = MALFORMED[number]
     for read in (MessageBatch.from_arrow, lambda given: list(batches_from_arrow(given))):
-        with pytest.raises(DecodeError) as met:
+        with pytest.raises(DecodeError) as caught:
             read(make())
-        assert text in str(met.value)
-        assert met.value.row is not None
+        assert text in str(caught.value)
+        assert caught.value.row is not None
         if row is not None:
-            assert met.value.row == row
+            assert caught.value.row == row
 
 
 def test_malformed_arrays_in_a_stream_are_errors():
     made = pa.RecordBatchReader.from_batches(
         rows(lists(0, 1, 2)).schema, [rows(lists(0, 1, 2)), rows(lists(0, 9, 2))]
     )
-    with pytest.raises(DecodeError) as met:
+    with pytest.raises(DecodeError) as caught:
         MessageBatch.from_arrow(made)
-    assert met.value.row == 2
+    assert caught.value.row == 2
 
 
 def test_malformed_operations_are_errors():
@@ -156,9 +156,9 @@ def test_malformed_values_are_errors():
             1,
         ),
     ):
-        with pytest.raises(DecodeError) as met:
+        with pytest.raises(DecodeError) as caught:
             decode_values(decoder, values)
-        assert met.value.row == row
-    with pytest.raises(DecodeError) as met:
+        assert caught.value.row == row
+    with pytest.raises(DecodeError) as caught:
         encode_values(encoder, lists(0, 9, 2))
-    assert met.value.row == 0
+    assert caught.value.row == 0

@@ -32,7 +32,7 @@ def term_of(text):
 
 
 def folded(found):
-    """Removes differences that Jena makes: labels, case of language tags, and directions."""
+    """Normalizes what Jena changes: labels, case of language tags, and directions."""
     variables, rows = found
     labels = {}
 

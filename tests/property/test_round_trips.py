@@ -12,8 +12,8 @@ from rdfm import formats
 
 WRITING = {"jelly": {"generalized": True, "rdf_star": True}}
 READING = {"nt": {"generalized": True}, "nq": {"generalized": True}}
-EVERY = (*NATIVE, *TABLES)
-PAIRS = [(a, b) for a in EVERY for b in EVERY]
+FORMATS = (*NATIVE, *TABLES)
+PAIRS = [(a, b) for a in FORMATS for b in FORMATS]
 
 
 def written(name, messages, **options):
@@ -33,7 +33,7 @@ def test_each_pair_keeps_what_both_formats_support(first, second, data):
     assert_same(read(second, written(second, there)), log, order=ordered(first, second))
 
 
-@pytest.mark.parametrize("middle", EVERY)
+@pytest.mark.parametrize("middle", FORMATS)
 @given(data=st.data())
 def test_a_third_format_in_between_changes_nothing(middle, data):
     log = data.draw(carried("nq", middle))
@@ -45,7 +45,7 @@ def test_a_third_format_in_between_changes_nothing(middle, data):
     assert_same(read("nq", around), read("nq", direct), order=ordered(middle))
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FORMATS)
 @given(log=logs(generalized=True))
 def test_unsupported_data_is_refused_with_the_name_of_the_format(name, log):
     carries = formats.find(name).spec.carries
@@ -72,7 +72,7 @@ def test_both_dialects_keep_empty_messages(name, dialect, data):
     assert_same(read(name, written(name, log, dialect=dialect)), log)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=15)
 @given(data=st.data())
 def test_piece_sizes_do_not_change_the_messages(name, data):
@@ -99,7 +99,7 @@ def test_jelly_tables_of_any_size_keep_the_messages(physical, tables, data):
     assert_same(read("jelly", data), log)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
 def test_batch_sizes_do_not_change_the_output(name, data):
     log = data.draw(carried(name))
@@ -109,14 +109,14 @@ def test_batch_sizes_do_not_change_the_output(name, data):
     expected = whole.encode(batch) + whole.finish()
     slices = [batch.slice(at, at + 1) for at in range(len(batch))]
     # Each batch has its own ids; an encoder must not reuse what it stored for another batch.
-    apart = [as_batch([message], at) for at, message in enumerate(log)]
-    for cut in (slices, apart):
+    separate = [as_batch([message], at) for at, message in enumerate(log)]
+    for cut in (slices, separate):
         encoder = formats.find(name).Encoder(**options)
         assert b"".join([*map(encoder.encode, cut), encoder.finish()]) == expected
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in EVERY if formats.find(name).spec.carries["boundaries"]]
+    "name", [name for name in FORMATS if formats.find(name).spec.carries["boundaries"]]
 )
 def test_ids_of_one_batch_do_not_apply_to_the_next(name):
     """The next batch has more ids: rdf:type has the id that another predicate gets there."""

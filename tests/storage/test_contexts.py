@@ -111,11 +111,11 @@ def test_contexts_that_expand_too_much_are_refused(tmp_path):
 class Server(BaseHTTPRequestHandler):
     """Serves contexts at `/c`, a page that links to it at `/page`, and redirects at `/r`."""
 
-    asked: ClassVar[list[tuple[str, str | None]]] = []
+    requests: ClassVar[list[tuple[str, str | None]]] = []
     drips = threading.Semaphore(0)  # one for each byte of `/drip`
 
     def do_GET(self):
-        self.asked.append((self.path, self.headers.get("Accept")))
+        self.requests.append((self.path, self.headers.get("Accept")))
         if self.path == "/r":
             self.send_response(302)
             self.send_header("Location", "/c")
@@ -149,7 +149,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def site():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    Server.asked.clear()
+    Server.requests.clear()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -163,13 +163,13 @@ def test_a_context_is_fetched_if_allowed_and_then_cached(site, tmp_path, path):
     log = json.dumps({"@context": site + path}).encode() + b'\n{"p": "o"}\n{"p": "o"}\n'
     with pytest.raises(rdfm.DecodeError, match="not available"):
         predicates(log, context_cache=str(tmp_path))
-    assert Server.asked == []
+    assert Server.requests == []
     options = {"context_cache": str(tmp_path), "allow_network": True}
     assert predicates(log, **options) == ["http://v/p"] * 2
-    asked = list(Server.asked)
-    assert asked[0] == (path, contexts.ACCEPT)
+    requests = list(Server.requests)
+    assert requests[0] == (path, contexts.ACCEPT)
     assert predicates(log, context_cache=str(tmp_path)) == ["http://v/p"] * 2
-    assert Server.asked == asked
+    assert Server.requests == requests
 
 
 def test_only_http_is_fetched(site, tmp_path):
@@ -194,7 +194,7 @@ def test_a_slow_context_is_abandoned_in_time(site, monkeypatch):
 
 def test_non_ascii_urls_are_percent_encoded(site):
     contexts.fetch(f"{site}/é%20")
-    assert Server.asked[-1][0] == "/%C3%A9%20"
+    assert Server.requests[-1][0] == "/%C3%A9%20"
 
 
 def test_the_size_of_contexts_is_limited(site, tmp_path, monkeypatch):

@@ -91,7 +91,7 @@ def test_formats_without_an_option_refuse_it_in_the_same_words(
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
         codec(**{option.name: option_text(option)})
     if side == "read" and option.hint:
-        return  # see below
+        return  # a hint, which conversions ignore
     named = f"{'from' if side == 'read' else 'to'}_{option.name}"
     ends = (other.name, "nq") if side == "read" else ("nq", other.name)
     with pytest.raises(OptionError, match=f"^{re.escape(sentence)}$"):
@@ -140,7 +140,7 @@ def test_a_conversion_ignores_hints_for_other_formats():
             rdfm.open_log(b"", "ndjsonld", **{name: "flat"})
 
 
-def test_options_are_declared_alike_in_every_format():
+def test_options_have_the_same_kind_in_every_format():
     for side in SIDES:
         found = {}
         for spec in formats.specs():

@@ -87,7 +87,7 @@ impl MessageBatch {
         self.view.batch.first_index()
     }
 
-    /// Return the index in the log of a message, by its number in the batch.
+    /// Return a message's index in the log, given its number in the batch.
     ///
     /// Raises:
     ///     IndexError: If there is no such message.

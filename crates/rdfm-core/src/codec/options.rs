@@ -10,7 +10,7 @@ pub const FORMATS: &str = "Formats";
 pub const TEXT: &str = "Text formats";
 /// Options of RDF Protobuf and RDF Thrift.
 pub const RDF_BINARY: &str = "RDF Protobuf and RDF Thrift";
-/// Limits.
+/// Options that limit memory.
 pub const LIMITS: &str = "Limits that protect memory";
 
 /// Maximum of `max_message_bytes`. With the largest batch it stays below 4 GiB, the range of 32-bit
@@ -77,7 +77,7 @@ pub const DEPTH: OptionSpec = OptionSpec::new(
 pub const BATCH_QUADS: OptionSpec = OptionSpec::new(
     "batch_quads",
     ValueKind::Count(1, MAX_COUNT),
-    "A batch ends at the first message end at or after this many quads.",
+    "A batch ends with the message that reaches this many quads.",
 )
 .default(Default::Number(8192))
 .group(LIMITS)
@@ -87,7 +87,7 @@ pub const BATCH_QUADS: OptionSpec = OptionSpec::new(
 pub const BATCH_BYTES: OptionSpec = OptionSpec::new(
     "batch_bytes",
     ValueKind::Bytes(1, MAX_BATCH_BYTES),
-    "A batch ends at the first message end at or after this many decoded bytes.",
+    "A batch ends with the message that reaches this many decoded bytes.",
 )
 .default(Default::Number(4 << 20))
 .group(LIMITS)

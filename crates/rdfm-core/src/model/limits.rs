@@ -7,9 +7,9 @@ pub struct Limits {
     pub max_message_bytes: u64,
     /// Maximum nesting of triple terms, and of open brackets in Turtle and TriG.
     pub max_depth: u32,
-    /// A batch ends at the first message end at or after this many quads.
+    /// A batch ends with the message that reaches this many quads.
     pub batch_quads: usize,
-    /// A batch ends at the first message end at or after this many decoded bytes.
+    /// A batch ends with the message that reaches this many decoded bytes.
     pub batch_bytes: usize,
     /// A batch ends after this many messages.
     pub batch_messages: usize,

@@ -106,7 +106,7 @@ impl LastTerms {
     };
 }
 
-/// Slots of recent terms, and those of predicates. An empty cache finds nothing and costs nothing.
+/// Recent terms by hash, and the last terms of each predicate. An empty cache finds nothing and costs nothing.
 #[derive(Default)]
 pub(crate) struct Cache {
     slots: Box<[RecentTerm]>,

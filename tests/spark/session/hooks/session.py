@@ -1,7 +1,7 @@
 """Runs a session in a separate process.
 
 Usage: `session.py MASTER SETTINGS STEP…`, all except the master as JSON. It prints for each step
-whether it is done or failed, and `without a failure` if an expected failure did not happen.
+whether it succeeded (`done`) or `failed`, and `without a failure` if an expected failure did not happen.
 """
 
 import json
