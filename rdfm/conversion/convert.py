@@ -25,6 +25,7 @@ from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.storage.pool import MAX_JOBS, usable_cores
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ConvertOptions
@@ -91,6 +92,8 @@ def convert(
             - overwrite: Replace a folder that is not empty. Everything in it is removed.
             - append: Write after the messages of a log that exists, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - jobs: Number of threads for each step that can be divided (default: the number of
+              cores, at most 8). It does not change the output.
 
     Returns:
         A summary of the conversion.
@@ -146,6 +149,7 @@ def plan(
         declared = {**declared, "prefixes": _PREFIXES}
     divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
+    jobs = stages.get("jobs") or min(usable_cores(), MAX_JOBS)
     shape = Shape(
         output,
         stages.get("compression"),
@@ -165,6 +169,7 @@ def plan(
             stages.get("prefixes"),
             stages.get("compression"),
         ),
+        jobs,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
@@ -227,6 +232,7 @@ def plan(
         stays_flat=stays_flat,
         buffers_messages=buffers_messages,
         bytes_total=total,
+        jobs=jobs,
     )
 
 

@@ -102,6 +102,11 @@ class Channel(Generic[Item]):
                 self._changed.notify_all()
             yield item
 
+    def is_empty(self) -> bool:
+        """Return whether the consumer would have to wait for the next item, or for the end."""
+        with self._changed:
+            return not self._items
+
     def reached(self) -> Any:
         """Return the mark of the last item that the consumer has finished, or None before that."""
         with self._changed:

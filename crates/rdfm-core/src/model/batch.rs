@@ -27,6 +27,12 @@ impl InForce {
         batch.namespaces.iter().take(most)
     }
 
+    /// Whether they are those at the start of a batch, which may then follow the last one.
+    pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
+        let last = self.0.as_ref();
+        last.is_some_and(|last| Arc::ptr_eq(last, &batch.namespaces))
+    }
+
     /// Whether a batch follows the last one. The batch then becomes the last one.
     pub fn follows<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
         let last = self.0.replace(Arc::clone(&batch.namespaces_after));
