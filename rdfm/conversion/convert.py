@@ -24,6 +24,7 @@ from rdfm.logs.input import Readable, as_inputs, holds_files
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.parallel import ParallelDriver
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.storage.pool import MAX_JOBS, usable_cores
 
@@ -222,7 +223,9 @@ def plan(
     selection, reading = select(stages, inputs, reading, regrouping)
     return ConversionPlan(
         inputs=inputs,
-        driver=Driver(inputs, reading),
+        driver=Driver(inputs, reading)
+        if jobs == 1
+        else ParallelDriver(inputs, reading, jobs, splits=not selection),
         stages=(*renaming, *filtering, *regrouping(), *selection),
         target=target,
         shape=shape,

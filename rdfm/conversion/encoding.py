@@ -9,7 +9,7 @@ before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rdfm.errors import EncodeError
@@ -48,14 +48,21 @@ class Encoded(NamedTuple):
 class Encoding:
     """An encoder and its twins in threads."""
 
-    def __init__(self, encoder: Any, jobs: int) -> None:
-        """Initialize with an encoder of the output, and the number of threads."""
+    def __init__(self, encoder: Any, jobs: int, wake: Callable[[], object]) -> None:
+        """Initialize with an encoder of the output, and the number of threads.
+
+        `wake` is called when a batch is encoded.
+        """
         self._encoder = encoder
         self._twins: list[Any] = []  # that do nothing now
         self._generation = 0  # of the twins
         self._made: list[Any] = []  # all twins
         self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
-        self._pool: Pool[tuple[Encoded, Any, int]] = Pool("rdfm-encode", jobs)
+        if jobs > 1 and hasattr(encoder, "use_thread"):
+            encoder.use_thread()
+        self._pool: Pool[tuple[Encoded, Any, int]] = Pool(
+            "rdfm-encode", jobs if jobs > 1 else 0, wake
+        )
         self._failed = False
 
     def __len__(self) -> int:
@@ -90,6 +97,10 @@ class Encoding:
 
         self._pool.give(work, here=here)
 
+    def is_ready(self) -> bool:
+        """Return whether the bytes of the next batch are complete."""
+        return self._pool.is_ready()
+
     def take(self, *, all: bool = False) -> Iterator[Encoded]:
         """Yield the batches that are encoded, or wait for all of them.
 
@@ -115,6 +126,8 @@ class Encoding:
     def close(self) -> None:
         """End the threads."""
         self._pool.close()
+        if hasattr(self._encoder, "close"):
+            self._encoder.close()
 
     def dropped(self) -> Counter[str]:
         """Return counts of the data left out so far, by name."""

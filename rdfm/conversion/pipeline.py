@@ -14,7 +14,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,7 @@ class Pipeline:
         self._notes = Notes()
         self._encoder: Encoding | None = None
         self._read_all = False
+        self._wake: Callable[[], None] = lambda: None
 
     def run(self) -> Summary:
         """Run the conversion.
@@ -121,9 +122,10 @@ class Pipeline:
         driver = self._plan.driver
         output: Output | FolderOutput | Appended | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
-        batches: Channel[list[Item]] = Channel(
+        batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
             SLOW_BATCHES_BYTES if self._stages.is_slow else BATCHES_BYTES
         )
+        self._wake = batches.wake
         written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
@@ -265,11 +267,12 @@ class Pipeline:
     def _arriving(
         self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]
     ) -> Iterator[list[Item]]:
-        """Yield the items. Everything before them is written before waiting for more."""
+        """Yield the items. While waiting for them, pass on what is encoded."""
         arriving = iter(batches)
         while True:
-            if self._encoder is not None and len(self._encoder) and batches.is_empty():
-                self._drain(written)
+            encoder = self._encoder
+            while encoder is not None and len(encoder) and not batches.wait(encoder.is_ready):
+                self._encode((), written)
             items = next(arriving, None)
             if items is None:
                 return
@@ -309,6 +312,7 @@ class Pipeline:
                         encoder = self._encoder = self._make_encoder(item.batch)
                     encoder.give(item.batch, item.source.name, item.bytes_in)
                     self._take(written)
+            self._take(written)
         except BaseException:
             if self._out:
                 self._pass_on(written)
@@ -364,7 +368,7 @@ class Pipeline:
         """Return the encoder. The first messages determine the header."""
         plan, first = self._plan, self._first
         if first is None:
-            return Encoding(plan.target.encoder(None, None), plan.jobs)
+            return Encoding(plan.target.encoder(None, None), plan.jobs, self._wake)
         known = source_of(
             first,
             isinstance(batch, MessageBatch) and len(batch) > 0 and batch.has_namespaces(0),
@@ -375,7 +379,7 @@ class Pipeline:
             name=plan.from_format,
         )
         known["carries"] |= self._stages.carries()
-        return Encoding(plan.target.encoder(first.source, known), plan.jobs)
+        return Encoding(plan.target.encoder(first.source, known), plan.jobs, self._wake)
 
     # --- writing and progress ---
 

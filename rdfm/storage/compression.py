@@ -219,7 +219,7 @@ class BlockCompressor:
         self._pieces: list[bytes | memoryview] = []
         self._size = 0  # of the pieces
         self._is_empty = True
-        self._pool: Pool[bytes] = Pool("rdfm-compress", jobs)
+        self._pool: Pool[bytes] = Pool("rdfm-compress", jobs if jobs > 1 else 0)
 
     def compress(self, data: bytes | memoryview, /) -> bytes:
         """Take a piece, and return the blocks that are compressed by now."""

@@ -55,15 +55,22 @@ class _Slot(Generic[Result]):
 
 
 class Pool(Generic[Result]):
-    """Threads for work of one kind. With one thread, the work is done by the caller.
+    """Threads for work of one kind. Without threads, the caller does the work.
 
     One thread gives the work and takes the results. Any thread may close the pool.
     """
 
-    def __init__(self, name: str, threads: int) -> None:
-        """Initialize with the name and the number of the threads."""
+    def __init__(self, name: str, threads: int, wake: Callable[[], object] = lambda: None) -> None:
+        """Initialize with the name and the number of the threads.
+
+        Args:
+            name: The name of the threads.
+            threads: Maximum number of threads.
+            wake: Called by a thread when it has done some work.
+        """
+        self._wake = wake
         self._name = name
-        self._most = threads if threads > 1 else 0
+        self._most = threads
         self._threads = 0
         self._slots: deque[_Slot[Result]] = deque()
         self._work: deque[tuple[_Slot[Result], Callable[[], Result]]] = deque()
@@ -89,6 +96,10 @@ class Pool(Generic[Result]):
     def __len__(self) -> int:
         """Return the number of results that were not taken."""
         return len(self._slots)
+
+    def is_ready(self) -> bool:
+        """Return whether the next result is complete."""
+        return bool(self._slots) and self._slots[0].is_done
 
     def take(self, *, all: bool = False) -> Iterator[Result]:
         """Yield the next results that are complete.
@@ -135,3 +146,4 @@ class Pool(Generic[Result]):
             with self._changed:
                 self._changed.notify_all()
             del slot
+            self._wake()

@@ -204,6 +204,16 @@ impl<R: Record> LogBatch<R> {
         self.first_index
     }
 
+    /// Returns the batch with its messages numbered from `first_index`.
+    #[must_use]
+    pub fn numbered(&self, first_index: u64) -> Self {
+        Self {
+            first_index,
+            indexes: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Index of a message in the log.
     #[inline]
     pub fn index(&self, message: usize) -> u64 {
