@@ -119,6 +119,18 @@ class _Divided:
         self.messages += len(batch)
         return read._replace(batch=numbered)
 
+    def after(self, item: Item) -> Item:
+        """Return an item of the log, read in one thread, without the messages already returned."""
+        item = item._replace(source=self.source or item.source)
+        if not isinstance(item, Read) or item.batch is None:
+            return item
+        done = self.messages - item.batch.first_index
+        if done <= 0:
+            return item
+        if done >= len(item.batch):
+            return item._replace(batch=None)
+        return item._replace(batch=item.batch.slice(done, len(item.batch)))
+
 
 class _Part(NamedTuple):
     """A split of a log.
@@ -301,6 +313,8 @@ class ParallelDriver(Driver):
                 for group in items:
                     groups.append(group)
                     held += sum(map(cost, group))
+                    if part is not None and not all(isinstance(item, Read) for item in group):
+                        break  # the split is discarded
                     if held >= HELD_BYTES:
                         return _Begun(groups, items, None, worker, part)
             except Exception as error:
@@ -347,7 +361,7 @@ class ParallelDriver(Driver):
         )
         try:
             for group in worker.decode_file(data, log.begin):
-                yield [_after(item, log.messages) for item in group]
+                yield [log.after(item) for item in group]
         finally:
             worker.close()
 
@@ -358,18 +372,6 @@ def _all_of(begun: _Begun) -> Iterator[list[Item]]:
         yield from begun.rest
     if begun.error is not None:
         raise begun.error
-
-
-def _after(item: Item, messages: int) -> Item:
-    """Return an item without the messages below an index."""
-    if not isinstance(item, Read) or item.batch is None:
-        return item
-    done = messages - item.batch.first_index
-    if done <= 0:
-        return item
-    if done >= len(item.batch):
-        return item._replace(batch=None)
-    return item._replace(batch=item.batch.slice(done, len(item.batch)))
 
 
 def _one_log(pieces: Iterator[Piece]) -> Iterator[Piece]:
