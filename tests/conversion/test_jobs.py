@@ -132,7 +132,7 @@ def test_output_does_not_depend_on_jobs(tmp_path, target):
 
 
 @pytest.mark.parametrize(
-    ("source", "parts"), [("log.nq", 8), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
+    ("source", "parts"), [("log.nq", 6), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
 )
 def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
     write_inputs(tmp_path)
