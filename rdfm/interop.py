@@ -491,8 +491,8 @@ class _Document:
             if piece is None:
                 return b""
             self._left = memoryview(piece)
-        piece, self._left = self._left[:size], self._left[size:]
-        return bytes(piece)
+        data, self._left = self._left[:size], self._left[size:]
+        return bytes(data)
 
 
 def _json_pieces(results: Results, oxigraph: ModuleType) -> Iterator[bytes]:

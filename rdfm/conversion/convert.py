@@ -24,7 +24,9 @@ from rdfm.logs.input import Readable, as_inputs, holds_files
 from rdfm.logs.keyed import SplitBy
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
+from rdfm.logs.parallel import ParallelDriver
 from rdfm.logs.progress import Progress, Reporter, total_bytes
+from rdfm.storage.pool import MAX_JOBS, usable_cores
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ConvertOptions
@@ -91,6 +93,8 @@ def convert(
             - overwrite: Replace a folder that is not empty. Everything in it is removed.
             - append: Write after the messages of a log that exists, as in `create_log`.
             - sync, repair: As in `create_log`.
+            - jobs: Number of threads for each step that can be divided (default: the number of
+              cores, at most 8). It does not change the output.
 
     Returns:
         A summary of the conversion.
@@ -146,6 +150,7 @@ def plan(
         declared = {**declared, "prefixes": _PREFIXES}
     divided = divide(options, known, target_format.spec, declared)
     stages, reads = divided.stages, divided.reads
+    jobs = stages.get("jobs") or min(usable_cores(), MAX_JOBS)
     shape = Shape(
         output,
         stages.get("compression"),
@@ -165,6 +170,7 @@ def plan(
             stages.get("prefixes"),
             stages.get("compression"),
         ),
+        jobs,
     )
     if "prefixes" in stages and "prefixes" in target_format.spec.options("write"):
         divided.writes["prefixes"] = stages["prefixes"]
@@ -217,7 +223,9 @@ def plan(
     selection, reading = select(stages, inputs, reading, regrouping)
     return ConversionPlan(
         inputs=inputs,
-        driver=Driver(inputs, reading),
+        driver=Driver(inputs, reading)
+        if jobs == 1
+        else ParallelDriver(inputs, reading, jobs, splits=not selection),
         stages=(*renaming, *filtering, *regrouping(), *selection),
         target=target,
         shape=shape,
@@ -227,6 +235,7 @@ def plan(
         stays_flat=stays_flat,
         buffers_messages=buffers_messages,
         bytes_total=total,
+        jobs=jobs,
     )
 
 

@@ -19,7 +19,7 @@ from rdfm.errors import OptionError, Remedy, spelled
 from rdfm.formats import FormatSpec, OptionSpec
 from rdfm.formats.spec import is_of_one_side, listed
 from rdfm.logs.input import Readable, holds_files
-from rdfm.logs.options import APPENDING, READING, SPLITTING, WRITING
+from rdfm.logs.options import APPENDING, READING, RUNNING, SPLITTING, WRITING
 from rdfm.logs.selection import SELECTING
 
 __all__ = ["SHOWING", "SHOWING_FIRST", "STAGES", "Divided", "divide", "readers"]
@@ -33,6 +33,7 @@ STAGES: dict[str, OptionSpec] = {
         *APPENDING,
         *REGROUPING,
         *SELECTING,
+        *RUNNING,
     )
 }
 # The subsets for printing messages (`rdfm cat`), and the first or last messages (`head`, `tail`).

@@ -14,25 +14,25 @@ import contextlib
 import os
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rdfm._core import MessageBatch
+from rdfm.conversion.encoding import Encoding
+from rdfm.conversion.encoding import Output as _Bytes
 from rdfm.conversion.summary import Summary
 from rdfm.conversion.target import Target, source_of
 from rdfm.errors import EncodeError, RdfmError
 from rdfm.formats.spec import listed
 from rdfm.logs import remedies
-from rdfm.logs.append import Addition, Appended
+from rdfm.logs.append import Appended
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
 from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.notes import Notes
 from rdfm.logs.output import FolderOutput, Output, Shape
-from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter
 from rdfm.logs.stages import SkipBroken, Stage, Stages, Tally
 
@@ -51,6 +51,8 @@ OUTPUT_BYTES = 8 << 20
 COLLECTED_BYTES = 1 << 20
 # Size of the pieces for the writing thread. xz compresses only a few of them per second.
 WRITTEN_BYTES = 1 << 18
+# Follows the last bytes of a complete output.
+END: list[_Bytes] = []
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class ConversionPlan:
         buffers_messages: Whether messages that could be processed in parts are buffered completely, to
             skip errors.
         bytes_total: Size of all inputs in bytes, if known.
+        jobs: Number of threads that encode.
     """
 
     inputs: list[Readable]
@@ -83,10 +86,7 @@ class ConversionPlan:
     stays_flat: bool = False
     buffers_messages: bool = False
     bytes_total: int | None = None
-
-
-# The output of an encoder: bytes, or parts of files.
-_Bytes = bytes | list[Part] | list[Addition]
+    jobs: int = 1
 
 
 class Pipeline:
@@ -100,12 +100,16 @@ class Pipeline:
         self._stages = Stages(plan.stages)
         self._kind = self._stages.kind or plan.target.format.spec.kinds[0]  # of the output
         self._bytes_done = self._messages = self._quads = 0  # encoded so far
+        self._bytes_read = 0  # up to the last item
+        self._out: list[_Bytes] = []  # to be passed to the writing thread
+        self._collected = 0  # bytes of it
         self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._first: Read | None = None
         self._tally = Tally()
         self._notes = Notes()
-        self._encoder: Any = None
+        self._encoder: Encoding | None = None
         self._read_all = False
+        self._wake: Callable[[], None] = lambda: None
 
     def run(self) -> Summary:
         """Run the conversion.
@@ -118,9 +122,10 @@ class Pipeline:
         driver = self._plan.driver
         output: Output | FolderOutput | Appended | None = None
         pieces: Channel[Piece] = Channel(PIECES_BYTES)
-        batches: Channel[list[Item]] = Channel(
+        batches: Channel[list[Item]] = Channel(  # also wakes up for encoded batches
             SLOW_BATCHES_BYTES if self._stages.is_slow else BATCHES_BYTES
         )
+        self._wake = batches.wake
         written: Channel[list[_Bytes]] = Channel(OUTPUT_BYTES)
         read = ((piece, piece.cost) for piece in driver.pieces())
         threads = [
@@ -137,8 +142,9 @@ class Pipeline:
             )
             for thread in threads:
                 thread.start()
-            self._encode_all(batches, written)
-            self._put(written, [self._encoder.finish()])
+            encoder = self._encode_all(batches, written)
+            self._put(written, [encoder.finish() or b""])
+            written.put(END, 0, self._progress())
             written.close()
             written.drained(lambda: self._report_progress(written))
             output.commit()
@@ -165,6 +171,8 @@ class Pipeline:
         finally:
             if os.getpid() == process:
                 self._stop(pieces, batches, written)
+                if self._encoder is not None:
+                    self._encoder.close()
                 _join(threads)
                 if not threads[0].is_alive():
                     driver.close()
@@ -176,12 +184,12 @@ class Pipeline:
             bytes_in=self._bytes_done,
             bytes_out=output.bytes_written,
             seconds=seconds,
-            dropped=self._dropped(),
+            dropped=self._dropped(encoder),
             dropped_key=tally.dropped_key,
             skipped=tally.skipped,
             errors=tuple(tally.errors),
             abandoned=tuple(tally.abandoned),
-            notes=(*self._notes_of_inputs(), *self._encoder.notes()),
+            notes=(*self._notes_of_inputs(), *encoder.notes()),
             kind=self._kind,
         )
 
@@ -191,8 +199,8 @@ class Pipeline:
         of_all = self._plan.driver.notes() if self._read_all else ()
         return of_all + self._notes.texts()
 
-    def _dropped(self) -> dict[str, int]:
-        dropped = Counter(self._encoder.dropped())
+    def _dropped(self, encoder: Encoding) -> dict[str, int]:
+        dropped = encoder.dropped()
         dropped.update(self._stages.dropped())
         dropped.update(self._tally.dropped)
         return {name: count for name, count in dropped.items() if count}
@@ -226,11 +234,11 @@ class Pipeline:
 
     # --- stages and encoding, on the calling thread ---
 
-    def _encode_all(self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]) -> None:
+    def _encode_all(self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]) -> Encoding:
         """Encode everything except the end of the log."""
         stages = self._stages
         try:
-            for items in batches:
+            for items in self._arriving(batches, written):
                 self._note(items)
                 made = (each for item in items for each in stages.take(item))
                 self._encode(made, written)
@@ -245,13 +253,30 @@ class Pipeline:
                     lambda: Progress(bytes_in, total, kind=self._kind, evaluating=True), force=True
                 )
             self._encode(stages.finish(), written)
+            self._drain(written)
         except RdfmError:
-            if self._encoder is not None:  # completes the log that precedes the error
-                with contextlib.suppress(Exception):
-                    written.put([self._encoder.finish()], 0)
+            if self._encoder is not None:
+                self._drain(written)  # an error there comes first
+                with contextlib.suppress(Exception):  # completes the log that precedes the error
+                    written.put([self._encoder.finish() or b""], 0)
             raise
         if self._encoder is None:
             self._encoder = self._make_encoder(None)
+        return self._encoder
+
+    def _arriving(
+        self, batches: Channel[list[Item]], written: Channel[list[_Bytes]]
+    ) -> Iterator[list[Item]]:
+        """Yield the items. While waiting for them, pass on what is encoded."""
+        arriving = iter(batches)
+        while True:
+            encoder = self._encoder
+            while encoder is not None and len(encoder) and not batches.wait(encoder.is_ready):
+                self._encode((), written)
+            items = next(arriving, None)
+            if items is None:
+                return
+            yield items
 
     def _note(self, items: list[Item]) -> None:
         """Store the first item and the notes of the logs, and check the kind of the messages."""
@@ -275,47 +300,75 @@ class Pipeline:
 
     def _encode(self, items: Iterable[Item], written: Channel[list[_Bytes]]) -> None:
         """Encode items. On an error, everything before it is written."""
-        out: list[_Bytes] = []
-        collected = 0
+        encoder = self._encoder
         try:
             for item in items:
                 self._tally.take(item)
                 if not isinstance(item, Read):
                     continue
+                self._bytes_read = item.bytes_in
                 if item.batch is not None:
-                    if self._encoder is None:
-                        self._encoder = self._make_encoder(item.batch)
-                    out.append(self._encoded(item.batch, item.source.name, out))
-                    collected += _size(out[-1])
-                self._bytes_done = item.bytes_in
-                if collected >= COLLECTED_BYTES:
-                    self._put(written, out)
-                    out, collected = [], 0
-                    self._report_progress(written)
-        finally:
-            if out:
-                self._put(written, out)
-        if not out:  # no bytes, but progress
-            self._put(written, out)
-
-    def _encoded(self, batch: AnyBatch, source: str, out: list[_Bytes]) -> _Bytes:
-        """Return the encoded messages. On an error, `out` gets the bytes before it."""
-        try:
-            encoded: _Bytes = self._encoder.encode(batch, source)
-        except EncodeError as error:
-            error.source = source
-            remedies.add(error, buffers_messages=self._plan.buffers_messages)
-            out.append(error.completed)
+                    if encoder is None:
+                        encoder = self._encoder = self._make_encoder(item.batch)
+                    encoder.give(item.batch, item.source.name, item.bytes_in)
+                    self._take(written)
+            self._take(written)
+        except BaseException:
+            if self._out:
+                self._pass_on(written)
             raise
-        self._messages += len(batch) - batch.continued
-        self._quads += batch.record_count
-        return encoded
+        if encoder is None or not len(encoder):
+            self._bytes_done = self._bytes_read
+        self._pass_on(written)  # perhaps no bytes, but progress
 
-    def _make_encoder(self, batch: AnyBatch | None) -> Any:
+    def _drain(self, written: Channel[list[_Bytes]]) -> None:
+        """Wait for all batches that are being encoded, and pass them on.
+
+        Raises:
+            EncodeError: A message cannot be written. The bytes before it are passed on.
+        """
+        try:
+            self._take(written, all=True)
+        except BaseException:
+            if self._out:
+                self._pass_on(written)
+            raise
+        self._bytes_done = self._bytes_read
+        self._pass_on(written)
+
+    def _take(self, written: Channel[list[_Bytes]], *, all: bool = False) -> None:
+        """Take the batches that are encoded, or all of them; pass on large amounts.
+
+        Raises:
+            EncodeError: A message cannot be written. The bytes before it are taken.
+        """
+        if self._encoder is None:
+            return
+        try:
+            for encoded in self._encoder.take(all=all):
+                self._out.append(encoded.output)
+                self._collected += _size(encoded.output)
+                self._messages += encoded.messages
+                self._quads += encoded.quads
+                self._bytes_done = encoded.bytes_in
+                if self._collected >= COLLECTED_BYTES:
+                    self._pass_on(written)
+                    self._report_progress(written)
+        except EncodeError as error:
+            remedies.add(error, buffers_messages=self._plan.buffers_messages)
+            self._out.append(error.completed)
+            raise
+
+    def _pass_on(self, written: Channel[list[_Bytes]]) -> None:
+        """Pass the bytes that were taken to the writing thread."""
+        out, self._out, self._collected = self._out, [], 0
+        self._put(written, out)
+
+    def _make_encoder(self, batch: AnyBatch | None) -> Encoding:
         """Return the encoder. The first messages determine the header."""
         plan, first = self._plan, self._first
         if first is None:
-            return plan.target.encoder(None, None)
+            return Encoding(plan.target.encoder(None, None), plan.jobs, self._wake)
         known = source_of(
             first,
             isinstance(batch, MessageBatch) and len(batch) > 0 and batch.has_namespaces(0),
@@ -326,7 +379,7 @@ class Pipeline:
             name=plan.from_format,
         )
         known["carries"] |= self._stages.carries()
-        return plan.target.encoder(first.source, known)
+        return Encoding(plan.target.encoder(first.source, known), plan.jobs, self._wake)
 
     # --- writing and progress ---
 
@@ -365,7 +418,7 @@ def _cost(items: list[Item]) -> int:
 
 
 def _size(some: _Bytes) -> int:
-    return len(some) if isinstance(some, bytes) else sum(len(part.data) for part in some)
+    return sum(len(part.data) for part in some) if isinstance(some, list) else len(some)
 
 
 def _cut(out: list[_Bytes]) -> Iterator[list[_Bytes]]:
@@ -391,9 +444,10 @@ def _parts(some: _Bytes) -> Iterator[_Bytes]:
     Bytes are cut at multiples of `WRITTEN_BYTES`. Parts of files stay together up to that size, and
     are separated otherwise.
     """
-    if isinstance(some, bytes):
+    if not isinstance(some, list):
+        view = memoryview(some)
         for at in range(0, len(some), WRITTEN_BYTES):
-            yield some[at : at + WRITTEN_BYTES]
+            yield view[at : at + WRITTEN_BYTES]
     elif _size(some) <= WRITTEN_BYTES:
         yield some
     else:
@@ -405,12 +459,10 @@ def _write(output: Any, written: Channel[list[_Bytes]]) -> None:
     """Write the output; runs in the writing thread."""
     try:
         for out in written:
-            if not out:
-                continue
-            if len(out) == 1:
-                output.write(out[0])
-            elif all(isinstance(some, bytes) for some in out):
-                output.write(b"".join(some for some in out if isinstance(some, bytes)))
+            if out is END and isinstance(output, Output):
+                output.end()
+            if len(out) > 1 and not any(isinstance(some, list) for some in out):
+                output.write(b"".join(some for some in out if not isinstance(some, list)))
             else:
                 for some in out:
                     output.write(some)

@@ -121,6 +121,7 @@ class ConvertOptions(TypedDict, total=False):
     take: int | str | None
     sample: str | None
     seed: int | str | None
+    jobs: int | str | None
     allow_network: bool | str | None
     announced: str | None
     base: str | None

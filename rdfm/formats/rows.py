@@ -13,6 +13,7 @@ import io
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 from rdfm._core import (
@@ -34,6 +35,7 @@ from rdfm.errors import (
 from rdfm.formats.format import DecoderLike, Encoder, FileDecoder, Format, Opening
 from rdfm.formats.native import native
 from rdfm.formats.spec import OptionSpec
+from rdfm.storage.pool import Pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -464,6 +466,7 @@ class RowEncoder(Encoder):
     def reset(self) -> None:
         """Prepare for another log."""
         self._sink = _Sink()
+        self._pool: Pool[bytes] = Pool("rdfm-rows", 0)
         self._rows: ArrowCoalescer | None = None
         self._writer: Any = None
         self._namespaces = False
@@ -495,7 +498,15 @@ class RowEncoder(Encoder):
             self._take_regrouped(self._regrouper)
         else:
             raise self._refused(batch, f"the option flat applies to messages, not {batch.kind}")
-        return self._sink.take()
+        return b"".join(self._pool.take())
+
+    def use_thread(self) -> None:
+        """Write row groups in a thread, while the next ones are created; call it before `encode`."""
+        self._pool = Pool("rdfm-rows", 1)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._pool.close()
 
     def _take(self, batch: AnyBatch) -> None:
         if not len(batch) and batch.kind != "results":
@@ -587,8 +598,10 @@ class RowEncoder(Encoder):
             self._take_regrouped(self._regrouper)
         rest = self._begin(None).finish()
         self._write([rest] if rest is not None else [])
+        groups = b"".join(self._pool.take(all=True))
+        self._pool.close()
         self._writer.close()
-        return self._sink.take()
+        return groups + self._sink.take()
 
     def dropped(self) -> dict[str, int]:
         """Return the numbers of dropped namespaces (without a column for them), empty messages and metadata."""
@@ -645,9 +658,13 @@ class RowEncoder(Encoder):
             )
 
     def _write(self, batches: list[ArrowBatch]) -> None:
-        pa = extra(self.format)
         for rows in batches:
-            self._writer.write_batch(pa.record_batch(rows))
+            self._pool.give(partial(self._row_group, rows))
+
+    def _row_group(self, rows: ArrowBatch) -> bytes:
+        """Write a row group and return its bytes."""
+        self._writer.write_batch(extra(self.format).record_batch(rows))
+        return self._sink.take()
 
     def _count(self, declared: Iterable[tuple[str, str]]) -> None:
         for name, iri in declared:

@@ -102,6 +102,23 @@ class Channel(Generic[Item]):
                 self._changed.notify_all()
             yield item
 
+    def wait(self, other: Callable[[], bool]) -> bool:
+        """Wait for an item, the end, or until `other` is true, which is checked after `wake`.
+
+        Returns whether there is an item or the end.
+        """
+        with self._changed:
+            while not self._items and not self._closed and not self._cancelled:
+                if other():
+                    return False
+                self._changed.wait(WAIT_SECONDS)
+            return True
+
+    def wake(self) -> None:
+        """Make `wait` check its condition."""
+        with self._changed:
+            self._changed.notify_all()
+
     def reached(self) -> Any:
         """Return the mark of the last item that the consumer has finished, or None before that."""
         with self._changed:

@@ -44,6 +44,7 @@ __all__ = [
     "Reading",
     "Skipped",
     "Source",
+    "Work",
 ]
 
 # Items of small logs, such as members of archives, are passed on in groups of this size.
@@ -135,16 +136,28 @@ class End:
     final: bool = False
 
 
+class Work(NamedTuple):
+    """Logs, or a part of one, that a thread can read and decode at any time.
+
+    Attributes:
+        begin: Returns their items, grouped, which a driver decodes.
+        part: The part of a log.
+    """
+
+    begin: Callable[[Driver], Iterator[list[Item]]]
+    part: Any = None
+
+
 class Piece(NamedTuple):
     """An output of the first half: logs in memory; or a log, followed by its pieces and its end.
 
     Attributes:
-        item: The logs in memory, or the log, piece or end.
+        item: The logs in memory, or the log, piece or end; or work for a thread.
         bytes_in: Bytes of all inputs read so far.
         cost: Bytes of memory that it uses.
     """
 
-    item: list[Input] | Opened | bytes | End
+    item: list[Input] | Opened | bytes | End | Work
     bytes_in: int
     cost: int = 0
 
@@ -390,10 +403,17 @@ class Driver:
             DecodeError: A log contains more than one message, with `message_per_file`.
             OptionError: No log has a format that supports one of the options.
         """
+        yield from self.decode_all(pieces)
+        self._decoders.check_used()
+
+    def decode_all(self, pieces: Iterable[Piece]) -> Iterator[list[Item]]:
+        """Yield the items decoded from pieces, as `decode`, but accept options that no log has used.
+
+        Raises:
+            DecodeError: As `decode`.
+        """
         stream = iter(pieces)
-        read = False
         for piece in stream:
-            read = True
             if isinstance(piece.item, list):
                 yield from self._members(piece.item, piece.bytes_in)
             elif isinstance(piece.item, Opened):
@@ -401,8 +421,19 @@ class Driver:
                     yield [item]
             else:
                 raise RuntimeError("received a piece without a log")
-        if read:
-            self._decoders.check_used()
+
+    def decode_file(self, data: Input, begin: int) -> Iterator[list[Item]]:
+        """Read and decode a file, after `begin` bytes of other inputs; yield its items, grouped."""
+        self._bytes_before = begin
+        self.opened.append(data)
+        yield from self.decode_all(self._log(data, data))
+
+    def twin(self) -> Driver:
+        """Return a driver with the same settings for a part of the inputs, in another thread."""
+        twin = Driver([], self._reading)
+        twin.several = self.several
+        twin._decoders.share(self._decoders)
+        return twin
 
     def _members(self, members: list[Input], bytes_in: int) -> Iterator[list[Item]]:
         """Yield the items of logs that are in memory, grouped."""
@@ -595,6 +626,10 @@ class _Decoders:
         name = self._reading.format
         found = formats.every() if name is None else [formats.find(name)]
         self._check(found)
+
+    def share(self, others: _Decoders) -> None:
+        """Use the others' record of the formats that were found."""
+        self._met = others._met
 
     def check_used(self) -> None:
         """Reject options that no log used.

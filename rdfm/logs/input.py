@@ -278,6 +278,11 @@ class Input:
         """Offset reached in the (compressed) file, also by a decoder that reads it directly."""
         return self.bytes_read if self._reader is None else self._reader.position
 
+    @property
+    def local_path(self) -> str | None:
+        """Path of a regular file on this machine; None for other inputs."""
+        return self._path
+
     def close(self) -> None:
         """Close the file, unless the caller opened it."""
         if self._owned:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from rdfm.formats import OptionSpec
 from rdfm.storage.compression import COMPRESSIONS, LEVELS
 
-__all__ = ["APPENDING", "CHECKING", "READING", "SPLITTING", "STAGE_OPTIONS", "WRITING", "declare"]
+__all__ = [
+    "APPENDING",
+    "CHECKING",
+    "READING",
+    "RUNNING",
+    "SPLITTING",
+    "STAGE_OPTIONS",
+    "WRITING",
+    "declare",
+]
 
 _INPUT = "Input"
 _OUTPUT = "Output"
@@ -92,6 +101,17 @@ WRITING = declare(
         "switch",
         "On error, keep the output as NAME.partial.",
         default=False,
+        group=_OUTPUT,
+    ),
+)
+RUNNING = declare(
+    OptionSpec(
+        "jobs",
+        "count",
+        "Threads for each step (default: number of cores, at most 8).",
+        least=1,
+        most=256,
+        metavar="N",
         group=_OUTPUT,
     ),
 )

@@ -66,8 +66,8 @@ class Output:
         bytes_written: Bytes written so far (compressed).
     """
 
-    def __init__(self, target: Writable, compression: str | None = None) -> None:
-        """Open a target; `compression` as in `create_log`."""
+    def __init__(self, target: Writable, compression: str | None = None, jobs: int = 1) -> None:
+        """Open a target; `compression` as in `create_log`, in `jobs` threads."""
         self.bytes_written = 0
         self._process = os.getpid()
         self._final: Path | None = None  # target of the final rename
@@ -78,7 +78,7 @@ class Output:
             path = os.fspath(target)
             self.name = visible(path)
             compression = compressions.by_suffix(path) if compression is None else compression
-            self._compressor = _compressor(compression)
+            self._compressor = _block_compressor(compression, jobs)
             try:
                 self._file = self._create(Path(path))
             except BaseException:
@@ -94,7 +94,7 @@ class Output:
                 raise OptionError(
                     f"{self.name} is open in text mode; open it in binary mode ('wb')"
                 )
-            self._compressor = _compressor(compression)
+            self._compressor = _block_compressor(compression, jobs)
             self._file = target
 
     def _create(self, path: Path) -> BinaryIO:
@@ -134,13 +134,19 @@ class Output:
         if self._temporary is not None:
             _check_process(self._process, self.name)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Compress and write bytes."""
         if self._compressor is not None:
             data = self._compressor.compress(data)
         self._write(data)
 
-    def _write(self, data: bytes) -> None:
+    def end(self) -> None:
+        """Compress and write all bytes, so that `commit` has only to close the file."""
+        if self._compressor is not None:
+            compressor, self._compressor = self._compressor, None
+            self._write(compressor.flush())
+
+    def _write(self, data: bytes | memoryview) -> None:
         self.check_process()
         with name_in_errors(self.name):
             self.bytes_written += _write_all(self._file, data)
@@ -178,6 +184,8 @@ class Output:
 
     def discard(self) -> None:
         """Close the file and remove it; in a forked process only close it."""
+        if self._compressor is not None and self._process == os.getpid():
+            self._compressor.close()
         if self._owned and hasattr(self, "_file"):
             with contextlib.suppress(OSError):
                 self._file.close()
@@ -194,9 +202,7 @@ class Output:
 
     def _end(self) -> None:
         self.check_process()
-        if self._compressor is not None:
-            compressor, self._compressor = self._compressor, None
-            self._write(compressor.flush())
+        self.end()
         with name_in_errors(self.name):
             if self._owned:
                 self._file.close()
@@ -401,8 +407,11 @@ class Shape:
         overwrite: bool = False,
         append: Appending | None = None,
         split_by: SplitBy | None = None,
+        jobs: int = 1,
     ) -> None:
         """Determine the kind from the target's name and the options; all as in `create_log`.
+
+        A file is compressed in `jobs` threads.
 
         Raises:
             OptionError: The options conflict.
@@ -468,6 +477,7 @@ class Shape:
         self._compression = compression
         self._split = (split_messages, split_bytes)
         self._overwrite = overwrite
+        self._jobs = jobs
 
     def encoder(
         self, make: Callable[..., EncoderLike], format: FormatSpec, options: Mapping[str, Any]
@@ -513,7 +523,7 @@ class Shape:
             self._appended = Appended(self._target, self._compression, self._append)
             return self._appended
         if not self.folder:
-            return Output(self._target, self._compression)
+            return Output(self._target, self._compression, self._jobs)
         return FolderOutput(os.fspath(self._target), self._compression, self._overwrite)  # type: ignore[arg-type]  # a path
 
 
@@ -555,7 +565,7 @@ def _creating(name: str, final: Path) -> Iterator[None]:
         raise OSError(code, reason, name) from None  # users do not know the temporary name
 
 
-def _write_all(file: BinaryIO, data: bytes) -> int:
+def _write_all(file: BinaryIO, data: bytes | memoryview) -> int:
     """Write all bytes, since a raw file may accept only some at once; return their number."""
     view = memoryview(data)
     while view:
@@ -685,6 +695,10 @@ def suffix_options(target: Writable, format: FormatSpec) -> Mapping[str, Any]:
     name = os.fspath(target).lower()
     found = (options for suffix, options in format.suffix_options.items() if name.endswith(suffix))
     return next(found, {})
+
+
+def _block_compressor(name: str | None, jobs: int) -> compressions.BlockCompressor | None:
+    return None if name is None or name == "none" else compressions.BlockCompressor(name, jobs)
 
 
 def _compressor(name: str | None) -> compressions.Compressor | None:

@@ -1,7 +1,8 @@
 """Compression of logs: gzip, zstd, bzip2 and xz, in pieces.
 
 In: pieces of compressed bytes. Out: pieces of at most `PIECE_BYTES` decompressed bytes, or the reverse.
-Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB).
+Cost: one piece of memory plus the codec's window, which is bounded (zstd 128 MiB, xz 512 MiB). Compression in blocks
+needs `jobs` + 2 blocks of memory, with their codecs.
 Law: several members or frames are read as one; truncated input is an error, after its data was returned.
 """
 
@@ -11,14 +12,18 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from rdfm.errors import DecodeError, LimitError, MissingExtraError, OptionError, TruncatedError
+from rdfm.storage.pool import Pool
 from rdfm.storage.zstd_frames import plain_frame
 
 __all__ = [
+    "BLOCK_BYTES",
     "COMPRESSIONS",
     "LEVELS",
+    "BlockCompressor",
+    "Compressor",
     "by_content",
     "by_suffix",
     "compressor",
@@ -27,10 +32,14 @@ __all__ = [
 ]
 
 PIECE_BYTES = 1 << 20
+# Uncompressed size of a block: a gzip member, a zstd frame, or a bzip2 or xz stream.
+BLOCK_BYTES = 4 << 20
 SLICE_BYTES = 1 << 12
 MAGIC_BYTES = 10
 ZSTD_WINDOW_LOG = 27
 XZ_MEMORY_BYTES = 512 << 20
+# From this level on, the dictionary of xz is larger than a block.
+XZ_LARGE_LEVEL = 5
 COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")
 # The lowest and the highest level of each.
 LEVELS = {"gzip": (1, 9), "zstd": (-7, 22), "bzip2": (1, 9), "xz": (0, 9)}
@@ -190,6 +199,79 @@ def compressor(compression: str) -> Compressor:
         return lzma.LZMACompressor(preset=level)
     made: Compressor = _zstd().ZstdCompressor(level)
     return made
+
+
+class BlockCompressor:
+    """Compresses in blocks of a fixed size, several at once.
+
+    Each block is compressed on its own, so the output depends only on the input, however it is cut
+    and whatever the number of threads.
+    """
+
+    def __init__(self, compression: str, jobs: int = 1, block_bytes: int | None = None) -> None:
+        """Initialize with a compression as in `compressor`, and the number of threads.
+
+        Raises:
+            MissingExtraError, OptionError: As `compressor`.
+        """
+        self._block_compressor = _block_compressor(compression)
+        self._block_bytes = block_bytes or BLOCK_BYTES
+        self._pieces: list[bytes | memoryview] = []
+        self._size = 0  # of the pieces
+        self._is_empty = True
+        self._pool: Pool[bytes] = Pool("rdfm-compress", jobs if jobs > 1 else 0)
+
+    def compress(self, data: bytes | memoryview, /) -> bytes:
+        """Take a piece, and return the blocks that are compressed by now."""
+        while self._size + len(data) >= self._block_bytes:
+            cut = self._block_bytes - self._size
+            self._pieces.append(data[:cut])
+            self._compress()
+            data = data[cut:]
+        if data:
+            self._pieces.append(data)
+            self._size += len(data)
+        return b"".join(self._pool.take())
+
+    def flush(self) -> bytes:
+        """Return the remaining blocks."""
+        if self._size or self._is_empty:
+            self._compress()
+        blocks = b"".join(self._pool.take(all=True))
+        self._pool.close()
+        return blocks
+
+    def close(self) -> None:
+        """Stop compressing."""
+        self._pool.close()
+
+    def _compress(self) -> None:
+        block = b"".join(self._pieces)
+        self._pieces, self._size, self._is_empty = [], 0, False
+        compress = self._block_compressor
+        self._pool.give(lambda: compress(block))
+
+
+def _block_compressor(compression: str) -> Callable[[bytes], bytes]:
+    """Return a function that compresses a block."""
+    name, level = _level_of(compression)
+    if name == "zstd":
+        zstd = _zstd()
+        return lambda block: cast("bytes", zstd.compress(block, level))
+    if name == "xz":
+        import lzma
+
+        preset = lzma.PRESET_DEFAULT if level is None else level
+        filters: list[dict[str, Any]] = [{"id": lzma.FILTER_LZMA2, "preset": preset}]
+        if preset >= XZ_LARGE_LEVEL:  # a larger dictionary than a block has no use
+            filters[0]["dict_size"] = BLOCK_BYTES
+        return lambda block: lzma.compress(block, filters=filters)
+
+    def compress(block: bytes) -> bytes:
+        one = compressor(compression)
+        return one.compress(block) + one.flush()
+
+    return compress
 
 
 def _level_of(compression: str) -> tuple[str, int | None]:

@@ -67,6 +67,21 @@ def test_a_signal_ends_the_command_and_removes_its_output(tmp_path, monkeypatch,
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["out.nq.xz", "out.parquet", "out.ndjsonld.gz"])
+def test_a_signal_ends_all_threads(tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    Path("big.nq").write_text("# @message\n".join([LINE * 100] * 5000))
+    process = spawn("-m", "rdfm", "convert", "big.nq", target, "--jobs", "4")
+    deadline = time.monotonic() + 30
+    while not list(Path().glob(".out*.tmp")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.strip()) == (130, b"rdfm: error: interrupted")
+    assert [path.name for path in tmp_path.iterdir()] == ["big.nq"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_ignored_signal_stays_ignored(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
@@ -178,6 +193,8 @@ def test_a_signal_ends_a_command_whose_main_thread_is_blocked(tmp_path, monkeypa
     [
         "convert big.nq - --to nq -q",
         "convert big.nq - --to jelly",
+        "convert big.nq - --to nq -q --jobs 8",
+        "convert big.nq - --to ndjsonld --compression gzip -q --jobs 3",
         "formats",
         "--help",
         "--version",

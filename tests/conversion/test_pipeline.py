@@ -7,6 +7,7 @@ import pytest
 
 import rdfm
 from rdfm.conversion import pipeline
+from rdfm.logs.parts import Part
 from rdfm.storage import compression as compressions
 
 LINE = b"<http://e/s> <http://e/p> <http://e/%06d> .\n"
@@ -39,6 +40,8 @@ def log(tmp_path):
 @pytest.mark.parametrize("target", ["out.nq", "out/"])
 def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
     monkeypatch.setattr(compressions, "compressor", lambda _: Slow(1))
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(1).compress)
+    monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
     monkeypatch.setattr(pipeline, "OUTPUT_BYTES", 1 << 20)
     seen = []
     rdfm.convert(
@@ -59,7 +62,8 @@ def test_slow_compression_reports_progress(log, tmp_path, monkeypatch, target):
 
 
 def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
-    monkeypatch.setattr(compressions, "compressor", lambda _: Slow(3))
+    monkeypatch.setattr(compressions, "_block_compressor", lambda _: Slow(3).compress)
+    monkeypatch.setattr(compressions, "BLOCK_BYTES", 1 << 18)
 
     def interrupt(_):
         raise KeyboardInterrupt
@@ -73,14 +77,14 @@ def test_slow_compression_can_be_interrupted(log, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 10, 100])
 def test_output_does_not_depend_on_write_sizes(size, monkeypatch):
-    part = pipeline.Part
+    part = Part
     monkeypatch.setattr(pipeline, "WRITTEN_BYTES", size)
     files = [part("a", b"x" * 25, False), part("a", b"y" * 7, True), part("b", b"", True)]
     for out in ([], [b""], [b"z" * 37], [b"u" * 3, b"v" * 45, b""], [files], [files, files[:1]]):
         pieces = list(pipeline._cut(out))
         assert pieces
         flat = [some for piece in pieces for some in piece]
-        if all(isinstance(some, bytes) for some in out):
+        if not any(isinstance(some, list) for some in out):
             assert b"".join(flat) == b"".join(out)
         else:
             given = [each for some in out for each in some]

@@ -3,10 +3,13 @@
 //! - Round trip: decoding the output returns the same messages, up to the rejected one if there is one.
 //! - Batches: the division of messages into batches does not change the output. Parts of messages are written like the
 //!   messages, or rejected.
+//! - Twins: an encoder and its twins write the same output as the encoder alone, with the same counts.
 //! - Reset: after a reset, an encoder writes the same output again.
 //! - Append: a log to which each message is appended in a separate run equals the log written at once, and decoders
 //!   find the end that encoders report.
 //! - A rejected message leaves exactly the complete messages before it in the output.
+
+use std::collections::BTreeMap;
 
 use rdfm_core::codec::spec::{Append, FormatSpec, Kind};
 use rdfm_core::codec::{Encoder, LogEnd};
@@ -52,6 +55,67 @@ fn encode_with<R: ToValues>(
     }
     let error = encoder.finish(&mut out).err();
     (out, error)
+}
+
+/// Encodes batches with two twins that alternate, wherever the encoder skips a batch, and compares with the encoder
+/// alone.
+fn twins<R: ToValues>(writing: &Writing, batches: &[LogBatch<R>]) {
+    let mut alone = writing.encoder();
+    let wanted = encode_with(&mut *alone, batches);
+    let mut encoder = writing.encoder();
+    let mut twins: Vec<Box<dyn Encoder>> = Vec::new();
+    let mut dropped: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut out = Vec::new();
+    let mut error = None;
+    for (number, batch) in batches.iter().enumerate() {
+        let written = if let Some(place) = encoder.skip(batch.into()) {
+            while twins.len() < 2 {
+                twins.push(encoder.twin().expect("the encoder skips batches"));
+            }
+            let twin = &mut twins[number % 2];
+            twin.go_to(place);
+            twin.encode(batch.into(), &mut out)
+        } else {
+            for twin in twins.drain(..) {
+                count(&*twin, &mut dropped);
+            }
+            encoder.encode(batch.into(), &mut out)
+        };
+        error = written.err();
+        if error.is_some() {
+            break;
+        }
+    }
+    if error.is_none() {
+        error = encoder.finish(&mut out).err();
+    }
+    let name = writing.format.name;
+    assert_eq!(wanted.1, error, "{name}: twins change the error");
+    assert!(
+        wanted.0 == out,
+        "{name}: twins change the output:\n{}\nand\n{}",
+        String::from_utf8_lossy(&wanted.0),
+        String::from_utf8_lossy(&out)
+    );
+    if error.is_none() {
+        for each in twins.iter().chain([&encoder]) {
+            count(&**each, &mut dropped);
+        }
+        let wanted: BTreeMap<&str, u64> = alone.dropped().into_iter().collect();
+        assert_eq!(wanted, dropped, "{name}: twins change the counts");
+        assert_eq!(
+            alone.notes(),
+            encoder.notes(),
+            "{name}: twins change the notes"
+        );
+    }
+}
+
+/// Adds an encoder's counts of what it left out.
+fn count(encoder: &dyn Encoder, dropped: &mut BTreeMap<&'static str, u64>) {
+    for (name, number) in encoder.dropped() {
+        *dropped.entry(name).or_default() += number;
+    }
 }
 
 /// The options to decode the output, which accept everything that may have been written. Frames are read as messages
@@ -124,7 +188,9 @@ fn round_trip_of<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8])
             String::from_utf8_lossy(&out),
             String::from_utf8_lossy(&again)
         );
+        twins(writing, cut);
     }
+    twins(writing, &batches);
 
     reads_back(writing, reading.format, &wanted, &out, refused.as_ref());
     if refused.is_none() && broken.is_none() {
@@ -188,6 +254,7 @@ fn parts<R: ToValues>(writing: &Writing, reading: &Reading, data: &[u8], wanted:
     let in_parts = reading.clone().in_parts().with("batch_quads", 1);
     let (batches, _) = self::batches::<R>(&in_parts, data);
     let (out, refused) = encode(writing, &batches);
+    twins(writing, &batches);
     match refused {
         None => reads_back(writing, reading.format, wanted, &out, None),
         Some(error) => assert!(

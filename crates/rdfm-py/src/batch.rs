@@ -87,6 +87,12 @@ impl MessageBatch {
         self.view.batch.first_index()
     }
 
+    /// Return the batch with its messages numbered from `first_index`.
+    #[pyo3(signature = (first_index, /))]
+    fn numbered(&self, py: Python<'_>, first_index: u64) -> PyResult<Self> {
+        errors::guarded(py, || self.inner().numbered(first_index)).map(Self::new)
+    }
+
     /// Return a message's index in the log, given its number in the batch.
     ///
     /// Raises:

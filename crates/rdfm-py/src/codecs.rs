@@ -14,7 +14,9 @@ use rdfm_core::codec::chain;
 use rdfm_core::codec::contexts::ContextLoader;
 use rdfm_core::codec::sniff::Sniff;
 use rdfm_core::codec::spec::{Append, FormatSpec};
-use rdfm_core::codec::{self, Dialect, LogEnd, LogHeader, Noticed, Opening, Parts, Split};
+use rdfm_core::codec::{
+    self, Dialect, LogEnd, LogHeader, LogPlace, Noticed, Opening, Parts, Split,
+};
 use rdfm_core::registry;
 
 use crate::batch::MessageBatch;
@@ -514,6 +516,9 @@ impl DelimiterCounter {
     }
 }
 
+/// Messages before a place in a log, and whether the last of them continues, and is empty.
+type PlaceTuple = (u64, bool, bool);
+
 /// Converts batches to bytes: `encode` each batch, then call `finish`.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct Encoder {
@@ -600,19 +605,56 @@ impl Encoder {
     /// Args:
     ///     batch: The batch.
     ///     source: Name of the log that the messages come from; no native format stores it.
+    ///     place: For a twin: where the batch begins, as returned by `skip`.
     /// Raises:
     ///     EncodeError: If a message cannot be written; the exception's `completed` contains the
     ///         bytes of the messages before it.
-    #[pyo3(signature = (batch, /, source=None))]
+    #[pyo3(signature = (batch, /, source=None, *, place=None))]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
         source: Option<&str>,
+        place: Option<PlaceTuple>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let _ = source; // no native format stores it
         let batch = core_batch(batch)?;
-        self.step(py, |encoder, out| encoder.encode(batch, out))
+        self.step(py, |encoder, out| {
+            if let Some((messages, open, empty)) = place {
+                encoder.go_to(LogPlace {
+                    messages,
+                    open,
+                    empty,
+                });
+            }
+            encoder.encode(batch, out)
+        })
+    }
+
+    /// Move past a batch that a twin writes.
+    ///
+    /// Returns:
+    ///     Where the batch begins, for `encode`; None if this encoder must write the batch itself.
+    #[pyo3(signature = (batch, /))]
+    fn skip(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<Option<PlaceTuple>> {
+        let batch = core_batch(batch)?;
+        let mut state = take(&self.state, "encoder")?;
+        let place = run(py, &mut state, |encoder| encoder.skip(batch))?;
+        Ok(place.map(|place| (place.messages, place.open, place.empty)))
+    }
+
+    /// Return an encoder that writes skipped batches, until this one writes a batch itself.
+    ///
+    /// Returns:
+    ///     The encoder, with its own counts of omitted data; None if the batches of the format
+    ///     depend on each other.
+    fn twin(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        let mut state = take(&self.state, "encoder")?;
+        let twin = run(py, &mut state, |encoder| encoder.twin())?;
+        Ok(twin.map(|encoder| Self {
+            spec: self.spec,
+            state: Mutex::new(CodecState::Live(encoder)),
+        }))
     }
 
     /// Return the bytes that end a log.

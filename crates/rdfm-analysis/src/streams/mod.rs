@@ -10,4 +10,4 @@ mod order;
 mod rules;
 
 pub use order::ordered;
-pub use rules::{NamedGraphs, StreamRules, SubjectShape, Violation};
+pub use rules::{NamedGraphs, StreamRules, StreamViolation, SubjectShape};

@@ -59,7 +59,7 @@ pub struct StreamRules {
 
 /// A violation of the rules by a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct StreamViolation {
     /// Index of the message in the log.
     pub message: u64,
     /// The rule: "graphs", "time", "subject", "rdf12" or "generalized".
@@ -70,12 +70,12 @@ pub struct Violation {
 
 impl StreamRules {
     /// Returns the first violation of each message.
-    pub fn violations(&self, batch: &MessageBatch) -> Vec<Violation> {
+    pub fn violations(&self, batch: &MessageBatch) -> Vec<StreamViolation> {
         (0..batch.len())
             .filter_map(|number| {
                 let (rule, text) = self.violation(batch.table(), batch.message(number))?;
                 let message = batch.index(number);
-                Some(Violation {
+                Some(StreamViolation {
                     message,
                     rule,
                     text,

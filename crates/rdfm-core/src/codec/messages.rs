@@ -15,7 +15,7 @@ use super::options::{MERGE_GRAPHS, prefixes};
 use super::refuse::{Refusable, Refused, refuse};
 use super::spec::FormatSpec;
 use super::values::Values;
-use super::{Encoder, LogEnd};
+use super::{Encoder, LogEnd, LogPlace};
 use crate::model::batch::{InForce, LogBatch};
 use crate::model::error::{EncodeError, ErrorClass};
 use crate::model::namespaces::NamespaceChange;
@@ -35,7 +35,7 @@ pub type Head<R> = <R as Record>::Head;
 
 /// Writes messages in one format. It writes one log between two resets. After an error it may only
 /// be reset.
-pub trait Writer: Send {
+pub trait Writer: Send + 'static {
     /// What messages are made of.
     type Record: Refusable;
 
@@ -103,6 +103,24 @@ pub trait Writer: Send {
         Ok(())
     }
 
+    /// Moves past a batch that a twin writes; with `open`, its first part continues a message.
+    /// Returns whether the message before it is empty, or `None` if the batch cannot be written
+    /// without what precedes it.
+    fn skip(&mut self, _batch: &LogBatch<Self::Record>, _open: bool) -> Option<bool> {
+        None
+    }
+
+    /// Returns a writer for batches that were skipped.
+    fn twin(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Goes to a place in the log.
+    fn go_to(&mut self, _place: LogPlace) {}
+
     /// Completes the log after a message and returns how it ends now, or `None` if it cannot end
     /// there and be continued.
     fn pause(&mut self, _out: &mut Vec<u8>) -> Option<LogEnd> {
@@ -169,6 +187,9 @@ pub struct MessageLoop<W: Writer> {
     /// Whether the last message continues in the next batch.
     open: bool,
     in_force: InForce,
+    /// Whether it writes batches that another encoder skipped, so that the namespaces in force are
+    /// known.
+    is_twin: bool,
     /// Bytes to reserve: a little more than the previous batch needed.
     room: usize,
     dropped: Dropped,
@@ -189,6 +210,7 @@ impl<W: Writer> MessageLoop<W> {
             lost: None,
             open: false,
             in_force: InForce::default(),
+            is_twin: false,
             room: 0,
             dropped: Dropped::default(),
             failed: None,
@@ -262,6 +284,9 @@ impl<W: Writer> MessageLoop<W> {
 
     /// Declares the namespaces in force before the first message of the batch.
     fn start(&mut self, batch: &LogBatch<W::Record>, out: &mut Vec<u8>) -> Refused<()> {
+        if self.is_twin {
+            return Ok(());
+        }
         let first = self.messages == 0;
         let prefixes = self.prefixes.iter().filter(|_| first);
         let prefixes = prefixes.map(|(name, iri)| (name.as_bytes(), iri.as_bytes()));
@@ -398,6 +423,45 @@ impl<W: Writer> Encoder for MessageLoop<W> {
         } else {
             self.writer.pause(out)
         })
+    }
+
+    fn skip(&mut self, batch: BatchRef<'_>) -> Option<LogPlace> {
+        let batch = W::Record::from_ref(batch)?;
+        let goes_on = self.messages > 0 && self.head.as_ref() == Some(batch.head());
+        if !goes_on || self.failed.is_some() || batch.is_empty() {
+            return None;
+        }
+        if self.format.carries.namespaces
+            && !(batch.namespace_changes().is_empty() && self.in_force.precede(batch))
+        {
+            return None;
+        }
+        let place = LogPlace {
+            messages: self.messages,
+            open: self.open,
+            empty: self.writer.skip(batch, self.open)?,
+        };
+        self.in_force.follows(batch);
+        self.has_records |= !batch.records().is_empty();
+        self.messages += batch.len() as u64 - u64::from(batch.continued() && self.open);
+        self.open = batch.continues();
+        Some(place)
+    }
+
+    fn twin(&self) -> Option<Box<dyn Encoder>> {
+        Some(Box::new(Self {
+            head: self.head.clone(),
+            prefixes: Vec::new(),
+            is_twin: true,
+            merge_graphs: self.merge_graphs,
+            ..Self::new(self.format, &Values::default(), self.writer.twin()?)
+        }))
+    }
+
+    fn go_to(&mut self, place: LogPlace) {
+        self.messages = place.messages;
+        self.open = place.open;
+        self.writer.go_to(place);
     }
 
     fn reset(&mut self) {

@@ -104,6 +104,21 @@ pub trait Encoder: Send {
         Ok(None)
     }
 
+    /// Moves past a batch that a [`twin`](Self::twin) writes, and returns where it begins. Returns
+    /// `None`, and does nothing, if how the batch is written depends on more than its place.
+    fn skip(&mut self, _batch: BatchRef<'_>) -> Option<LogPlace> {
+        None
+    }
+
+    /// Returns an encoder that writes batches at the places that [`skip`](Self::skip) returns, until
+    /// this one writes another batch itself. The output and the errors are those of this one.
+    fn twin(&self) -> Option<Box<dyn Encoder>> {
+        None
+    }
+
+    /// Goes to a place in the log. For twins.
+    fn go_to(&mut self, _place: LogPlace) {}
+
     /// Returns to the start of another log with the same options, and resets the counts of
     /// [`dropped`](Self::dropped).
     fn reset(&mut self);
@@ -117,6 +132,17 @@ pub trait Encoder: Send {
     fn notes(&self) -> Vec<Reason> {
         Vec::new()
     }
+}
+
+/// A place between two batches of a log that is being written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogPlace {
+    /// Number of messages begun before it; at least 1.
+    pub messages: u64,
+    /// Whether the last of them continues.
+    pub open: bool,
+    /// Whether the last of them is empty.
+    pub empty: bool,
 }
 
 /// How a log ends, for an encoder that continues it.

@@ -27,6 +27,12 @@ impl InForce {
         batch.namespaces.iter().take(most)
     }
 
+    /// Whether they are those at the start of a batch, which may then follow the last one.
+    pub fn precede<R: Record>(&self, batch: &LogBatch<R>) -> bool {
+        let last = self.0.as_ref();
+        last.is_some_and(|last| Arc::ptr_eq(last, &batch.namespaces))
+    }
+
     /// Whether a batch follows the last one. The batch then becomes the last one.
     pub fn follows<R: Record>(&mut self, batch: &LogBatch<R>) -> bool {
         let last = self.0.replace(Arc::clone(&batch.namespaces_after));
@@ -210,6 +216,16 @@ impl<R: Record> LogBatch<R> {
     /// Index of the batch's first message in the log.
     pub fn first_index(&self) -> u64 {
         self.first_index
+    }
+
+    /// Returns the batch with its messages numbered from `first_index`.
+    #[must_use]
+    pub fn numbered(&self, first_index: u64) -> Self {
+        Self {
+            first_index,
+            indexes: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// Index of a message in the log.

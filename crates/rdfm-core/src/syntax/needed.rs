@@ -15,6 +15,7 @@ use crate::model::term::{TermId, TermKind};
 use crate::syntax::prefixes::{Declared, Prefixes};
 
 /// A namespace in force.
+#[derive(Clone)]
 struct NeededNamespace {
     name: Box<[u8]>,
     iri: Box<[u8]>,
@@ -38,7 +39,7 @@ struct TermNeed {
 const NONE: u32 = u32::MAX;
 
 /// The namespaces in force, and those that the open message needs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Needed {
     prefixes: Prefixes,
     /// In the order of the first declaration of their names.

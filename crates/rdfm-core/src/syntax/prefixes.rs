@@ -30,7 +30,7 @@ pub enum Declared {
 }
 
 /// The prefixes in force.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Prefixes {
     by_name: FxHashMap<Box<[u8]>, Box<[u8]>>,
     /// Keyed by the IRI up to its last `/` or `#`, then by the rest.

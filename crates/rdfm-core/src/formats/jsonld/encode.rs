@@ -356,6 +356,20 @@ impl<S: Sink> StatementWriter for DocumentWriter<S> {
         self.nodes.sink.continue_log();
     }
 
+    fn has_twin(&self) -> bool {
+        // A context message depends on those before it.
+        let settled = self.contexts != ContextLines::First
+            || !(self.changed || self.nodes.is_protected() || self.nodes.names.any());
+        settled && !self.merged && !self.foreign_context && !self.nodes.names.waits()
+    }
+
+    fn twin(&self) -> Option<Self> {
+        self.has_twin().then(|| Self {
+            nodes: self.nodes.twin(),
+            ..*self
+        })
+    }
+
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.open {
             self.nodes.sink.end_array(out);

@@ -13,7 +13,7 @@ use crate::syntax::json::{JsonKind, View};
 pub const MAX_KEY: usize = 1000;
 
 /// Receives the events of documents.
-pub trait Sink: Clone + Send {
+pub trait Sink: Clone + Send + 'static {
     /// Begins a document.
     fn begin(&mut self, out: &mut Vec<u8>);
     /// Ends the document.

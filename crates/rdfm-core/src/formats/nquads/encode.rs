@@ -58,6 +58,17 @@ impl StatementWriter for LineWriter {
         false
     }
 
+    fn has_twin(&self) -> bool {
+        true
+    }
+
+    fn twin(&self) -> Option<Self> {
+        Some(Self {
+            graphs: self.graphs,
+            terms: self.terms.twin(),
+        })
+    }
+
     fn write(
         &mut self,
         batch: &MessageBatch,

@@ -32,7 +32,7 @@ use crate::syntax::rdf_binary::encode::{
 use crate::syntax::wire::put_varint;
 
 /// Writes rows in an encoding.
-pub(super) trait RowWriter: Send {
+pub(super) trait RowWriter: Send + 'static {
     /// Writes the terms of the rows.
     type Terms: BinaryTermWriter;
 

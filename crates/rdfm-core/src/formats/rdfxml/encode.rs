@@ -44,6 +44,7 @@ struct PredicateElement {
 }
 
 /// A namespace of predicates.
+#[derive(Clone)]
 struct PredicateNamespace {
     iri: Box<[u8]>,
     /// The last message that declared it, and its prefix there.
@@ -54,7 +55,7 @@ struct PredicateNamespace {
 type Bytes = Box<[u8]>;
 
 /// The prefixes of the log and the names of predicates.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct PredicateNames {
     /// Declarations of the log: by prefix, with the number of the declaration; and the prefixes of
     /// each namespace, in order of these numbers.
@@ -615,6 +616,20 @@ impl Writer for RdfXmlWriter {
     fn write(&mut self, batch: &MessageBatch, message: usize, out: &mut Vec<u8>) -> Refused<()> {
         self.message(batch, message, out)
             .map_err(|stop| Self::refusal(batch.table(), stop))
+    }
+
+    fn skip(&mut self, _batch: &MessageBatch, _open: bool) -> Option<bool> {
+        self.names.waiting.is_empty().then_some(false)
+    }
+
+    fn twin(&self) -> Option<Self> {
+        Some(Self {
+            lenient: self.lenient,
+            names: self.names.clone(),
+            iris: TextMemo::default(),
+            labels: TextMemo::default(),
+            most: self.most,
+        })
     }
 
     fn reset(&mut self) {

@@ -8,7 +8,7 @@
 //! a log whose first message is empty begins with an extra one. Readers of both dialects ignore the
 //! end of the log, so a log whose last message is empty ends with an extra one.
 
-use crate::codec::{Dialect, LogEnd};
+use crate::codec::{Dialect, LogEnd, LogPlace};
 use crate::model::error::quote;
 use crate::syntax::text::dialect::{MESSAGE_LABELS, announces_messages};
 
@@ -75,6 +75,21 @@ impl Delimiters {
             empty: false,
             delimited: end == LogEnd::Delimiter,
         };
+    }
+
+    /// Goes to a place between two batches of the log.
+    pub fn go_to(&mut self, place: LogPlace) {
+        self.announced = true;
+        self.place = DelimiterPlace {
+            messages: place.messages,
+            empty: place.empty,
+            delimited: false,
+        };
+    }
+
+    /// Whether the last message is empty.
+    pub fn is_empty(&self) -> bool {
+        self.place.empty
     }
 
     /// Completes the log after a message and returns how it ends now.

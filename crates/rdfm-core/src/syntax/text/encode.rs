@@ -12,7 +12,7 @@ use crate::codec::options::{FLAT, VERSION_LABEL, WRITE_DIALECT};
 use crate::codec::refuse::{Refused, misread_as, refuse_second};
 use crate::codec::spec::FormatSpec;
 use crate::codec::values::Values;
-use crate::codec::{Dialect, LogEnd, Source};
+use crate::codec::{Dialect, LogEnd, LogPlace, Source};
 use crate::model::batch::MessageBatch;
 use crate::model::error::{ErrorClass, quote};
 use crate::model::remedy::{Feature, Reason, Remedy};
@@ -26,7 +26,7 @@ use crate::syntax::text::delimit::{DelimiterPlace, Delimiters};
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// Writes the quads of messages in one format.
-pub trait StatementWriter: Send {
+pub trait StatementWriter: Send + 'static {
     /// Whether a message may come in parts.
     const PARTS: bool = true;
 
@@ -56,6 +56,20 @@ pub trait StatementWriter: Send {
 
     /// Starts after the content of an existing log.
     fn continue_log(&mut self) {}
+
+    /// Returns a writer of batches that need not follow the last one, or `None` if how a batch is
+    /// written depends on those before it.
+    fn twin(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Whether [`twin`](Self::twin) returns a writer.
+    fn has_twin(&self) -> bool {
+        false
+    }
 
     /// Ends the log.
     fn finish(&mut self, _out: &mut Vec<u8>) {}
@@ -96,6 +110,7 @@ impl StatementError {
 }
 
 /// How the messages of a text log are written, independent of the syntax of statements.
+#[derive(Clone)]
 pub struct TextLayout {
     /// The delimiters between messages.
     pub delimiters: Delimiters,
@@ -246,6 +261,42 @@ impl<S: StatementWriter> Writer for TextWriter<S> {
         self.layout.delimiters.continue_log(end);
         self.statements.continue_log();
         Ok(())
+    }
+
+    fn skip(&mut self, batch: &MessageBatch, open: bool) -> Option<bool> {
+        if !self.boundaries || self.layout.flat || !self.statements.has_twin() {
+            return None;
+        }
+        let delimiters = &mut self.layout.delimiters;
+        let empty = delimiters.is_empty();
+        let mut out = Vec::new();
+        for message in 0..batch.len() {
+            if message > 0 || !(batch.continued() && open) {
+                delimiters.begin(&mut out);
+            }
+            if !batch.message(message).is_empty() {
+                delimiters.not_empty();
+            }
+            if message + 1 < batch.len() || !batch.continues() {
+                delimiters.end(&mut out);
+            }
+            out.clear();
+        }
+        Some(empty)
+    }
+
+    fn twin(&self) -> Option<Self> {
+        Some(Self {
+            boundaries: self.boundaries,
+            layout: self.layout.clone(),
+            before: self.before,
+            statements: self.statements.twin()?,
+            max_text: self.max_text,
+        })
+    }
+
+    fn go_to(&mut self, place: LogPlace) {
+        self.layout.delimiters.go_to(place);
     }
 
     fn pause(&mut self, out: &mut Vec<u8>) -> Option<LogEnd> {

@@ -35,6 +35,11 @@ impl TextTermWriter {
         }
     }
 
+    /// Returns a writer with the same settings.
+    pub fn twin(&self) -> Self {
+        Self::new(self.lenient, self.quoted)
+    }
+
     /// Begins a batch with this many terms at the end of the output.
     pub fn begin_batch(&mut self, terms: usize, out: &[u8]) {
         self.memo.begin_batch(terms, out);

@@ -68,8 +68,9 @@ pub struct PredicateKey {
 pub type PredicateKeys = Arc<[PredicateKey]>;
 
 /// A context for compaction.
+#[derive(Clone)]
 pub struct CompactContext {
-    active: ActiveContext,
+    active: Arc<ActiveContext>,
     /// `{"@context": …}`.
     text: Box<[u8]>,
     tape: Tape,
@@ -135,7 +136,7 @@ impl CompactContext {
         }
         aliases.sort_by(|(_, a), (_, b)| better(a, b));
         Ok(Self {
-            active,
+            active: Arc::new(active),
             text,
             tape,
             terms,

@@ -27,7 +27,7 @@ pub enum WrittenIri {
 }
 
 /// The namespaces in force, and those in the context.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct ContextNamespaces {
     needed: Needed,
     /// Number of namespaces in force per scheme, of those without `//` after the scheme.
@@ -91,6 +91,16 @@ impl ContextNamespaces {
     /// Whether there is no context.
     pub fn is_empty(&self) -> bool {
         self.context.is_empty()
+    }
+
+    /// Whether there are namespaces in force.
+    pub fn any(&self) -> bool {
+        !self.needed.is_empty()
+    }
+
+    /// Whether namespaces are declared for the next message.
+    pub fn waits(&self) -> bool {
+        self.needed.waiting() > 0
     }
 
     /// Begins a batch.

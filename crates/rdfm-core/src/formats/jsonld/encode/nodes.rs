@@ -88,6 +88,14 @@ impl<S: Sink> NodeWriter<S> {
         }
     }
 
+    /// Returns the same with the contexts in force, for other batches of the log.
+    pub fn twin(&self) -> Self {
+        Self {
+            names: self.names.clone(),
+            ..Self::new(self.sink.clone(), self.compact.clone(), self.lenient)
+        }
+    }
+
     /// Begins a batch.
     pub fn begin_batch(&mut self, batch: &MessageBatch, out: &[u8]) {
         let terms = batch.table().terms().len();

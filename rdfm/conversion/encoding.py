@@ -1,0 +1,142 @@
+"""Encoding in threads, if the format writes each batch on its own.
+
+In: an encoder, and batches in order. Out: their bytes, in order.
+Cost: the batches that are being encoded, and their bytes: `jobs` + 2 of each.
+Law: bytes, counts and errors are those of the encoder alone. An error is raised after all bytes
+before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rdfm.errors import EncodeError
+from rdfm.logs.append import Addition
+from rdfm.logs.parts import Part
+from rdfm.storage.pool import Pool
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = ["Encoded", "Encoding", "Output"]
+
+# A smaller batch is encoded by the caller, since another thread would not save time.
+LEAST_QUADS = 512
+
+# The output of an encoder: bytes, or parts of files.
+Output = bytes | memoryview | list[Part] | list[Addition]
+
+
+class Encoded(NamedTuple):
+    """An encoded batch.
+
+    Attributes:
+        output: Its bytes.
+        messages: Number of messages that begin in it.
+        quads: Number of its quads.
+        bytes_in: Bytes of all inputs read up to and including it.
+    """
+
+    output: Output
+    messages: int
+    quads: int
+    bytes_in: int
+
+
+class Encoding:
+    """An encoder and its twins in threads."""
+
+    def __init__(self, encoder: Any, jobs: int, wake: Callable[[], object]) -> None:
+        """Initialize with an encoder of the output, and the number of threads.
+
+        `wake` is called when a batch is encoded.
+        """
+        self._encoder = encoder
+        self._twins: list[Any] = []  # that do nothing now
+        self._generation = 0  # of the twins
+        self._made: list[Any] = []  # all twins
+        self._skip = getattr(encoder, "skip", None) if jobs > 1 else None
+        if jobs > 1 and hasattr(encoder, "use_thread"):
+            encoder.use_thread()
+        self._pool: Pool[tuple[Encoded, Any, int]] = Pool(
+            "rdfm-encode", jobs if jobs > 1 else 0, wake
+        )
+        self._failed = False
+
+    def __len__(self) -> int:
+        """Return the number of batches whose bytes were not taken."""
+        return len(self._pool)
+
+    def give(self, batch: AnyBatch, source: str, bytes_in: int) -> None:
+        """Encode a batch of the log `source`."""
+        place = None if self._skip is None else self._skip(batch)
+        if place is None:
+            self._twins.clear()  # the encoder may declare namespaces that they lack
+            self._generation += 1
+            encoder, here, more = self._encoder, True, {}
+        else:
+            here, more = batch.record_count < LEAST_QUADS, {"place": place}
+            if self._twins:
+                encoder = self._twins.pop()
+            else:
+                encoder = self._encoder.twin()
+                self._made.append(encoder)
+
+        generation = self._generation
+
+        def work() -> tuple[Encoded, Any, int]:
+            try:
+                output = encoder.encode(batch, source, **more)
+            except EncodeError as error:
+                error.source = source
+                raise
+            messages = len(batch) - batch.continued
+            return Encoded(output, messages, batch.record_count, bytes_in), encoder, generation
+
+        self._pool.give(work, here=here)
+
+    def is_ready(self) -> bool:
+        """Return whether the bytes of the next batch are complete."""
+        return self._pool.is_ready()
+
+    def take(self, *, all: bool = False) -> Iterator[Encoded]:
+        """Yield the batches that are encoded, or wait for all of them.
+
+        Raises:
+            EncodeError: A message cannot be written.
+        """
+        try:
+            for encoded, encoder, generation in self._pool.take(all=all):
+                if encoder is not self._encoder and generation == self._generation:
+                    self._twins.append(encoder)
+                yield encoded
+        except EncodeError:
+            self._failed = True
+            raise
+
+    def finish(self) -> Output | None:
+        """Return the bytes at the end of the log; None if a message could not be written."""
+        if self._failed:
+            return None
+        output: Output = self._encoder.finish()
+        return output
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.close()
+        if hasattr(self._encoder, "close"):
+            self._encoder.close()
+
+    def dropped(self) -> Counter[str]:
+        """Return counts of the data left out so far, by name."""
+        counts: Counter[str] = Counter(self._encoder.dropped())
+        for twin in self._made:
+            counts.update(twin.dropped())
+        return counts
+
+    def notes(self) -> list[str]:
+        """Return notes for readers of the log."""
+        notes: list[str] = self._encoder.notes()
+        return notes

@@ -1,0 +1,334 @@
+"""Conversion in several threads: output, summary and errors are those of one thread."""
+
+import gzip
+import io
+import itertools
+import tarfile
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rdfm
+from rdfm.conversion import encoding
+from rdfm.errors import RdfmError
+from rdfm.logs import parallel
+from rdfm.storage import compression as compressions
+from rdfm.storage.pool import Closed, Pool
+
+MESSAGES = 400
+JOBS = (1, 2, 3, 8)
+TARGETS = [
+    "out.nq",
+    "out.nt",
+    "out.ndjsonld",
+    "out.rdf",
+    "out.jelly",
+    "out.ttl",
+    "out.parquet",
+    "out.nq.gz",
+    "out.nq.zst",
+    "out.ndjsonld.bz2",
+    "out.nt.xz",
+    "out.jelly.gz",
+]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Small batches, splits and blocks, so that a small log has many of them."""
+    monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
+    monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
+    monkeypatch.setattr(parallel, "HELD_BYTES", 20_000)
+    monkeypatch.setattr(encoding, "LEAST_QUADS", 1)
+    monkeypatch.setattr(compressions, "BLOCK_BYTES", 5000)
+
+
+def message(number):
+    quads = [
+        f'<http://ex/s{number}> <http://ex/p> "{number}" .\n',
+        f"_:b <http://ex/q#x> <http://ex/s{number % 7}> .\n",
+    ]
+    return "".join(quads[: number % 3])
+
+
+def text(numbers=range(MESSAGES)):
+    return "# @message\n".join(map(message, numbers))
+
+
+def write_inputs(folder, change=lambda text: text):
+    """Write the same log in several forms, and return their paths."""
+    log = change(text()).encode()
+    (folder / "log.nq").write_bytes(log)
+    (folder / "log.nt").write_bytes(log)
+    rdfm.convert(folder / "log.nq", folder / "log.jelly", restart_bytes=1000, on_error="skip")
+    (folder / "in").mkdir()
+    with tarfile.open(folder / "in.tar", "w") as archive:
+        for number, numbers in (
+            enumerate(itertools.batched(range(MESSAGES), 37))
+            if hasattr(itertools, "batched")
+            else enumerate(range(at, min(at + 37, MESSAGES)) for at in range(0, MESSAGES, 37))
+        ):
+            part = change(text(numbers)).encode()
+            name = f"{number:03}.nq"
+            if number % 2:
+                name, part = f"{name}.gz", gzip.compress(part, mtime=0)
+            (folder / "in" / name).write_bytes(part)
+            info = tarfile.TarInfo(name)
+            info.size = len(part)
+            archive.addfile(info, io.BytesIO(part))
+    return [folder / name for name in ("log.nq", "log.nt", "log.jelly", "in", "in.tar")]
+
+
+def outcome(source, target, jobs, **options):
+    """What a conversion writes and reports."""
+    target.unlink(missing_ok=True)
+    try:
+        summary = rdfm.convert(
+            source,
+            target,
+            jobs=jobs,
+            batch_messages=7,
+            keep_partial=True,
+            **options,
+        )
+    except RdfmError as error:
+        partial = target.with_name(target.name + ".partial")
+        written = partial.read_bytes() if partial.exists() else None
+        partial.unlink(missing_ok=True)
+        places = [
+            getattr(error, name, None)
+            for name in ("offset", "message_index", "line", "column", "source")
+        ]
+        return type(error), str(error), places, written
+    return (
+        target.read_bytes(),
+        summary.messages,
+        summary.quads,
+        summary.bytes_in,
+        summary.bytes_out,
+        summary.dropped,
+        summary.skipped,
+        summary.errors,
+        summary.abandoned,
+        summary.notes,
+    )
+
+
+def check(source, target, **options):
+    alone = outcome(source, target, 1, **options)
+    for jobs in JOBS[1:]:
+        assert outcome(source, target, jobs, **options) == alone
+    return alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_output_does_not_depend_on_jobs(tmp_path, target):
+    for source in write_inputs(tmp_path):
+        result = check(source, tmp_path / target)
+        assert MESSAGES - 20 < result[1] <= MESSAGES, source
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"), [("log.nq", 6), ("log.jelly", 4), ("in", 10), ("in.tar", 1)]
+)
+def test_the_work_is_divided(tmp_path, monkeypatch, source, parts):
+    write_inputs(tmp_path)
+    begun, twins = [], []
+    begin, twin = parallel._Begun, encoding.Encoding.give
+
+    def counted(*arguments):
+        begun.append(threading.current_thread().name)
+        return begin(*arguments)
+
+    def give(self, *arguments):
+        twin(self, *arguments)
+        twins.append(len(self._made))
+
+    monkeypatch.setattr(parallel, "_Begun", counted)
+    monkeypatch.setattr(encoding.Encoding, "give", give)
+    rdfm.convert(tmp_path / source, tmp_path / "out.nq", jobs=3, batch_messages=7)
+    assert len(begun) >= parts
+    assert set(begun) == {"rdfm-decode"}
+    assert twins[-1] >= 1
+
+
+BROKEN = {
+    "statement": lambda text: text.replace('"200" .', '"200" oops', 1),
+    "two": lambda text: text.replace('"200" .', "oops", 1).replace('"301" .', "x", 1),
+    "at the end": lambda text: text + "oops",
+    "at the start": lambda text: "oops\n" + text,
+    "not text": lambda text: text.replace('"200"', '"\\ud800"', 1),
+    "cut": lambda text: text[:-20],
+    "other dialect": lambda text: text[:9000] + '\nVERSION "1.2-messages"\nMESSAGE\n' + text[9000:],
+    "look-alike": lambda text: text.replace("# @message\n", "# message\n# @message\n", 250),
+    "large message": lambda text: text + message(1) * 200 + text,
+    "not for xml": lambda text: text.replace("http://ex/p>", "http://ex/1>"),
+    "one not for xml": lambda text: text[:9000] + text[9000:].replace("ex/p>", "ex/1>", 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+@pytest.mark.parametrize("change", BROKEN)
+def test_errors_and_notes_do_not_depend_on_jobs(tmp_path, monkeypatch, change, on_error):
+    monkeypatch.setattr(parallel, "MESSAGE_BYTES", 4000)
+    sources = write_inputs(tmp_path, BROKEN[change])
+    for source, target in itertools.product(sources, ("out.nq.gz", "out.rdf", "out.jelly")):
+        check(source, tmp_path / target, on_error=on_error)
+
+
+def test_an_error_names_the_place_in_the_whole_log(tmp_path):
+    lines = text().split("\n")
+    lines[700] = "oops"
+    (tmp_path / "log.nq").write_text("\n".join(lines))
+    before = sum(len(line) + 1 for line in lines[:700])
+    with pytest.raises(rdfm.DecodeError) as raised:
+        rdfm.convert(tmp_path / "log.nq", tmp_path / "out.nq", jobs=3)
+    error = raised.value
+    assert (error.line, error.column, error.offset) == (701, 1, before)
+    # The delimiter in the first line ends no message.
+    assert error.message_index == lines[:700].count("# @message") - 1
+
+
+def test_messages_before_an_unwritable_one_are_written(tmp_path):
+    (tmp_path / "log.nq").write_text(text().replace("_:b <http://ex/q#x>", "_:b <http://ex/>"))
+    result = check(tmp_path / "log.nq", tmp_path / "out.rdf")
+    assert result[0] is rdfm.EncodeError
+    assert result[3] == b"".join(result[3].splitlines(keepends=True)[:2])
+
+
+@pytest.mark.parametrize("options", [{"joins": "new"}, {}])
+def test_joined_logs_with_other_options(tmp_path, options):
+    (tmp_path / "log.nq").write_text(text())
+    joined = b""
+    for table in (100, 200):
+        rdfm.convert(
+            tmp_path / "log.nq", tmp_path / "a.jelly", restart_bytes=1000, name_table=table
+        )
+        joined += (tmp_path / "a.jelly").read_bytes()
+    (tmp_path / "log.jelly").write_bytes(joined)
+    result = check(tmp_path / "log.jelly", tmp_path / "out.nq", **options)
+    assert result[0] is rdfm.DecodeError
+
+
+def test_logs_with_namespaces(tmp_path):
+    log = "".join(
+        f"@prefix p{number % 50}: <http://ex/{number % 60}/> .\n"
+        f"p{number % 50}:s p{number % 50}:p {number} .\n# @message\n"
+        for number in range(MESSAGES)
+    )
+    (tmp_path / "log.trig").write_text(log)
+    rdfm.convert(tmp_path / "log.trig", tmp_path / "log.jelly", restart_bytes=1000)
+    for target in ("out.trig", "out.nq", "out.rdf", "out.jelly"):
+        check(tmp_path / "log.jelly", tmp_path / target)
+    for lines in ("every", "first", "none"):
+        check(tmp_path / "log.jelly", tmp_path / "out.ndjsonld", context_lines=lines)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"take": 50},
+        {"messages": "-30:"},
+        {"group_by": "subject"},
+        {"group_by": "count=5", "to_format": "ndjsonld"},
+        {"message_per_file": True, "from_dialect": "plain"},
+        {"from_dialect": "plain"},
+        {"flat": True},
+        {"to_dialect": "directive"},
+        {"to_format": "yamlld"},
+        {"to_format": "ndjsonld", "compact_with": '{"@context": {"p": "http://ex/p"}}'},
+        {"default_graph_as": "http://ex/g"},
+        {"compression": "zstd:19"},
+        {"compression": "xz:9"},
+        {"compression": "bzip2:1"},
+    ],
+    ids=str,
+)
+def test_options_do_not_depend_on_jobs(tmp_path, options):
+    (tmp_path / "log.nq").write_text(text())
+    check(tmp_path / "log.nq", tmp_path / "out.nq", **options)
+
+
+@given(
+    quads=st.lists(st.integers(0, 12), max_size=60),
+    split=st.integers(1, 400),
+    batch=st.integers(1, 9),
+    jobs=st.integers(2, 5),
+)
+def test_any_splits_give_the_same_messages(tmp_path_factory, quads, split, batch, jobs):
+    folder = tmp_path_factory.mktemp("jobs")
+    log = "# @message\n".join(
+        "".join(f'_:b <http://ex/p> "{at} {number}" .\n' for number in range(count))
+        for at, count in enumerate(quads)
+    )
+    (folder / "log.nq").write_text("# @message\n" + log)
+    rdfm.convert(folder / "log.nq", folder / "log.jelly", restart_bytes=max(split, 16))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "SPLIT_BYTES", split)
+        patch.setattr(parallel, "FILE_BYTES", 1)
+        patch.setattr(encoding, "LEAST_QUADS", 1)
+        for source in ("log.nq", "log.jelly"):
+            results = []
+            for number in (1, jobs):
+                out = io.BytesIO()
+                summary = rdfm.convert(
+                    folder / source, out, to_format="nq", jobs=number, batch_messages=batch
+                )
+                results.append((out.getvalue(), summary.messages, summary.quads, summary.bytes_in))
+            assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "bzip2", "xz"])
+def test_blocks_do_not_depend_on_pieces_and_jobs(compression):
+    data = bytes(number * number % 251 for number in range(50_000))
+    results = set()
+    for jobs, piece in itertools.product((1, 2, 5), (100, 5000, 5001, 50_000)):
+        blocks = compressions.BlockCompressor(compression, jobs)
+        parts = [blocks.compress(data[at : at + piece]) for at in range(0, len(data), piece)]
+        results.add(b"".join(parts) + blocks.flush())
+    [compressed] = results
+    assert b"".join(compressions.decompress(compression, [compressed])) == data
+    empty = compressions.BlockCompressor(compression, 2).flush()
+    assert empty
+    assert b"".join(compressions.decompress(compression, [empty])) == b""
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_results_of_a_pool_are_in_order(threads):
+    pool = Pool("test", threads)
+    taken = []
+    for number in range(50):
+        pool.give(lambda number=number: number * 2)
+        taken += pool.take()
+    taken += pool.take(all=True)
+    assert taken == [number * 2 for number in range(50)]
+    pool.close()
+
+
+def test_the_first_error_of_a_pool_is_raised_in_its_place():
+    pool = Pool("test", 4)
+    second = threading.Event()
+
+    def work(number):
+        if number == 3:
+            second.wait(5)
+        if number in (3, 4):
+            if number == 4:
+                second.set()
+            raise ValueError(number)
+        return number
+
+    for number in range(6):
+        pool.give(lambda number=number: work(number))
+    taken = []
+    with pytest.raises(ValueError, match="3"):
+        for result in pool.take(all=True):
+            taken.append(result)
+    assert taken == [0, 1, 2]
+    assert list(pool.take(all=True)) == []
+    with pytest.raises(Closed):
+        pool.give(lambda: 7)
