@@ -390,7 +390,7 @@ def test_an_input_is_never_overwritten(tmp_path):
 
 def test_options_for_folders_are_refused_for_files(tmp_path):
     for target in (tmp_path / "a.tar", io.BytesIO()):
-        with pytest.raises(OptionError, match="require a folder"):
+        with pytest.raises(OptionError, match="requires a folder"):
             rdfm.create_log(target, "nq", split_messages=1)
     with pytest.raises(OptionError, match="applies to folders"):
         rdfm.create_log(tmp_path / "a.nq", overwrite=True)
@@ -532,7 +532,7 @@ def test_data_dropped_from_members_is_counted():
 @pytest.mark.parametrize("name", ["out", "v1.2", "x.nq", "x.nq.gz", "x.JELLY", "x.json", "x.zip"])
 def test_a_new_folder_is_named_with_a_slash(tmp_path, name, split):
     target = tmp_path / name
-    text = f"require a folder, but .*{name} is not a folder; write .*{name}/ to create one"
+    text = f"requires a folder, but .*{name} is not a folder; write .*{name}/ to create one"
     with pytest.raises(OptionError, match=text):
         rdfm.convert(line(1), target, from_format="nq", to_format="nq", **split)
     with pytest.raises(OptionError, match=text):
