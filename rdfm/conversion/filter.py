@@ -48,7 +48,7 @@ def filter_logs(
     progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> Summary:
-    """Write the messages of logs that match, in order, as a log.
+    """Write the matching messages of logs as one log, in order.
 
     Args:
         inputs: Inputs that `open_log` accepts.
@@ -68,7 +68,7 @@ def filter_logs(
 
 
 def count(inputs: Sequence[Readable], **options: Any) -> Summary:
-    """Count the messages of logs that match.
+    """Count the matching messages of logs.
 
     Args:
         inputs: Inputs that `open_log` accepts.

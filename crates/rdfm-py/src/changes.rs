@@ -31,8 +31,8 @@ fn with<T: Send, R: Send>(
     work: impl FnOnce(&mut T) -> R + Send,
 ) -> PyResult<R> {
     let mut guard = lock(state)?;
-    let held = &mut *guard;
-    errors::guarded(py, || work(held))
+    let state = &mut *guard;
+    errors::guarded(py, || work(state))
 }
 
 /// A dataset in memory that patches change. Blank nodes are identified by their labels.
@@ -322,7 +322,7 @@ pub struct MessageDifferences {
 }
 
 /// Returns the log with a number: 0 is the old one, 1 the new one.
-fn which(log: usize) -> OldOrNew {
+fn old_or_new(log: usize) -> OldOrNew {
     if log == 0 {
         OldOrNew::Old
     } else {
@@ -352,7 +352,7 @@ impl MessageDifferences {
     /// Return the log whose messages are needed next: 0 (old) or 1 (new); None if both have ended.
     fn wanted(&self) -> PyResult<Option<usize>> {
         let wanted = lock(&self.state)?.wanted();
-        Ok(wanted.map(|which| usize::from(which == OldOrNew::New)))
+        Ok(wanted.map(|old_or_new| usize::from(old_or_new == OldOrNew::New)))
     }
 
     /// Take complete messages of a log.
@@ -362,13 +362,13 @@ impl MessageDifferences {
     #[pyo3(signature = (log, batch, /))]
     fn add(&self, py: Python<'_>, log: usize, batch: &Bound<'_, MessageBatch>) -> PyResult<()> {
         let batch = batch.get().inner();
-        with(py, &self.state, |state| state.add(which(log), batch))?.map_err(errors::exceeded)
+        with(py, &self.state, |state| state.add(old_or_new(log), batch))?.map_err(errors::exceeded)
     }
 
     /// Mark the end of a log.
     #[pyo3(signature = (log, /))]
     fn end(&self, log: usize) -> PyResult<()> {
-        lock(&self.state)?.end(which(log));
+        lock(&self.state)?.end(old_or_new(log));
         Ok(())
     }
 

@@ -247,17 +247,17 @@ impl<'a> Colours<'a> {
         for node in class {
             colours[node as usize] = special;
             self.refine(nodes, colours)?;
-            let look = self.sum(&patterns, colours)?;
+            let result_of_node = self.sum(&patterns, colours)?;
             restore(colours);
-            if least.is_none_or(|least| look < least) {
+            if least.is_none_or(|least| result_of_node < least) {
                 chosen.clear();
-                least = Some(look);
+                least = Some(result_of_node);
             }
-            if least == Some(look) {
+            if least == Some(result_of_node) {
                 chosen.push(node);
             }
         }
-        let mut through = |node: u32, follow: Follow, colours: &mut [u128]| {
+        let mut canonical_with = |node: u32, follow: Follow, colours: &mut [u128]| {
             colours[node as usize] = special;
             let found =
                 stack::one_level(depth, || self.canonical(nodes, colours, follow, depth + 1));
@@ -265,19 +265,19 @@ impl<'a> Colours<'a> {
             found.unwrap_or(Err(Exhausted))
         };
         let first = chosen[0];
-        let mut result = through(first, follow, colours)?;
+        let mut result = canonical_with(first, follow, colours)?;
         if follow == Follow::Every && chosen.len() > 1 {
-            let alike = through(first, Follow::First, colours)?;
+            let first_result = canonical_with(first, Follow::First, colours)?;
             for &node in &chosen[1..] {
-                if through(node, Follow::First, colours)? != alike {
-                    result = result.min(through(node, Follow::Every, colours)?);
+                if canonical_with(node, Follow::First, colours)? != first_result {
+                    result = result.min(canonical_with(node, Follow::Every, colours)?);
                 }
             }
         }
         Ok(result)
     }
 
-    /// The patterns of some nodes whose nodes satisfy a condition.
+    /// The patterns that contain any of the nodes, if all nodes of the pattern satisfy a condition.
     fn patterns(&self, nodes: &[u32], wanted: &dyn Fn(&[u32]) -> bool) -> Vec<u32> {
         let incident = nodes
             .iter()

@@ -103,7 +103,7 @@ impl BatchTerms {
         }
     }
 
-    /// Recurses into triple terms, whose nesting decoders limit.
+    /// Adds a term and returns its slot. Recurses into triple terms, whose nesting decoders limit.
     #[inline(never)]
     fn add(&mut self, table: &TermTable, id: TermId) -> u32 {
         let term = table.term(id);

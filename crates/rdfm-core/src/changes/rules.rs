@@ -236,7 +236,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Starts at the beginning of the first log.
+    /// Creates a checker at the start of the first log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

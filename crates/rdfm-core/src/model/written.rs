@@ -37,7 +37,7 @@ impl WrittenSize {
             most: WRITTEN_FACTOR.saturating_mul(limits.batch_bytes as u64),
             ..Self::default()
         };
-        written.foresee();
+        written.update_doubtful();
         written
     }
 
@@ -46,12 +46,12 @@ impl WrittenSize {
     pub(super) fn term(&mut self, length: u64) {
         if length > self.longest {
             self.longest = length;
-            self.foresee();
+            self.update_doubtful();
         }
     }
 
     /// Computes `doubtful`, assuming that each term has a datatype or tag.
-    fn foresee(&mut self) {
+    fn update_doubtful(&mut self) {
         let more = self.most.saturating_sub(self.bytes)
             / self.longest.saturating_mul(2 * self.each).max(1);
         self.doubtful = self.records.saturating_add(more as usize);
@@ -90,7 +90,7 @@ impl WrittenSize {
         }
         self.bytes = bytes;
         self.records = records.len();
-        self.foresee();
+        self.update_doubtful();
         self.bytes >= self.most
     }
 }
