@@ -664,6 +664,11 @@ CONTAINERS = [
     (contained("@list", [{"@value": "x"}]), ONE),
     (with_p({"@container": "@list", "@type": "@id"}, ["http://e/o"]), "<s> <p> _:1 . ;; _:1 rdf:first <o> . ;; _:1 rdf:rest rdf:nil ."),
     ({"@id": S, P: {"@list": ["x", "x"]}}, '<s> <p> _:1 . ;; _:1 rdf:first "x" . ;; _:1 rdf:rest _:2 . ;; _:2 rdf:first "x" . ;; _:2 rdf:rest rdf:nil .'),
+    # Arrays in a set are lists if the property has @list in the context of the set.
+    (with_p({"@container": "@list"}, {"@set": [["x"]]}), INNER),
+    (with_p({"@container": "@list"}, {"@set": [["x"]]}, **{"@propagate": False}), ONE),
+    (with_p({"@container": "@list"}, {"@set": [{"@set": []}]}, **{"@propagate": False}), EMPTY),
+    ({"@context": {"p": P}, "@id": S, "p": {"@context": {"p": {"@id": P, "@container": "@list"}}, "@set": [["x"]]}}, ONE),
     # Index maps
     (contained("@index", {"i": "x", "j": ["y", {"@value": "z"}]}), '<s> <p> "x" . ;; <s> <p> "y" . ;; <s> <p> "z" .'),
     (contained("@index", {"i": {"@id": "http://e/o"}, "@none": {"@id": "http://e/n"}}), "<s> <p> <o> . ;; <s> <p> <n> ."),

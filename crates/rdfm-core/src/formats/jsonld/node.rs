@@ -252,6 +252,8 @@ impl Walk<'_> {
         let inner = ValueSlot {
             property,
             from_map: false,
+            // The context of the set may define the property in another way.
+            in_list: property.is_some_and(|active| self.is_list(active)),
             in_array: false,
             is_root: false,
             ..*slot
@@ -262,10 +264,6 @@ impl Walk<'_> {
                 Ok(false)
             }
             ItemTarget::ListObject { .. } if is_array => {
-                let inner = ValueSlot {
-                    in_list: true,
-                    ..inner
-                };
                 self.list_of(value, context, &inner)?;
                 Ok(false)
             }
