@@ -138,7 +138,7 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
     """
     import pyarrow as pa
 
-    places = [at for at in range(len(quads)) if quads[at].is_valid]
+    places = [at for at, is_present in enumerate(quads.is_valid().to_pylist()) if is_present]
     messages = pa.record_batch([quads.take(pa.array(places, pa.int64()))], names=["quads"])
     found: list[list[Any] | None] = [None] * len(quads)
     for batch in batches_from_arrow(messages):
@@ -157,14 +157,13 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
 
 def cells(row: NanopubRow) -> list[str | None]:
     """Return the cells of a row as texts; several values are separated by ` | `."""
-    return [
-        _SEPARATOR.join(value) or None
-        if isinstance(value, list)
-        else None
-        if value is None
-        else str(value)
-        for value in row
-    ]
+    return [_cell(value) for value in row]
+
+
+def _cell(value: str | int | list[str] | None) -> str | None:
+    if isinstance(value, list):
+        return _SEPARATOR.join(value) or None
+    return None if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
