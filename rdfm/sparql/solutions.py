@@ -6,15 +6,15 @@ Cost: a batch of messages and its rows. Law: rows before an error are returned b
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from rdfm.logs.ahead import ahead
-from rdfm.logs.driver import Driver, Piece, Read
-from rdfm.logs.frames import Tabular, needed
+from rdfm.logs.driver import Driver
+from rdfm.logs.frames import needed
 from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import SkipBroken, Stage, Tally, through
-from rdfm.logs.turns import Loop, Turn
+from rdfm.logs.rows import RowReader, batches_through
+from rdfm.logs.stages import SkipBroken, Stage, Tally
+from rdfm.logs.turns import Loop
 from rdfm.sparql.querying import QueryStage
 from rdfm.sparql.tables import Columns
 
@@ -32,7 +32,6 @@ def solve(
     tally: Tally,
     *,
     skips: bool = False,
-    pieces: Iterable[Piece] | None = None,
     before: Sequence[Stage] = (),
 ) -> Generator[Any, None, None]:
     """Yield the results of a query in batches, and close the input at the end.
@@ -42,26 +41,16 @@ def solve(
         driver: Driver that reads the logs, or an open log.
         tally: Counter of skipped data.
         skips: Whether to skip broken messages.
-        pieces: Pieces of a driver that has opened its input already; by default its own.
         before: Stages to run before the query.
 
     Raises:
         RdfmError, OSError: As the driver and the query.
     """
-    items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
     stages = (*before, SkipBroken(skip=skips), querying)
-    try:
-        for item in through(items, stages):
-            tally.take(item)
-            if isinstance(item, Read) and item.batch is not None:
-                yield item.batch
-    finally:
-        if isinstance(items, Generator):
-            items.close()
-        driver.close()
+    return batches_through(driver, stages, tally)
 
 
-class Solutions(Tabular):
+class Solutions(RowReader):
     """The rows of a SELECT query: a table for pyarrow, pandas, Polars and DuckDB.
 
     Returned by `rdfm.select`. Rows are computed on demand and can be read only once. Only one
@@ -70,6 +59,8 @@ class Solutions(Tabular):
     Attributes:
         variables: Names of the query's variables, without `?`.
     """
+
+    _AGAIN = "run the query again"
 
     def __init__(
         self,
@@ -87,22 +78,10 @@ class Solutions(Tabular):
             driver: Driver that reads the logs, or an open log.
             skips: Whether to skip broken messages.
         """
+        super().__init__(driver, (SkipBroken(skip=skips), querying))
         self.variables = tuple(querying.query.variables)
-        self._tally = Tally()
         self._columns = columns
-        self._driver = driver
-        self._ended = False
         self._nulls = 0
-        self._name = driver.source if isinstance(driver, LogReader) else driver.name
-        self._turn = Turn(self._name)
-        pieces = None
-        if not isinstance(driver, LogReader):
-            try:
-                pieces = driver.opened_first()
-            except BaseException:
-                driver.close()
-                raise
-        self._solved = solve(querying, driver, self._tally, skips=skips, pieces=pieces)
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -138,11 +117,11 @@ class Solutions(Tabular):
     def _batches(self) -> Iterator[pyarrow.RecordBatch]:
         self._check_unread()
         while True:
-            self._ended = True  # also after an error
-            batch = next(self._solved, None)
-            if batch is None:
+            self._ended = True  # an error ends it too
+            found = next(self._found, None)
+            if found is None:
                 return
-            table, nulls = self._columns(batch)
+            table, nulls = self._columns(found)
             self._nulls += nulls
             self._ended = False
             yield table
@@ -163,10 +142,10 @@ class Solutions(Tabular):
     def _rows(self) -> Iterator[tuple[str | None, int | None, tuple[Term | None, ...]]]:
         self._check_unread()
         self._ended = True
-        for batch in self._solved:
-            indexes = batch.indexes or [None] * len(batch.rows)
-            for index, row in zip(indexes, batch.rows, strict=True):
-                yield batch.source, index, row
+        for found in self._found:
+            indexes = found.indexes or [None] * len(found.rows)
+            for index, row in zip(indexes, found.rows, strict=True):
+                yield found.source, index, row
 
     def _arrow_reader(self) -> pyarrow.RecordBatchReader:
         self._check_unread()
@@ -178,29 +157,6 @@ class Solutions(Tabular):
         )
         return reader
 
-    def close(self) -> None:
-        """Close the query and its input.
-
-        Raises:
-            RuntimeError: If another thread is reading; stop it first.
-        """
-        with self._turn:
-            self._ended = True
-            self._solved.close()
-            self._driver.close()
-
-    def __enter__(self) -> Self:
-        """Return the object itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the query and its input."""
-        self.close()
-
     def __repr__(self) -> str:
         """Return a short description, such as `<Solutions of x.nq: s, time>`."""
         return f"<Solutions of {self._name}: {', '.join(self.variables)}>"
-
-    def _check_unread(self) -> None:
-        if self._ended:
-            raise ValueError("the rows have already been read; run the query again")

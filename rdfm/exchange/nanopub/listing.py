@@ -8,9 +8,9 @@ Law: rows are in the order of the log. Nothing is verified; `check` does that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 from rdfm._core import (
     Iri,
@@ -28,17 +28,17 @@ from rdfm.conversion.tables import TableBatch, TableTarget
 from rdfm.conversion.target import Target
 from rdfm.errors import OptionError
 from rdfm.exchange.nanopub.options import LIST
-from rdfm.logs.ahead import ahead
 from rdfm.logs.driver import NO_LOG, NOTHING, Driver, Item, Read, Reading
-from rdfm.logs.frames import Tabular, needed
+from rdfm.logs.frames import needed
 from rdfm.logs.input import Readable, as_inputs
 from rdfm.logs.kinds import other_kind
 from rdfm.logs.output import Shape, Writable, output_format
 from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.reader import LogReader
-from rdfm.logs.stages import SkipBroken, Stage, Tally, through
-from rdfm.logs.turns import Loop, Turn
+from rdfm.logs.rows import RowReader
+from rdfm.logs.stages import SkipBroken, Stage
+from rdfm.logs.turns import Loop
 
 if TYPE_CHECKING:
     import pyarrow
@@ -138,7 +138,7 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
     """
     import pyarrow as pa
 
-    places = [at for at in range(len(quads)) if quads[at].is_valid]
+    places = [at for at, is_present in enumerate(quads.is_valid().to_pylist()) if is_present]
     messages = pa.record_batch([quads.take(pa.array(places, pa.int64()))], names=["quads"])
     found: list[list[Any] | None] = [None] * len(quads)
     for batch in batches_from_arrow(messages):
@@ -157,14 +157,13 @@ def described(quads: pyarrow.Array) -> pyarrow.Array:
 
 def cells(row: NanopubRow) -> list[str | None]:
     """Return the cells of a row as texts; several values are separated by ` | `."""
-    return [
-        _SEPARATOR.join(value) or None
-        if isinstance(value, list)
-        else None
-        if value is None
-        else str(value)
-        for value in row
-    ]
+    return [_cell(value) for value in row]
+
+
+def _cell(value: str | int | list[str] | None) -> str | None:
+    if isinstance(value, list):
+        return _SEPARATOR.join(value) or None
+    return None if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,32 +368,24 @@ def list_nanopubs(
     return NanopubLog(logs, given, storage).rows()
 
 
-class NanopubList(Tabular):
+class NanopubList(RowReader):
     """The rows of a list: a table for pyarrow, pandas, Polars and DuckDB.
 
-    Returned by `list_nanopubs`. Rows are computed on demand and can be read only once. Only one thread
-    can use them at a time; a concurrent call raises RuntimeError.
+    Returned by `list_nanopubs`. Rows are computed on demand and can be read only once. Only one
+    thread can use them at a time; a concurrent call raises RuntimeError.
     """
 
+    _AGAIN = "list the log again"
+
     def __init__(
-        self, describe: _Describe, stages: Sequence[Stage], driver: Driver | LogReader
+        self,
+        describe: _Describe,
+        stages: Sequence[Stage],
+        driver: Driver | LogReader,
     ) -> None:
         """Open the input. Use `list_nanopubs` instead."""
+        super().__init__(driver, stages)
         self._describe = describe
-        self._driver = driver
-        self._ended = False
-        self._name = driver.source if isinstance(driver, LogReader) else driver.name
-        self._turn = Turn(self._name)
-        self._tally = Tally()
-        pieces = None
-        if not isinstance(driver, LogReader):
-            try:
-                pieces = driver.opened_first()
-            except BaseException:
-                driver.close()
-                raise
-        items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
-        self._found = _rows_of(items, stages, self._tally)
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -452,46 +443,9 @@ class NanopubList(Tabular):
         )
         return reader
 
-    def close(self) -> None:
-        """Close the input.
-
-        Raises:
-            RuntimeError: If another thread is reading; stop it first.
-        """
-        with self._turn:
-            self._ended = True
-            self._found.close()
-            self._driver.close()
-
-    def __enter__(self) -> Self:
-        """Return the object itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the input."""
-        self.close()
-
     def __repr__(self) -> str:
         """Return a short description, such as `<NanopubList of x.jelly>`."""
         return f"<NanopubList of {self._name}>"
-
-    def _check_unread(self) -> None:
-        if self._ended:
-            raise ValueError("the rows have already been read; list the log again")
-
-
-def _rows_of(
-    items: Iterable[Item], stages: Sequence[Stage], tally: Tally
-) -> Generator[RowBatch, None, None]:
-    try:
-        for item in through(items, stages):
-            tally.take(item)
-            if isinstance(item, Read) and item.batch is not None:
-                batch: Any = item.batch
-                yield batch
-    finally:
-        if isinstance(items, Generator):
-            items.close()
 
 
 class NanopubLog:

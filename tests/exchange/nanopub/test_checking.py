@@ -246,6 +246,28 @@ def test_several_nanopublications_in_a_message_are_checked_separately():
     assert (checked.messages, checked.nanopubs, checked.trusty) == (1, 3, 1)
 
 
+@pytest.mark.slow
+def test_a_message_may_contain_thousands_of_nanopublications():
+    quads = [
+        quad for number in range(2000) for quad in nanopubs.nanopub(f"{nanopubs.BASE}{number}/")
+    ]
+    checked = check(nanopubs.nq(quads), "nq")
+    assert (checked.nanopubs, checked.errors, checked.warnings) == (2000, 0, 1)
+
+
+def test_graphs_of_several_nanopublications_may_be_mixed():
+    first, second = nanopubs.nanopub(N), nanopubs.nanopub(nanopubs.BASE + "2")
+    mixed = [quad for pair in zip(first, second, strict=True) for quad in pair]
+    checked = check(nanopubs.nq(mixed), "nq")
+    assert (checked.nanopubs, checked.errors) == (2, 0)
+
+
+def test_the_first_twenty_malformed_terms_are_reported():
+    numbers = [literal(f"x{number}", datatype=XSD + "integer") for number in range(30)]
+    assertion = [triple("http://e/s", "http://e/p", each) for each in numbers]
+    assert len(errors(nanopubs.nanopub(N, assertion=assertion))) == 20
+
+
 def test_a_finding_has_the_position_of_its_term():
     before, bad = nanopubs.trusty(), nanopubs.nanopub(N)
     bad.append((*triple("http://e/s", "http://e/p", "http://e/o"), iri(N + "/fifth")))

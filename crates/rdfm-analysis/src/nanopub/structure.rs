@@ -4,7 +4,15 @@
 //! - Cost: a few comparisons per quad.
 //! - Law: the order of quads and their repetition change nothing.
 //!
-//! The numbers of rules are those of the page "Structure of a nanopublication" of the guidelines, in their order.
+//! The rules, from the nanopublication guidelines:
+//!
+//! 1. Every quad is in a named graph, and there are quads.
+//! 2. One quad declares the nanopublication. Its graph is the head.
+//! 3. The head names one assertion, one provenance and one publication info, as IRIs.
+//! 4. These four graphs are different, and each IRI begins with that of the nanopublication, but is not equal to it.
+//! 5. There is no other graph.
+//! 6. Assertion, provenance and publication info are not empty.
+//! 7. A quad of the provenance is about the assertion, and one of the publication info about the nanopublication.
 
 use rdfm_core::model::term::{Quad, TermId, TermKind};
 

@@ -1,0 +1,98 @@
+"""Rows that are computed from a log on demand: the base of the rows of queries and lists.
+
+In: a driver or an open log, and stages that make rows. Out: the batches of rows.
+Cost: a batch of messages and its rows. Law: rows before an error are returned before it is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, ClassVar, Self
+
+from rdfm.logs.ahead import ahead
+from rdfm.logs.driver import Driver, Piece, Read
+from rdfm.logs.frames import Tabular
+from rdfm.logs.reader import LogReader
+from rdfm.logs.stages import Stage, Tally, through
+from rdfm.logs.turns import Turn
+
+__all__ = ["RowReader", "batches_through"]
+
+
+def batches_through(
+    driver: Driver | LogReader,
+    stages: Sequence[Stage],
+    tally: Tally,
+    pieces: Iterable[Piece] | None = None,
+) -> Generator[Any, None, None]:
+    """Yield the batches that stages make of the input, and close the input at the end.
+
+    Args:
+        driver: Driver that reads the logs, or an open log.
+        stages: The stages.
+        tally: Counter of skipped data.
+        pieces: Output of the first half of the driver, if it has started.
+
+    Raises:
+        RdfmError, OSError: As the driver and the stages.
+    """
+    items = driver.items() if isinstance(driver, LogReader) else ahead(driver, pieces)
+    try:
+        for item in through(items, stages):
+            tally.take(item)
+            if isinstance(item, Read) and item.batch is not None:
+                yield item.batch
+    finally:
+        if isinstance(items, Generator):
+            items.close()
+        driver.close()
+
+
+class RowReader(Tabular):
+    """Rows of a log, which can be read only once, and by one thread at a time."""
+
+    _AGAIN: ClassVar[str] = "open the log again"
+
+    def __init__(self, driver: Driver | LogReader, stages: Sequence[Stage]) -> None:
+        """Open the input.
+
+        Args:
+            driver: Driver that reads the logs, or an open log.
+            stages: The stages that make rows.
+        """
+        self._tally = Tally()
+        self._driver = driver
+        self._ended = False
+        self._name = driver.source if isinstance(driver, LogReader) else driver.name
+        self._turn = Turn(self._name)
+        pieces = None
+        if not isinstance(driver, LogReader):
+            try:
+                pieces = driver.opened_first()
+            except BaseException:
+                driver.close()
+                raise
+        self._found = batches_through(driver, stages, self._tally, pieces)
+
+    def close(self) -> None:
+        """Close the input.
+
+        Raises:
+            RuntimeError: If another thread is reading; stop it first.
+        """
+        with self._turn:
+            self._ended = True
+            self._found.close()
+            self._driver.close()
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the input."""
+        self.close()
+
+    def _check_unread(self) -> None:
+        if self._ended:
+            raise ValueError(f"the rows have already been read; {self._AGAIN}")
