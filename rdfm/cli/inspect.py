@@ -94,9 +94,9 @@ def command(
     stats |= as_rdf or html is not None
     if stats:
         from rdfm.analysis.report_file import check_report, write_report
-        from rdfm.analysis.report_rdf import check_iri
         from rdfm.analysis.statistics import statistics
         from rdfm.cli.statistics import lines as statistics_lines
+        from rdfm.logs.statistics_rdf import check_iri
 
         check_iri(iri)
         _refuse_conflicts(logs, as_json, as_rdf, html)

@@ -6,6 +6,7 @@ from support import encode
 from rdfm import OptionError, UnknownFormatError, formats
 from rdfm.conversion.options import STAGES
 from rdfm.exchange.nanopub.fetch_options import FETCH
+from rdfm.exchange.riverbench.options import CHECK, PACKAGE
 from rdfm.formats import Format, FormatSpec, OptionSpec
 from rdfm.formats.reserved import RESERVED
 from rdfm.logs.filtering import FILTERING
@@ -158,6 +159,7 @@ def test_names_of_rdfm_options_are_reserved():
     assert {option.name for option in FILTERING} - {"prefixes"} <= RESERVED
     assert {option.name for option in QUERYING} - {"prefixes"} <= RESERVED
     assert {name for name in FETCH if not name.startswith("to_")} <= RESERVED
+    assert {name for name in (*PACKAGE, *CHECK) if name != "from_format"} <= RESERVED
 
 
 def test_formats_are_attributes_by_name_or_alias():

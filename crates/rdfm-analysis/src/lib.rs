@@ -1,4 +1,4 @@
-//! Analysis of batches: [`statistics`], [`comparison`], [`warnings`], [`nanopub`].
+//! Analysis of batches: [`statistics`], [`comparison`], [`warnings`], [`streams`], [`nanopub`].
 //!
 //! - In: batches of logs from decoders. Out: numbers, differences, findings.
 //! - Cost: one pass over the term table and the quads of each batch. Memory is bounded.

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
 from rdfm._core import Iri, MessageBatch, StreamRules, Term
-from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.errors import (
     DecodeError,
     LimitError,
@@ -49,6 +48,7 @@ from rdfm.logs.checking import LogCheck
 from rdfm.logs.driver import Reading
 from rdfm.logs.findings import READING_RULES, Finding, Rule, reason
 from rdfm.logs.progress import Progress
+from rdfm.logs.statistics import LogCollector, LogStatistics
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -395,9 +395,9 @@ class PackageCheck(LogCheck):
         # Byte density depends on the labels of blank nodes in the flat file.
         reference = min(messages, key=lambda file: ("flat", "jelly", "stream").index(file.kind))
         others = [file for file in files if file is not reference]
-        collector = Collector(plain=plain)
+        collector = LogCollector(plain=plain)
         samples: dict[int, MessageBatch] = {}
-        statistics: dict[str, Statistics] = {}
+        statistics: dict[str, LogStatistics] = {}
         rules = self._rules(facts, dataset, stream_type, files)
         violations = 0
         ends = {size: messages for size, messages in sizes_of(reference.messages).items()}
@@ -577,7 +577,7 @@ class PackageCheck(LogCheck):
         yield from self._found()
 
     def _check_statistics(
-        self, facts: Facts, files: list[_File], statistics: Mapping[str, Statistics]
+        self, facts: Facts, files: list[_File], statistics: Mapping[str, LogStatistics]
     ) -> Iterator[Finding]:
         """Yield the findings about the statistics of each size."""
         sets: dict[str, dict[Term, None]] = {}

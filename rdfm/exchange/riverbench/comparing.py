@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from rdfm._core import Term
-from rdfm.analysis.report_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
-from rdfm.analysis.statistics import Distinct, Series, Statistics
 from rdfm.exchange.riverbench.declared import stream_type_of
 from rdfm.exchange.riverbench.facts import Facts, iri
 from rdfm.exchange.riverbench.names import FULL, Media, StreamType, file_name, identifier, title
+from rdfm.logs.statistics import Distinct, LogStatistics, Series
+from rdfm.logs.statistics_rdf import CLASSES, NOT_UNIQUE, WITHOUT_BOUNDS
 
 __all__ = ["wrong_metadata", "wrong_statistics"]
 
@@ -103,7 +103,7 @@ def _wrong_checksums(facts: Facts, node: Term) -> Iterator[str]:
 _Wrong = tuple[str, Literal["error", "warning"] | None, str]
 
 
-def wrong_statistics(facts: Facts, node: Term, of: Statistics, size: str) -> Iterator[_Wrong]:
+def wrong_statistics(facts: Facts, node: Term, of: LogStatistics, size: str) -> Iterator[_Wrong]:
     """Yield what is wrong in a set of statistics.
 
     Args:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rdfm._core import Comparer, MessageBatch, Quad
-from rdfm.analysis.options import MAX_TOTAL_STEPS
 from rdfm.compare.isomorphism import MAX_STEPS
 from rdfm.errors import RdfmError
 from rdfm.logs.driver import Broken, Driver, Read, Reading
@@ -21,6 +20,8 @@ from rdfm.logs.driver import Broken, Driver, Read, Reading
 __all__ = ["FileReader", "MessageDifference", "PlainFileReader", "announcement"]
 
 _UNDECIDED = 8
+# As for `rdfm diff`.
+_MAX_TOTAL_STEPS = 50 * MAX_STEPS
 _HEAD_BYTES = 4096
 _ANNOUNCEMENT = re.compile(rb"""\s*(?:VERSION|@version)\s*["']([^"'\n]*)""")
 
@@ -72,7 +73,7 @@ class FileReader:
         self._batch: MessageBatch | None = None
         self._at = 0  # the next message of the batch
         # Only pairs without blank nodes of many symmetries need steps beyond the first ones.
-        self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=MAX_TOTAL_STEPS)
+        self._comparer = Comparer("sets", max_steps=MAX_STEPS, max_total_steps=_MAX_TOTAL_STEPS)
 
     _PARTS: Any = "never"
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rdfm._core import Iri, Literal
-from rdfm.analysis.report_rdf import series_nodes, void_facts
-from rdfm.analysis.statistics import Statistics
 from rdfm.exchange.riverbench.declared import Declared
 from rdfm.exchange.riverbench.names import FULL, PREFIXES, SIZES, Media, identifier, title, weight
+from rdfm.logs.statistics import LogStatistics
+from rdfm.logs.statistics_rdf import series_nodes, void_facts
 
 __all__ = ["Distribution", "package_metadata"]
 
@@ -43,7 +43,7 @@ class Distribution:
 def package_metadata(
     declared: Declared,
     distributions: list[Distribution],
-    statistics: Mapping[str, Statistics],
+    statistics: Mapping[str, LogStatistics],
     iri: str,
 ) -> str:
     """Return the metadata as Turtle.

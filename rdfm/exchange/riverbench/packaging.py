@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch
-from rdfm.analysis.report_rdf import check_iri
-from rdfm.analysis.statistics import Collector, Statistics
 from rdfm.errors import DecodeError, EncodeError, OptionError, Remedy
 from rdfm.exchange.riverbench.declared import Declared, declare
 from rdfm.exchange.riverbench.distributions import (
@@ -42,6 +40,8 @@ from rdfm.logs.own_input import refuse_own_input
 from rdfm.logs.parts import Part
 from rdfm.logs.progress import Progress, Reporter, total_bytes
 from rdfm.logs.stages import SkipBroken
+from rdfm.logs.statistics import LogCollector, LogStatistics
+from rdfm.logs.statistics_rdf import check_iri
 
 if TYPE_CHECKING:
     from rdfm.formats.options_generated import ReadOptions
@@ -66,7 +66,7 @@ class Package:
         messages: Number of messages.
         statements: Number of quads, without repeated quads of a message.
         distributions: The files with messages.
-        statistics: The statistics of all messages.
+        statistics: The statistics of all messages, with the fields of `rdfm.Statistics`.
         bytes_in: Bytes read of the log (compressed).
         bytes_out: Bytes written.
         seconds: Duration.
@@ -77,7 +77,7 @@ class Package:
     messages: int
     statements: int
     distributions: tuple[Distribution, ...]
-    statistics: Statistics
+    statistics: LogStatistics
     bytes_in: int
     bytes_out: int
     seconds: float
@@ -226,8 +226,8 @@ class _Packaging:
             StreamWriter(folder, declared),
             JellyWriter(folder, declared),
         ]
-        self._collector = Collector(plain=plain)
-        self._statistics: dict[str, Statistics] = {}
+        self._collector = LogCollector(plain=plain)
+        self._statistics: dict[str, LogStatistics] = {}
         self._distributions: dict[str, list[Distribution]] = {}
 
     def read(self, driver: Driver) -> None:
@@ -257,7 +257,7 @@ class _Packaging:
             finally:
                 items.close()
 
-    def finish(self, name: str, iri: str) -> tuple[list[Distribution], Statistics]:
+    def finish(self, name: str, iri: str) -> tuple[list[Distribution], LogStatistics]:
         """Complete the distributions, and write the metadata.
 
         Args:

@@ -74,13 +74,13 @@ fn direction(term: Term) -> u8 {
 }
 
 /// Compares two literals whose lexical forms differ before an escape or an end, which is usual.
-fn compare_literals(table: &TermTable, x: Term, y: Term) -> Option<Ordering> {
-    if x.kind == TermKind::TripleTerm || y.kind == TermKind::TripleTerm {
+fn compare_literals(table: &TermTable, a: Term, b: Term) -> Option<Ordering> {
+    if a.kind == TermKind::TripleTerm || b.kind == TermKind::TripleTerm {
         return None;
     }
-    let (p, q) = (table.text_of(x), table.text_of(y));
-    let (a, b) = p.iter().zip(q).find(|(a, b)| a != b)?;
-    (*a != b'"' && *b != b'"').then(|| weight(*a).cmp(&weight(*b)))
+    let mut forms = table.text_of(a).iter().zip(table.text_of(b));
+    let (byte, other) = forms.find(|(byte, other)| byte != other)?;
+    (*byte != b'"' && *other != b'"').then(|| weight(*byte).cmp(&weight(*other)))
 }
 
 fn in_full(table: &TermTable, x: Term, y: Term) -> Ordering {

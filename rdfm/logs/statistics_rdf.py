@@ -1,0 +1,104 @@
+"""Statistics as RDF: the parts that describe messages, in the vocabularies VoID and RiverBench.
+
+In: statistics of messages. Out: parts of Turtle, the same on every run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rdfm._core import Iri
+from rdfm.errors import OptionError
+
+if TYPE_CHECKING:
+    from rdfm.logs.statistics import Distinct, LogStatistics, Series
+
+__all__ = ["CLASSES", "NOT_UNIQUE", "WITHOUT_BOUNDS", "check_iri", "series_nodes", "void_facts"]
+
+# RiverBench's classes, in its order, with the names of their series.
+CLASSES = {
+    "IriCountStatistics": "iris",
+    "BlankNodeCountStatistics": "blank_nodes",
+    "LiteralCountStatistics": "literals",
+    "SimpleLiteralCountStatistics": "simple_literals",
+    "DatatypeLiteralCountStatistics": "datatype_literals",
+    "LanguageLiteralCountStatistics": "language_literals",
+    "DatatypeCountStatistics": "datatypes",
+    "AsciiControlCharacterCountStatistics": "ascii_control_characters",
+    "QuotedTripleCountStatistics": "quoted_triples",
+    "SubjectCountStatistics": "subjects",
+    "PredicateCountStatistics": "predicates",
+    "ObjectCountStatistics": "objects",
+    "GraphCountStatistics": "graphs",
+    "StatementCountStatistics": "statements",
+    "ByteDensityStatistics": "byte_density",
+}
+# Series without a number of distinct terms in RiverBench, and the one without bounds.
+NOT_UNIQUE = ("blank_nodes", "quoted_triples")
+WITHOUT_BOUNDS = ("datatypes",)
+
+
+def check_iri(iri: str | None) -> None:
+    """Check the IRI of a dataset, if one is given.
+
+    Raises:
+        OptionError: The value is not an absolute IRI.
+    """
+    if iri is not None and (":" not in iri or any(ord(c) <= 32 or c in '<>"{}|^`\\' for c in iri)):
+        raise OptionError(
+            f"iri is '{iri[:40]}', expected an absolute IRI such as http://example.org/log"
+        )
+
+
+def void_facts(of: LogStatistics) -> tuple[list[str], list[str]]:
+    """Return predicates with objects for a dataset in VoID: the counts, and the partitions."""
+    counts = [
+        f"void:triples {of.series['statements'].sum}",
+        f"void:distinctSubjects {of.distinct['subjects'].number}",
+        f"void:properties {of.distinct['predicates'].number}",
+        f"void:distinctObjects {of.distinct['objects'].number}",
+    ]
+    if not of.types.others:
+        counts.append(f"void:classes {of.types.number}")
+    partitions = [
+        f"void:propertyPartition [ void:property {Iri(name)} ; void:triples {count} ]"
+        for name, count in of.predicates.counts.items()
+    ]
+    partitions += [
+        f"void:classPartition [ void:class {Iri(name)} ; void:entities {count} ]"
+        for name, count in of.types.counts.items()
+    ]
+    return counts, partitions
+
+
+def series_nodes(of: LogStatistics) -> list[str]:
+    """Return RiverBench's fifteen statistics as blank nodes, in its order."""
+    return [
+        _series(name, of.series[series], of.distinct.get(series), series)
+        for name, series in CLASSES.items()
+    ]
+
+
+def _series(name: str, of: Series, distinct: Distinct | None, series: str) -> str:
+    facts = [f"a rb:{name}"]
+    for key, value in (
+        ("minimum", of.minimum),
+        ("maximum", of.maximum),
+        ("mean", of.mean),
+        ("standardDeviation", of.standard_deviation),
+        ("sum", of.sum),
+    ):
+        if value is not None:
+            facts.append(f"rb:{key} {_number(value)}")
+    if distinct is not None and series not in NOT_UNIQUE:
+        facts.append(f"rb:uniqueCount {distinct.number}")
+        if series not in WITHOUT_BOUNDS:
+            facts.append(f"rb:uniqueCountLowerBound {distinct.lower}")
+            facts.append(f"rb:uniqueCountUpperBound {distinct.upper}")
+    return f"[ {' ; '.join(facts)} ]"
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return f'"{value!r}"^^xsd:double'
