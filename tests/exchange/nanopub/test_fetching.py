@@ -410,6 +410,35 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
     assert is_complete(registry, name)
 
 
+def test_a_run_that_is_continued_stops_too(registry, monkeypatch):
+    monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
+    settle = fetching._Mirror._settle
+
+    def stops_at(number):
+        count = []
+
+        def call(self, last, size):
+            count.append(size)
+            if len(count) == number:
+                raise KeyboardInterrupt
+            settle(self, last, size)
+
+        return call
+
+    for number, saves in ((3, False), (2, True)):
+        registry.faults = [registry.slow(0.1)]
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(fetching._Mirror, "_settle", stops_at(number))
+            if not saves:
+                states.MirrorState(registry.url, "4242").save("m.trig")
+                patch.setattr(states.MirrorState, "save", lambda *_: None)
+            fetch(registry.url, "m.trig", overlap=1)
+    state = states.MirrorState.load("m.trig")
+    assert 0 < state.counter < len(numbers("m.trig"))
+    fetch(registry.url, "m.trig", overlap=1)
+    assert is_complete(registry, "m.trig")
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_runs_that_stop_anywhere_lose_and_repeat_nothing(registry, seed, monkeypatch):
     monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
