@@ -319,6 +319,13 @@ def test_a_log_that_is_shorter_than_its_state_is_refused(registry):
         fetch(registry.url, "m.jelly")
 
 
+def test_a_log_that_was_replaced_is_refused(registry):
+    fetch(registry.url, "m.nq")
+    Path("m.nq").write_text(Path("m.nq").read_text().replace("bird", "fish"))
+    with pytest.raises(rdfm.OptionError, match=r"m\.nq was replaced: its content is not that"):
+        fetch(registry.url, "m.nq")
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"version": 1}', '{"version": 2, "registry": "x", "setup_id": "y"}']
 )
