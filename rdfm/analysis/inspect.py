@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rdfm._core import MessageBatch, NameListing, PatchBatch, PatchRules, ResultBatch
 from rdfm.errors import DecodeError, OptionError, RdfmError
-from rdfm.logs.counters import counter_of
+from rdfm.logs.counters import CounterRange
 from rdfm.logs.driver import Broken, Driver, Reading, Skipped, Source
 from rdfm.logs.input import Input, Readable
 from rdfm.logs.notes import Notes
@@ -245,7 +245,7 @@ class _Counts:
         self._all_records = 0
         self._rules = PatchRules()
         self._kind: str | None = None
-        self._counters: list[int | None] = [None, None]  # of the first and the last message
+        self._counters = CounterRange()
         self._unlike: dict[str, None] = {}  # logs whose variables or answer differ from the first
 
     def add(self, source: str, batch: AnyBatch) -> None:
@@ -309,10 +309,7 @@ class _Counts:
 
     def _messages(self, batch: MessageBatch) -> None:
         report = self._report
-        if not report.messages:
-            self._counters[0] = counter_of(batch.metadata(0))
-        if self._counters[0] is not None:
-            self._counters[1] = counter_of(batch.metadata(len(batch) - 1))
+        self._counters.add(batch)
         report.quads += batch.quad_count
         self._all_records += batch.quad_count
         self._records(batch.quad_counts(), batch)
@@ -338,8 +335,7 @@ class _Counts:
         if report.messages and report.kind != "results":
             mean = round((self._all_records - self._open) / report.messages, 2)
             report.quads_per_message = (self._smallest or 0, mean, self._largest)
-        first, last = self._counters
-        report.counters = None if first is None or last is None else (first, last)
+        report.counters = self._counters.ends
         lists = self._names.report(top)
         for name in LISTS:
             found = lists[name]

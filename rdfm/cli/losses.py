@@ -41,6 +41,9 @@ def print_dropped(summary: Any) -> None:
         dropped = all_dropped(summary.dropped)
         if summary.dropped_key is not None:
             dropped += f" without an IRI, such as {safe(summary.dropped_key)}"
+        if summary.counters is not None and "metadata" in summary.dropped:
+            first, last = summary.counters
+            dropped += f" (counter {first})" if first == last else f" (counters {first} to {last})"
         click.echo(f"rdfm: dropped: {dropped}", err=True)
 
 

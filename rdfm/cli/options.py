@@ -100,8 +100,8 @@ def _place(heading: str) -> int:
 
 def _similar(name: str, options: list[str]) -> list[str]:
     """Return options with the same purpose as `name` in other programs, or a similar name."""
-    if (same := _SAME_PURPOSE.get(name)) in options:
-        return [same]
+    if (same := _SAME_PURPOSE.get(name)) is not None:
+        return [same] if same in options else []
     words = {option.lstrip("-"): option for option in options}  # hyphens make names similar
     return [words[word] for word in get_close_matches(name.lstrip("-"), words)]
 

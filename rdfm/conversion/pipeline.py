@@ -28,6 +28,7 @@ from rdfm.formats.spec import listed
 from rdfm.logs import remedies
 from rdfm.logs.append import Appended
 from rdfm.logs.channel import Channel, Stopped, feeding_thread
+from rdfm.logs.counters import CounterRange
 from rdfm.logs.driver import Broken, Driver, Item, Piece, Read, cost
 from rdfm.logs.input import Readable
 from rdfm.logs.kinds import other_kind
@@ -103,6 +104,7 @@ class Pipeline:
         self._bytes_read = 0  # up to the last item
         self._out: list[_Bytes] = []  # to be passed to the writing thread
         self._collected = 0  # bytes of it
+        self._counters = CounterRange()
         self._put_progress = Progress(bytes_total=plan.bytes_total)
         self._first: Read | None = None
         self._tally = Tally()
@@ -191,6 +193,7 @@ class Pipeline:
             abandoned=tuple(tally.abandoned),
             notes=(*self._notes_of_inputs(), *encoder.notes()),
             kind=self._kind,
+            counters=self._counters.ends,
         )
 
     def _notes_of_inputs(self) -> tuple[str, ...]:
@@ -310,6 +313,7 @@ class Pipeline:
                 if item.batch is not None:
                     if encoder is None:
                         encoder = self._encoder = self._make_encoder(item.batch)
+                    self._counters.add(item.batch)
                     encoder.give(item.batch, item.source.name, item.bytes_in)
                     self._take(written)
             self._take(written)

@@ -29,6 +29,8 @@ class Summary:
         notes: Notes for readers of the inputs or the output, one sentence each: ten about the
             inputs, and the number of further ones.
         kind: Kind of the log: "messages", "patches" or "results".
+        counters: The counters of the first and the last message, if they are nanopublications from
+            a registry; None if one of them has no counter.
     """
 
     messages: int
@@ -43,3 +45,4 @@ class Summary:
     abandoned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     kind: str = "messages"
+    counters: tuple[int, int] | None = None

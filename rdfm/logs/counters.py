@@ -7,8 +7,14 @@ Law: a value that is not exactly one varint of 64 bits is not a counter.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-__all__ = ["COUNTER_KEY", "counter_of", "varint"]
+from rdfm._core import MessageBatch
+
+if TYPE_CHECKING:
+    from rdfm.message import AnyBatch
+
+__all__ = ["COUNTER_KEY", "CounterRange", "counter_of", "varint"]
 
 COUNTER_KEY = "c"
 _MAX_BYTES = 10
@@ -35,3 +41,27 @@ def varint(data: bytes) -> int | None:
         if (byte < 0x80) != (at == len(data) - 1):
             return None
     return number if number <= _MAX else None
+
+
+class CounterRange:
+    """The counters of the first and the last message of a sequence of batches."""
+
+    def __init__(self) -> None:
+        """Start without messages."""
+        self._begun = False
+        self._first: int | None = None
+        self._last: int | None = None
+
+    def add(self, batch: AnyBatch) -> None:
+        """Add a batch."""
+        if not isinstance(batch, MessageBatch) or not len(batch):
+            return
+        if not self._begun:
+            self._begun, self._first = True, counter_of(batch.metadata(0))
+        if self._first is not None:
+            self._last = counter_of(batch.metadata(len(batch) - 1))
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Both counters; None if a message has none."""
+        return None if self._first is None or self._last is None else (self._first, self._last)

@@ -26,7 +26,14 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Commit", "Journal", "committed_length", "journal_path", "remove_stale"]
+__all__ = [
+    "Commit",
+    "Journal",
+    "checksum_before",
+    "committed_length",
+    "journal_path",
+    "remove_stale",
+]
 
 SLOT_BYTES = 128
 # Number of bytes before the committed length that identify a log.
@@ -142,7 +149,9 @@ class Journal:
         if sync:
             os.fsync(log)
         self._number += 1
-        slot = _Slot(self._number, _check(log, commit.length), os.fstat(log).st_ino, commit)
+        slot = _Slot(
+            self._number, checksum_before(log, commit.length), os.fstat(log).st_ino, commit
+        )
         offset = (self._number - 1) % 2 * SLOT_BYTES
         data = _encoded(slot)
         with name_in_errors(self.name):
@@ -227,7 +236,7 @@ def _applies(slot: _Slot, log: int) -> bool:
 def _begins_as_committed(slot: _Slot, log: int) -> bool:
     """Whether a log has the bytes that were committed."""
     length = slot.commit.length
-    return os.fstat(log).st_size >= length and _check(log, length) == slot.check
+    return os.fstat(log).st_size >= length and checksum_before(log, length) == slot.check
 
 
 def _is_same_file(slot: _Slot, log: int) -> bool:
@@ -257,8 +266,13 @@ def _check_same_file(slot: _Slot, log: int, name: str, journal: str) -> None:
     )
 
 
-def _check(log: int, length: int) -> int:
-    """Return the checksum of the last bytes before a length."""
+def checksum_before(log: int, length: int) -> int:
+    """Return the checksum of the last `CHECKED_BYTES` of a log before a length.
+
+    Args:
+        log: The file descriptor of the log.
+        length: The length.
+    """
     start = max(length - CHECKED_BYTES, 0)
     data = b""
     while start + len(data) < length:

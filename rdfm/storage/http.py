@@ -327,13 +327,16 @@ class Response(io.BufferedIOBase):
     def _send(self, more: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         """Send the request once."""
         settings = self._settings
-        headers = {
-            "User-Agent": f"rdfm/{__version__}",
-            "Accept": self._accept,
-            "Accept-Encoding": "gzip, zstd",
-            **(self._secrets if self._address.origin == self._origin else {}),
-            **more,
-        }
+        headers = urllib3.HTTPHeaderDict(
+            {
+                "User-Agent": f"rdfm/{__version__}",
+                "Accept": self._accept,
+                "Accept-Encoding": "gzip, zstd",
+            }
+        )
+        secrets = self._secrets if self._address.origin == self._origin else {}
+        for name, value in {**secrets, **more}.items():
+            headers[name] = value  # replaces a header in another case
         self._manager = _manager(self._address)
         return self._manager.request(
             self._method,

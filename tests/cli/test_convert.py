@@ -329,6 +329,7 @@ def test_every_option_of_convert_is_an_option_of_the_command():
     parameters = command.get_params(click.Context(command))
     offered = {each.name for each in parameters} - {
         "files",
+        "headers",
         "output",
         "quiet",
         "_click_default_help",

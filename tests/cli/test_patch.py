@@ -466,7 +466,7 @@ def test_an_option_of_another_format_is_refused_with_its_reason(data):
 
 
 def test_every_option_of_the_commands_is_declared():
-    """Except options of the commands themselves: the output and --quiet."""
+    """Except options of the commands themselves: the output, --header and --quiet."""
     group = app.get_command(None, "patch")
     declared = {option.name for option in (*CHANGING, *WRITING)} | {"from_format"}
     of_formats = {
@@ -484,7 +484,7 @@ def test_every_option_of_the_commands_is_declared():
             if isinstance(each, click.Option) and "--help" not in each.opts
         ]
         assert {each.name for each in options} - declared - of_formats == (
-            {"quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
+            {"headers", "quiet"} | ({"output"} if name in ("apply", "diff", "revert") else set())
         )
 
 

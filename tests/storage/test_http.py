@@ -451,6 +451,16 @@ def test_headers_of_storage_options_are_sent(site):
     assert site.requests[0][2]["Authorization"] == "Bearer x"
 
 
+def test_headers_replace_those_of_the_client(site):
+    site.on("/log.nq", web.send(200, QUADS))
+    options = {"headers": {"user-agent": "me", "ACCEPT": "text/turtle"}}
+    rdfm.open_log(f"{site.url}/log.nq", storage_options=options).close()
+    _, _, headers = site.requests[0]
+    names = [name.lower() for name in headers]
+    assert (names.count("user-agent"), names.count("accept")) == (1, 1)
+    assert {"me", "text/turtle"} <= set(headers.values())
+
+
 def test_a_broken_transfer_of_a_log_is_continued(site):
     log = b"".join(b"<a:s> <a:p> <a:%d> .\n# @message\n" % number for number in range(5000))
     url = site.on("/log.nq", web.ranged(log, '"t"', cut=50_001))

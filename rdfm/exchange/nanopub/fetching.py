@@ -345,6 +345,12 @@ class _Mirror:
                 f"{name}.state.json; restore the log",
                 remedies=[RESTART],
             )
+        if state is not None and not state.belongs_to(self._log):
+            raise OptionError(
+                f"{name} was replaced: its content is not that of which {name}.state.json is the "
+                "state; restore the log",
+                remedies=[RESTART],
+            )
         if state is not None and state.registry != self._source.registry.url:
             raise OptionError(
                 f"{name} mirrors {state.registry}, not {self._source.registry.url}; "
@@ -423,14 +429,16 @@ class _Mirror:
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # nothing was committed
                 if not self._ahead:
-                    self._state = replace(self._state, length=Path(self._log).stat().st_size)
+                    length = Path(self._log).stat().st_size
+                    self._state = self._state.with_length(self._log, length)
             self._state.save(self._log)
 
     def _save(self) -> None:
         """Save the state of what is committed."""
         self._state = self._state.pruned(self._overlap)
         if not self._ahead:
-            self._state = replace(self._state, length=self._writer.committed_bytes or 0)
+            length = self._writer.committed_bytes or 0
+            self._state = self._state.with_length(self._log, length)
         self._state.save(self._log)
         self._saved, self._unsaved = time.monotonic(), 0
 

@@ -19,6 +19,7 @@ import rdfm.logs.reader as readers
 from rdfm.errors import OptionError, Remedy, visible
 from rdfm.exchange.nanopub.identity import key_of
 from rdfm.logs.driver import Driver, Reading
+from rdfm.logs.journal import checksum_before
 from rdfm.logs.plan import divisible
 from rdfm.storage.files import LocalStorage
 from rdfm.storage.paths import STATE_SUFFIX
@@ -42,6 +43,7 @@ class MirrorState:
         setup_id: The setup id of the registry, which the counters belong to.
         counter: The highest counter that was fetched; -1 if there is none.
         length: The committed length of the log in bytes.
+        checksum: The checksum of the last bytes before that length.
         recent_after: All fetched messages with a counter greater than this are in `recent`.
         recent: Their keys and counters.
     """
@@ -50,6 +52,7 @@ class MirrorState:
     setup_id: str
     counter: int = -1
     length: int = 0
+    checksum: int = 0
     recent_after: int = -1
     recent: dict[str, int] = field(default_factory=dict)
 
@@ -58,6 +61,14 @@ class MirrorState:
         after = max(self.counter - overlap, self.recent_after)
         recent = {key: counter for key, counter in self.recent.items() if counter > after}
         return replace(self, recent_after=after, recent=recent)
+
+    def with_length(self, log: str, length: int) -> MirrorState:
+        """Return the state for a length of the log."""
+        return replace(self, length=length, checksum=_checksum(log, length))
+
+    def belongs_to(self, log: str) -> bool:
+        """Whether the log has the bytes that it had when the state was saved."""
+        return self.checksum == _checksum(log, self.length)
 
     def save(self, log: str) -> None:
         """Write the state of a log atomically."""
@@ -85,7 +96,7 @@ class MirrorState:
         return state
 
     def _is_valid(self) -> bool:
-        numbers: list[Any] = [self.counter, self.length, self.recent_after]
+        numbers: list[Any] = [self.counter, self.length, self.checksum, self.recent_after]
         if not isinstance(self.recent, dict):
             return False
         numbers += self.recent.values()
@@ -99,6 +110,13 @@ class MirrorState:
 def state_path(log: str) -> str:
     """Return the path of the state of a log, through a symbolic link."""
     return os.path.realpath(log) + STATE_SUFFIX
+
+
+def _checksum(log: str, length: int) -> int:
+    if length == 0:
+        return 0
+    with Path(log).open("rb", buffering=0) as file:
+        return checksum_before(file.fileno(), length)
 
 
 def _invalid(path: str) -> OptionError:

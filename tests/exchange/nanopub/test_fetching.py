@@ -319,6 +319,13 @@ def test_a_log_that_is_shorter_than_its_state_is_refused(registry):
         fetch(registry.url, "m.jelly")
 
 
+def test_a_log_that_was_replaced_is_refused(registry):
+    fetch(registry.url, "m.nq")
+    Path("m.nq").write_text(Path("m.nq").read_text().replace("bird", "fish"))
+    with pytest.raises(rdfm.OptionError, match=r"m\.nq was replaced: its content is not that"):
+        fetch(registry.url, "m.nq")
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"version": 1}', '{"version": 2, "registry": "x", "setup_id": "y"}']
 )
@@ -408,6 +415,35 @@ def test_a_run_that_stops_before_its_state_is_saved_is_continued(registry, name,
     registry.add(3)
     fetch(registry.url, name)
     assert is_complete(registry, name)
+
+
+def test_a_run_that_is_continued_stops_too(registry, monkeypatch):
+    monkeypatch.setattr(fetching, "SAVE_SECONDS", -1)
+    settle = fetching._Mirror._settle
+
+    def stops_at(number):
+        count = []
+
+        def call(self, last, size):
+            count.append(size)
+            if len(count) == number:
+                raise KeyboardInterrupt
+            settle(self, last, size)
+
+        return call
+
+    for number, saves in ((3, False), (2, True)):
+        registry.faults = [registry.slow(0.1)]
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(fetching._Mirror, "_settle", stops_at(number))
+            if not saves:
+                states.MirrorState(registry.url, "4242").save("m.trig")
+                patch.setattr(states.MirrorState, "save", lambda *_: None)
+            fetch(registry.url, "m.trig", overlap=1)
+    state = states.MirrorState.load("m.trig")
+    assert 0 < state.counter < len(numbers("m.trig"))
+    fetch(registry.url, "m.trig", overlap=1)
+    assert is_complete(registry, "m.trig")
 
 
 @pytest.mark.parametrize("seed", range(6))
