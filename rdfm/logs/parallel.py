@@ -333,7 +333,7 @@ class ParallelDriver(Driver):
             self._workers.append(begun.worker)
 
     def _checked(self, begun: _Begun, part: _Part) -> Iterator[list[Item]]:
-        """Yield the items of a split, or else those of the rest of its log."""
+        """Yield the items of a split. If it is discarded, yield those of the rest of its log."""
         log = part.log
         if log.discarded:
             return
