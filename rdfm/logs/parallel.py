@@ -43,6 +43,9 @@ __all__ = ["ParallelDriver"]
 SPLIT_BYTES = 4 << 20
 # A larger file is read and decoded by two threads instead.
 FILE_BYTES = 4 << 20
+# Handing a smaller file to another thread takes longer than decoding it.
+LEAST_BYTES = 64 << 10
+LEAST_COMPRESSED_BYTES = 4 << 10
 # Batches that are decoded ahead of their turn, for each piece of work.
 HELD_BYTES = 32 << 20
 # The largest message of a split.
@@ -190,7 +193,8 @@ class ParallelDriver(Driver):
             yield from super()._log(data, file)
             return
         size = data.size or 0
-        if size <= FILE_BYTES and self.several:
+        least = LEAST_BYTES if data.compression is None else LEAST_COMPRESSED_BYTES
+        if least <= size <= FILE_BYTES and self.several:
             self._logs += 1
             read = min(size, PIECE_BYTES)  # it was opened to detect a compression
             work = Work(self._file(data, self._bytes_before))
@@ -333,7 +337,7 @@ class ParallelDriver(Driver):
             self._workers.append(begun.worker)
 
     def _checked(self, begun: _Begun, part: _Part) -> Iterator[list[Item]]:
-        """Yield the items of a split, or else those of the rest of its log."""
+        """Yield the items of a split. If it is discarded, yield those of the rest of its log."""
         log = part.log
         if log.discarded:
             return

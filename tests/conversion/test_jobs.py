@@ -40,6 +40,8 @@ def small(monkeypatch):
     """Small batches, splits and blocks, so that a small log has many of them."""
     monkeypatch.setattr(parallel, "SPLIT_BYTES", 3000)
     monkeypatch.setattr(parallel, "FILE_BYTES", 5000)
+    monkeypatch.setattr(parallel, "LEAST_BYTES", 1)
+    monkeypatch.setattr(parallel, "LEAST_COMPRESSED_BYTES", 1)
     monkeypatch.setattr(parallel, "HELD_BYTES", 20_000)
     monkeypatch.setattr(encoding, "LEAST_QUADS", 1)
     monkeypatch.setattr(compressions, "BLOCK_BYTES", 5000)
