@@ -6,6 +6,9 @@ use rdfm_analysis::streams::{self, NamedGraphs, SubjectShape};
 use crate::batch::MessageBatch;
 use crate::errors;
 
+/// Messages, and the violations of the rules: index of the message in the log, rule, text.
+type CheckedMessages = (MessageBatch, Vec<(u64, &'static str, String)>);
+
 /// The rules of a stream type.
 #[pyclass(frozen, module = "rdfm._core")]
 pub struct StreamRules {
@@ -29,6 +32,10 @@ impl StreamRules {
     /// Raises:
     ///     OptionError: If a word is unknown.
     #[new]
+    #[expect(
+        clippy::fn_params_excessive_bools,
+        reason = "they are keyword arguments"
+    )]
     #[pyo3(signature = (graphs, *, time=None, subjects=Vec::new(), has_root=false, generalized_triples=false, generalized_graphs=false, rdf12=false))]
     fn new(
         graphs: &str,
@@ -67,11 +74,7 @@ impl StreamRules {
 
     /// Return the messages as sets of quads in RiverBench's order, and the first violation of each.
     #[pyo3(signature = (batch, /))]
-    fn apply(
-        &self,
-        py: Python<'_>,
-        batch: &Bound<'_, MessageBatch>,
-    ) -> PyResult<(MessageBatch, Vec<(u64, &'static str, String)>)> {
+    fn apply(&self, py: Python<'_>, batch: &Bound<'_, MessageBatch>) -> PyResult<CheckedMessages> {
         let messages = batch.get().inner();
         let (ordered, found) = errors::guarded(py, || {
             let ordered = streams::ordered(messages);
