@@ -393,15 +393,22 @@ class PackageCheck(LogCheck):
             yield from self._found()
             return
         # Byte density depends on the labels of blank nodes in the flat file.
-        reference = min(messages, key=lambda file: ("flat", "jelly", "stream").index(file.kind))
-        others = [file for file in files if file is not reference]
+        messages.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
+        reference = messages.pop(0)
         collector = LogCollector(plain=plain)
         samples: dict[int, MessageBatch] = {}
         statistics: dict[str, LogStatistics] = {}
         rules = self._rules(facts, dataset, stream_type, files)
         violations = 0
         ends = {size: messages for size, messages in sizes_of(reference.messages).items()}
-        while (batch := reference.reader.next_batch()) is not None:
+        while True:
+            batch = reference.reader.next_batch()
+            if batch is None and reference.reader.error is not None and messages:
+                # The next file has been read up to the same message.
+                reference = messages.pop(0)
+                continue
+            if batch is None:
+                break
             start = reference.reader.messages - len(batch)
             ordered, found = rules.apply(batch)
             for index, rule, text in found:
@@ -432,8 +439,8 @@ class PackageCheck(LogCheck):
             self._numbers.records += ordered.quad_count
             self._numbers.messages += len(batch)
             self._check_names(reference)
-            for file in others:
-                if file.messages > start:
+            for file in files:
+                if file is not reference and file.messages > start:
                     stop = min(len(batch), file.messages - start)
                     part = batch if stop == len(batch) else batch.slice(0, stop)
                     self._compare(file, part, reference)

@@ -388,6 +388,19 @@ def test_only_the_damage_is_reported(damaged):
     }
 
 
+def test_checking_continues_with_another_file_after_an_error(damaged):
+    path = damaged / "flat_full.nt.gz"
+    path.write_bytes(path.read_bytes()[:-60])
+    rewrite(
+        damaged, "jelly_full.jelly.gz", jelly_of(damaged, lambda found: [*found[:-1], found[0]])
+    )
+    rules = {(rule, source) for rule, source, _ in findings(damaged)}
+    assert ("truncated", "flat_full.nt.gz") in rules
+    assert ("different-message", "stream_full.tar.gz") in rules
+    assert ("message-count", "jelly_full.jelly.gz") not in rules
+    assert check(damaged).run().messages == 12
+
+
 def test_many_different_messages_are_counted(damaged):
     change(damaged, "jelly_full.jelly.gz", lambda data: data.replace(b"http://ex/", b"http://ey/"))
     texts = [text for _, source, text in findings(damaged) if source == "jelly_full.jelly.gz"]
