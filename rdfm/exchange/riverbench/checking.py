@@ -385,27 +385,27 @@ class PackageCheck(LogCheck):
         """Yield the findings about the messages: all files are read side by side."""
         plain = any(isinstance(file.reader, PlainFileReader) for file in files)
         full = [file for file in files if file.size == FULL]
-        messages = [file for file in full if not isinstance(file.reader, PlainFileReader)]
-        if not messages:
+        candidates = [file for file in full if not isinstance(file.reader, PlainFileReader)]
+        if not candidates:
             self._note(
                 self._metadata, "missing-file", "there is no full distribution with messages"
             )
             yield from self._found()
             return
         # Byte density depends on the labels of blank nodes in the flat file.
-        messages.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
-        reference = messages.pop(0)
+        candidates.sort(key=lambda file: ("flat", "jelly", "stream").index(file.kind))
+        reference = candidates.pop(0)
         collector = LogCollector(plain=plain)
         samples: dict[int, MessageBatch] = {}
         statistics: dict[str, LogStatistics] = {}
         rules = self._rules(facts, dataset, stream_type, files)
         violations = 0
-        ends = {size: messages for size, messages in sizes_of(reference.messages).items()}
+        ends = sizes_of(reference.messages)
         while True:
             batch = reference.reader.next_batch()
-            if batch is None and reference.reader.error is not None and messages:
+            if batch is None and reference.reader.error is not None and candidates:
                 # The next file has been read up to the same message.
-                reference = messages.pop(0)
+                reference = candidates.pop(0)
                 continue
             if batch is None:
                 break
@@ -423,7 +423,7 @@ class PackageCheck(LogCheck):
                         "stream-type",
                         f"the message {text}",
                         severity,
-                        message=index,
+                        message=start + index - batch.first_index,  # files of archives begin at 0
                     )
             for number in SAMPLES:
                 if start <= number < start + len(batch):
@@ -445,6 +445,7 @@ class PackageCheck(LogCheck):
                     part = batch if stop == len(batch) else batch.slice(0, stop)
                     self._compare(file, part, reference)
             yield from self._found()
+            self._done = sum(file.reader.bytes_in for file in files)
             self._report(self._progress)
         statistics[FULL] = collector.statistics(top=0)
         if violations > MAX_LISTED:

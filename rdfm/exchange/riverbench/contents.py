@@ -48,6 +48,7 @@ class FileReader:
         error: The error that ended the file, if it is broken.
         header: The header of the log.
         named: Number of files read in an archive.
+        bytes_in: Bytes of the file read so far.
     """
 
     def __init__(self, path: Path, format: str, options: Mapping[str, Any], *, files: bool) -> None:
@@ -64,7 +65,7 @@ class FileReader:
         self.ended = False
         self.error: RdfmError | OSError | None = None
         self.header: Mapping[str, Any] = {}
-        self.named = 0
+        self.named = self.bytes_in = 0
         self._names: list[str] = []
         self._files = files
         reading = Reading(format, options, message_per_file=files, parts=self._PARTS, strict=False)
@@ -136,6 +137,7 @@ class FileReader:
             elif isinstance(item, Broken):
                 self.error, self.ended = item.error, True
             elif isinstance(item, Read):
+                self.bytes_in = item.bytes_in
                 if not self.header and not self._files:
                     self.header = item.header
                 if isinstance(item.batch, MessageBatch) and len(item.batch):

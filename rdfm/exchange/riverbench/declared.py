@@ -1,4 +1,4 @@
-"""What is declared of a dataset and cannot be seen from its messages, such as its stream type.
+"""Properties that a dataset declares because its messages do not show them, such as its stream type.
 
 In: options, and the metadata file of a dataset's source. Out: `Declared`, with the rules for messages.
 """

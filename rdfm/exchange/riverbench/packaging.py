@@ -265,7 +265,7 @@ class _Packaging:
             iri: IRI of the dataset.
 
         Raises:
-            DecodeError: There are no messages, or not as many as declared.
+            DecodeError: The log is empty, or its number of messages is not the declared one.
         """
         if not self.messages:
             raise DecodeError("contains no messages, but a dataset has at least one", source=name)

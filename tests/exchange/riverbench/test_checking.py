@@ -408,6 +408,18 @@ def test_many_different_messages_are_counted(damaged):
     assert texts[-1] == "2 more messages differ from those of flat_full.nt.gz"
 
 
+def test_a_message_of_an_archive_is_named_by_its_number(tmp_path):
+    good = "<http://ex/s> <http://ex/p> <http://ex/o> <http://ex/g> .\n"
+    texts = [good, good, "<http://ex/s> <http://ex/p> <http://ex/o> .\n"]
+    riverbench.write_package(tmp_path / "p", texts, "namedGraphStream")
+    for name in ("flat_full.nq.gz", "jelly_full.jelly.gz"):
+        (tmp_path / "p" / name).write_bytes(gzip.compress(b"oops"))
+    found = [each for each in check(tmp_path / "p") if each.rule == "stream-type"]
+    assert [(each.source.rpartition("/")[2], each.message) for each in found] == [
+        ("stream_full.tar.gz", 2)
+    ]
+
+
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
